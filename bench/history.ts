@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ContentStore } from '../src/files/file-types.ts'
 import { compare, writeTree } from '../src/modules/assets/asset-tree.ts'
-import { type Metadata, nothing } from '../src/modules/assets/metadata.ts'
+import { emptyMetadata, type Metadata } from '../src/modules/assets/metadata.ts'
 import type { PeerAsset } from './peer-data.ts'
 
 const HOUR = 3_600_000
@@ -49,8 +49,8 @@ export function writeHistory(peer: PeerAsset, owner: Owner, identify: ContentSto
   const file = Buffer.from(peer.id)
   const { cid: nid, sha256 } = identify(file)
   const uploadedAt = peer.updatedAt
-  const final: Metadata = { ...nothing, caption: peer.caption, headline: peer.headline, custom: peer.custom }
-  let before = nothing
+  const final: Metadata = { ...emptyMetadata, caption: peer.caption, headline: peer.headline, custom: peer.custom }
+  let before = emptyMetadata
   const commits = peer.messages.map((message, index): CommitRecord => {
     const sequence = index + 1
     const isLast = sequence === peer.messages.length

@@ -1,5 +1,5 @@
 /** What is asked for: always what belongs to `owner`, whoever asks. By coordinates of the schema, and by routes. */
-import { type MetadataField, metadataFields, ofEach, registrationFields } from '../../src/modules/assets/metadata.ts'
+import { type MetadataField, metadataFields, mapFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 import { fromId } from '../../src/shared/ids.ts'
 import { sampleOf } from '../../test/support/metadata.ts'
 import type { Person, Scene } from './authz-scene.ts'
@@ -202,7 +202,7 @@ export const inputValues: Record<string, ValueOf> = {
 /** What inputs of assets have alike. */
 const paidInputs: Record<string, unknown> = { commitMessage: 'Changed', nitCommitCustom: { a: 1 }, maxCost: '1000' }
 const metadataInputs = (fields: Record<string, MetadataField>) =>
-  ofEach<Record<string, unknown>>(fields, (field) => field.kind === 'flag' || sampleOf(field, 'changed'))
+  mapFields<Record<string, unknown>>(fields, (field) => field.kind === 'flag' || sampleOf(field, 'changed'))
 const updateInputs = { ...paidInputs, ...metadataInputs(metadataFields) }
 const registrationInputs = { ...updateInputs, ...metadataInputs(registrationFields) }
 for (const [input, values] of Object.entries({

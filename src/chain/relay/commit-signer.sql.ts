@@ -13,7 +13,7 @@ import {
   timestamp,
   uuid,
 } from '../../db/sql.ts'
-import { openRelaysSql } from '../../modules/commits/open-relays-sql.ts'
+import { openRelaysSql } from '../../modules/commits/commits.sql.ts'
 
 /** The status of a commit's way to the chain, as the database has it. */
 export const commitStatus = textOf<'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('commit_status')

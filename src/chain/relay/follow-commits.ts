@@ -1,5 +1,5 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
-import { failCommit } from '../../modules/commits/fail-commit.ts'
+import { failCommit } from '../../modules/commits/commits.sql.ts'
 import { toId } from '../../shared/ids.ts'
 import { fromUnits } from '../../shared/money.ts'
 import type { Problem } from '../log-dedupe.ts'

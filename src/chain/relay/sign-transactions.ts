@@ -1,5 +1,5 @@
 /** From commits that are ready to stored bytes: their transactions, signed. */
-import { failCommit } from '../../modules/commits/fail-commit.ts'
+import { failCommit } from '../../modules/commits/commits.sql.ts'
 import type { Origin } from '../../telemetry/telemetry-types.ts'
 import { encodeCommitData } from '../commit-data.ts'
 import { chooseFees, type Fees, smaller } from '../fees.ts'

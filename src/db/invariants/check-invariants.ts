@@ -1,7 +1,7 @@
 /** Looks at what must never go wrong: each invariant is a query that returns no rows. */
 
 import { accountInvariants } from '../../modules/accounts/account-invariants.ts'
-import { historyInvariants } from '../../modules/commits/commit-invariants.ts'
+import { historyInvariants } from '../../modules/commits/commits.sql.ts'
 import { orderInvariants } from '../../modules/store/order-invariants.ts'
 import { bookInvariants } from '../../modules/wallet/ledger-invariants.ts'
 import { publicReference } from '../../modules/wallet/statement.ts'

@@ -6,7 +6,7 @@ import type { Actor } from '../../shared/actor.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { firstIdSql } from '../../shared/ids.ts'
 import { assertMay } from '../../shared/policy.ts'
-import { openRelaysSql } from '../commits/open-relays-sql.ts'
+import { openRelaysSql } from '../commits/commits.sql.ts'
 
 const dayColumns = {
   /** Date in UTC, as `2026-11-22`. */

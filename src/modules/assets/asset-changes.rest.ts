@@ -9,15 +9,15 @@ import {
   type GivenValues,
   type MetadataField,
   type MetadataName,
+  mapFields,
   metadataFields,
-  ofEach,
   type RegistrationName,
   registrationFields,
 } from './metadata.ts'
 import { admitRegistration, admitRegistrationQuote } from './register-asset.ts'
 
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
-  ofEach<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
+  mapFields<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
 
 /** Returns the body schemas of metadata fields. `limit`: the maximum size that applies. */
 const ofColumns = (fields: Record<string, MetadataField>, limit: 'size' | 'updateSize') =>

@@ -7,16 +7,16 @@ import { identifyingKeys } from './asset-tree.ts'
 import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'
 import { isMimeType, isUninformative } from './registered-type.ts'
 
-/** Bytes of a file that is registered. */
+/** Maximum size of a registered file, in bytes. */
 export const MAX_FILE_BYTES = 250_000_000
 
-/** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
+/** Keys of the asset tree that identify the file. Custom fields replace all other keys. */
 const reservedKeys = new Set<string>(identifyingKeys)
 const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
 
 /**
- * Readers that tell no cases apart (Go's `encoding/json`, .NET's for the web) would take the custom field for ours, because it stands
- * behind it in the tree. One from before this was refused may go.
+ * Case-insensitive parsers (Go's `encoding/json`, .NET for the web) would read a custom field with another case instead of the reserved key, because
+ * it follows later in the tree. Old custom fields of this kind can be removed.
  */
 const isReserved = (key: string, value: unknown) =>
   reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
@@ -33,7 +33,7 @@ const nitCommitCustom = jsonObject
     `Keys may not be empty or, in any case, one of: ${[...reservedKeys].join(', ')}.`,
   )
 
-/** In characters. */
+/** Maximum lengths, in characters. */
 export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MAX_FILE_NAME_LENGTH } as const
 
 const shared = { nitCommitCustom, commitMessage: trimmedText(inputLengths.commitMessage), maxCost }
@@ -51,20 +51,18 @@ export const registerInput = partial({
   ...registrationInputs,
 })
 
-/** Only what is given changes. */
 export const updateInput = partial({ ...metadataUpdateInputs, ...shared })
 
-/** What an asset goes back to; of the input only the moment must be given. */
 export const revertInput = z.strictObject({
   revertTo: text(64),
   commitMessage: shared.commitMessage.optional(),
   maxCost,
 })
 
-/** A SHA-256 in hex, in either case; some write `0x` before it. */
+/** A SHA-256 in hex, in either case, with or without `0x`. */
 const sha256 = text(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
 
-/** Which assets a list is narrowed to. `proofHash` is the file's SHA-256. */
+/** Conditions of a list of assets. `proofHash` is the SHA-256 of the file. */
 export const filterInput = partial({
   owner: trimmedText(254).transform(normalizeEmail),
   proofHash: sha256,
@@ -75,7 +73,7 @@ export const filterInput = partial({
 
 const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'
 
-/** A file by its SHA-256 or by its CID; exactly one of them. */
+/** A file by exactly one of its SHA-256 and its CID. */
 export const fileInput = partial({
   sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
   cid: cidInput('Expected the CID of a file, such as bafkrei… or ipfs://bafybei….'),
@@ -84,15 +82,10 @@ export const fileInput = partial({
   path: ['sha256'],
 })
 
-/** A registration as a caller gives it. */
 export type RegisterInput = z.input<typeof registerInput>
-/** An update as a caller gives it; what is left out stays. */
 export type UpdateInput = z.input<typeof updateInput>
-/** A revert as a caller gives it. */
 export type RevertInput = z.input<typeof revertInput>
-/** A revert that was checked. */
+/** A validated revert. */
 export type RevertFields = z.output<typeof revertInput>
-/** Which file is asked about. */
 export type FileInput = z.input<typeof fileInput>
-/** A filter of a list as a caller gives it. */
 export type AssetFilter = z.input<typeof filterInput>

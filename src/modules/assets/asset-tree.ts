@@ -1,8 +1,8 @@
-/** The asset tree: the JSON document of an asset's metadata at one commit. Its bytes are public and hashed; the order of keys counts. */
+/** The asset tree: the JSON document of an asset's metadata at one commit. Its bytes are public and hashed, so the order of keys matters. */
 import { notFound } from '../../shared/errors.ts'
 import { customField, type Metadata, type MetadataField, type MetadataName, metadataFields } from './metadata.ts'
 
-/** All that a tree is written from: the asset's metadata, its file, and who registered it. */
+/** Content of a tree: the metadata of an asset, its file, and its creator. */
 export interface TreeFacts extends Metadata {
   nid: string
   sha256: string
@@ -14,11 +14,11 @@ export interface TreeFacts extends Metadata {
 
 const fields = Object.entries(metadataFields) as [MetadataName, MetadataField][]
 
-/** What says which file a tree is about. */
+/** Keys that identify the file. */
 export const identifyingKeys = ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated'] as const
 
-/** The fields that the tree has, by their names there. */
-const describe = (metadata: Metadata) =>
+/** Returns the fields of the tree, by their names in the tree. */
+const treeFieldsOf = (metadata: Metadata) =>
   Object.fromEntries(
     fields.flatMap(([name, { treeName, isAlwaysInTree, empty }]) =>
       treeName && (isAlwaysInTree || metadata[name] !== empty) ? [[treeName, metadata[name]]] : [],
@@ -26,8 +26,8 @@ const describe = (metadata: Metadata) =>
   )
 
 /**
- * The exact bytes, as text: `JSON.stringify(tree, null, 2)` with the public layout's keys first. Custom fields stand beside
- * them, or in their place where they have the same name: what describes an asset is its owner's word.
+ * Returns the exact text of a tree: `JSON.stringify(tree, null, 2)` with the keys of the public layout first. Custom fields follow them, or replace keys
+ * with the same name.
  */
 export function writeTree(facts: TreeFacts): string {
   const identity: Record<(typeof identifyingKeys)[number], unknown> = {
@@ -39,15 +39,15 @@ export function writeTree(facts: TreeFacts): string {
   const description = {
     assetCreator: facts.creatorName,
     creatorWallet: facts.creatorAddress,
-    // Their place, should they be given.
+    // Reserves their position for custom fields.
     license: undefined,
     usedBy: undefined,
-    ...describe(facts),
+    ...treeFieldsOf(facts),
   }
   return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
 }
 
-/** A tree from its text, which is empty once it was erased. Raises NOT_FOUND. */
+/** Parses a tree. Throws NOT_FOUND for an empty text: the tree was erased. */
 export function readTree(text: string): Record<string, unknown> {
   if (text === '') throw notFound('Asset tree')
   return JSON.parse(text) as Record<string, unknown>
@@ -57,7 +57,7 @@ const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWal
 
 /**
  * Returns the metadata that a tree holds. Custom fields can replace the tree's own keys. Such a key is read as a custom field if `isCustom`
- * says so or its field cannot hold the value, and its field is left out then. Raises NOT_FOUND.
+ * says so or its field cannot hold the value. Its field is missing then. Throws NOT_FOUND.
  */
 export function metadataIn(
   tree: string,
@@ -77,24 +77,24 @@ export function metadataIn(
   return { ...read, custom: Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key))) }
 }
 
-/** What a commit changed: by field, what it was and what it became. */
+/** Changes of a commit: old and new value by field. */
 export type Changes = Record<string, [unknown, unknown]>
 
-/** Sets and replaces top-level keys; a key given as null goes. */
+/** Sets and replaces top-level keys. Removes keys with the value null. */
 export function mergeCustom(old: Record<string, unknown>, given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries({ ...old, ...given }).filter(([, value]) => value !== null))
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-const same = (a: unknown, b: unknown): boolean => {
+const isEqual = (a: unknown, b: unknown): boolean => {
   if (a === b) return true
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false
   const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]))
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
 }
 
-/** `{field: [old, new]}` of what differs, by the names that REST has; of the custom fields only the keys that differ. */
+/** Returns `{field: [old, new]}` of differing fields, by their REST names. Custom fields contain only the differing keys. */
 export function compare(before: Metadata, after: Metadata): Changes {
   const changes: Changes = {}
   for (const [name, { column }] of fields) {
@@ -102,10 +102,10 @@ export function compare(before: Metadata, after: Metadata): Changes {
   }
   const keys = [...new Set([...Object.keys(before.custom), ...Object.keys(after.custom)])]
   const isInBoth = (key: string) => Object.hasOwn(before.custom, key) && Object.hasOwn(after.custom, key)
-  const differing = keys.filter((key) => !(isInBoth(key) && same(before.custom[key], after.custom[key])))
-  if (differing.length) {
+  const differingKeys = keys.filter((key) => !(isInBoth(key) && isEqual(before.custom[key], after.custom[key])))
+  if (differingKeys.length) {
     const pick = (from: Record<string, unknown>) =>
-      Object.fromEntries(differing.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]]))
+      Object.fromEntries(differingKeys.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]]))
     changes[customField.changeName] = [pick(before.custom), pick(after.custom)]
   }
   return changes

@@ -7,8 +7,8 @@ import {
   type GivenValues,
   type MetadataField,
   type MetadataName,
+  mapFields,
   metadataFields,
-  ofEach,
   type RegistrationName,
   registrationFields,
 } from './metadata.ts'
@@ -48,7 +48,7 @@ export const metadataInputFields = (t: InputFields) => {
   const input = ({ kind, description }: MetadataField) =>
     kind === 'flag' ? t.boolean({ description }) : t.string({ description })
   return {
-    changeable: ofEach<Inputs<MetadataName>>(metadataFields, input),
-    onlyRegistered: ofEach<Inputs<RegistrationName>>(registrationFields, input),
+    changeable: mapFields<Inputs<MetadataName>>(metadataFields, input),
+    onlyRegistered: mapFields<Inputs<RegistrationName>>(registrationFields, input),
   }
 }

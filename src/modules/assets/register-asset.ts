@@ -12,7 +12,7 @@ import { insufficientFunds, type Quote, quoteOf, readCommitCost, readFunds, vali
 import { type RegisterInput, registerInput } from './asset-input.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { commitParams, findRegistered, insertAsset } from './assets.sql.ts'
-import { type Metadata, nothing, parametersOf } from './metadata.ts'
+import { emptyMetadata, type Metadata, metadataParams } from './metadata.ts'
 import { storeAndPin } from './pinned-files.ts'
 import { declaredTypeOf, registeredTypeOf } from './registered-type.ts'
 import { problemsIn, readOpenFunds } from './update-asset.ts'
@@ -150,20 +150,20 @@ async function insert(
   const cost = readCommitCost(context)
   const [error] = validateCharge('commit', cost, { maxCost })
   if (error) throw error
-  const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
+  const metadata: Metadata = { ...emptyMetadata, ...rest, custom: mergeCustom({}, nitCommitCustom) }
   const tree = writeTree({
     ...metadata,
     ...{ nid: cid, sha256, mimeType, uploadedAt },
     creatorName: actor.user.username,
     creatorAddress: actor.user.wallet.address,
   })
-  const changes = compare(nothing, metadata)
+  const changes = compare(emptyMetadata, metadata)
   const [row] = await database
     .query(insertAsset, {
       ...commitParams(contentStore, { user: actor.id, message: commitMessage, changes, tree }),
       ...{ fee: cost.price, gas: cost.gas },
       ...{ nid: cid, fileName, mimeType, fileSize: String(size), sha256 },
-      ...parametersOf(metadata),
+      ...metadataParams(metadata),
       ...{ meta, uploadedAt },
       ...idempotencyParams(context),
     })

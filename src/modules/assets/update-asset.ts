@@ -27,7 +27,7 @@ import {
   getOwnAsset,
   isUnaffectedByUpdate,
 } from './find-asset.ts'
-import { type Metadata, metadataOf, parametersOf } from './metadata.ts'
+import { type Metadata, metadataOf, metadataParams } from './metadata.ts'
 
 export type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
 export type ChangeContext = QuoteContext & IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
@@ -127,7 +127,7 @@ async function tryChange(
     ...commitParams(contentStore, { user, message: change.commitMessage, changes, tree }),
     ...{ fee: cost.price, gas: cost.gas },
     ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
-    ...parametersOf(after),
+    ...metadataParams(after),
     ...idempotencyParams(context),
   })
   if (!written) return undefined

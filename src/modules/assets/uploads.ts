@@ -1,4 +1,4 @@
-/** Files on their way in: on disk, and not paid for yet. */
+/** Uploads: files of requests that are being received. */
 
 import type { HeldFile, Pieces, UploadFolder } from '../../files/file-types.ts'
 import type { Actor } from '../../shared/actor.ts'
@@ -7,50 +7,50 @@ import { DomainError, throttled } from '../../shared/errors.ts'
 import type { OnError } from '../../shared/log.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 
-/** An uploaded file: the part of the `FileUpload` of `graphql-upload-ts` that services use. */
+/** An uploaded file: the part of `FileUpload` (`graphql-upload-ts`) that use cases need. */
 export interface IncomingFile {
-  /** The name that the sender gave. */
+  /** File name of the form part. */
   filename: string
-  /** The media type that the sender gave. May be empty. */
+  /** Media type of the form part. May be empty. */
   mimetype: string
-  /** Returns the bytes. May be called several times. Reading raises PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Returns the bytes. Can be called several times. Reading throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   createReadStream(): Pieces
 }
 
 /** The files of one request. */
 export interface Intake {
-  /** Writes a file to disk. Raises the errors of its stream, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Writes a file to disk. Throws the errors of its stream, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   hold(file: { filename: string; mimetype: string; bytes: AsyncIterable<Uint8Array> }): Promise<IncomingFile>
-  /** To be called when the request is over, whatever came of it, before it is answered: then there is room for the next one. */
+  /** Deletes the files and releases their quota. Must be called before the response is sent. */
   close(): Promise<void>
 }
 
-/** How the doors read a body; `Request` is the server's. Each raises PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
+/** Readers of request bodies for both APIs. Each throws PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
 export interface BodyReaders<Request> {
   readText: (req: Request, maxBytes: number) => Promise<string>
-  /** `whole` rejects with these and with what the takers raise. */
+  /** `whole` also rejects with the errors of the callbacks. */
   readForm: (
     req: Request,
     parts: {
       maxBytes: number
       maxFileBytes: number
       maxFiles: number
-      /** Whether a part of this name is a field though it comes as a file. */
+      /** Returns whether a part is a text field although it has a file name. */
       isText?(name: string): boolean
       /** `value` is undefined if its bytes are not UTF-8. */
       onField(name: string, value: string | undefined): void
-      /** Undefined: nobody asked for it. */
+      /** Returns undefined to skip the file. */
       onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
     },
   ) => { whole: Promise<void>; cancel(): void }
-  /** Of everything but files. */
+  /** Maximum size of the body without files, in bytes. */
   maxBytes: number
   maxFileBytes: number
-  /** Of a form that `readText` reads. */
+  /** Maximum number of fields of a URL-encoded form. */
   maxFields: number
 }
 
-/** Seconds after which a caller may retry whose other uploads are still running. */
+/** Retry-After of callers whose other uploads are still running, in seconds. */
 const RETRY_SECONDS = 10
 
 /** Bytes that a request without a content length acquires at a time. */
@@ -105,7 +105,7 @@ export function createUploads({
         const granted = await counter.acquire(subject, { max: maxBytes, needed, wanted })
         if (granted === 0) reject()
         room += granted
-        // The request ended meanwhile.
+        // The request may have ended meanwhile.
         if (isClosed) await releaseRoom()
       }
       async function releaseRoom() {

@@ -8,7 +8,7 @@ import { parseTimestamp } from '../../shared/input.ts'
 import { countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
 import { visibleAssets } from '../../shared/policy.ts'
 import { type Changes, compare, metadataIn } from '../assets/asset-tree.ts'
-import { nothing } from '../assets/metadata.ts'
+import { emptyMetadata } from '../assets/metadata.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
@@ -153,7 +153,7 @@ export async function compareVersions(
   { from, to }: { from: number; to: number },
 ): Promise<Changes> {
   const [before, after] = (await readTrees(context, asset, [from, to])).map(({ tree }) => ({
-    ...nothing,
+    ...emptyMetadata,
     ...metadataIn(tree),
   }))
   return compare(before!, after!)

@@ -1,7 +1,7 @@
-/** What a commit says on the chain, and the history repeats. The layout is public: third parties read it. */
+/** Commit data on the chain. The layout is public: third parties read it. */
 import type { ContentStore } from '../../files/file-types.ts'
 
-/** Names of the actions of commits, as they are written on the chain. */
+/** Name of an action on the chain. */
 export type ActionName = 'action-initial-registration' | 'action-commit'
 
 /** Returns the action of a commit. The first commit of an asset registers it, all others change it. */
@@ -22,21 +22,21 @@ export const actionDocuments: Record<ActionName, string> = {
   ),
 }
 
-/** The result of the action: the address where the asset can be read. */
+/** Returns the result of an action: the URL of the asset. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
-/** The nid of each action's document. */
+/** Returns the nids of the action documents. */
 export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>): Record<ActionName, string> => ({
   'action-initial-registration': identify(Buffer.from(actionDocuments['action-initial-registration'])).cid,
   'action-commit': identify(Buffer.from(actionDocuments['action-commit'])).cid,
 })
 
-/** In the order in which the keys are written. */
+/** Commit data, in the order of its keys. */
 export interface CommitData {
   assetTreeCid: string
   /** 64 lowercase hex digits. */
   assetTreeSha256: string
-  /** EIP-191 signature of `assetTreeSha256` as text; null until the tree was signed. */
+  /** EIP-191 signature of `assetTreeSha256` as text. Null until the tree is signed. */
   assetTreeSignature: string | null
   /** Address of the asset's creator. */
   author: string
@@ -45,15 +45,15 @@ export interface CommitData {
   provider: string
   /** Unix seconds. */
   timestampCreated: number
-  /** Identifier of the document that describes the action. */
+  /** CID of the document that describes the action. */
   action: string
-  /** Where the asset can be read. */
+  /** URL of the asset. */
   actionResult: string
   actionName: ActionName
   abstract: string
 }
 
-/** What is known of a commit once it is accepted; its signature comes later. */
+/** Facts of an accepted commit. It is signed later. */
 export interface CommitFacts {
   nid: string
   sequence: number
@@ -66,19 +66,18 @@ export interface CommitFacts {
   message: string
 }
 
-/** What all commits of an installation say alike. */
+/** Values that all commits of an installation share. */
 export interface CommitDataConfig {
   provider: string
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   publicUrl: string
-  /** Identifiers of the actions' description documents. */
+  /** CIDs of the action documents. */
   actionNids: Record<ActionName, string>
 }
 
-/** Puts a commit into the words of the chain. */
 export type DescribeCommit = (facts: CommitFacts) => CommitData
 
-/** Describes commits by the public layout (docs/chain.md); the time is cut to seconds. */
+/** Creates commit data in the public layout (docs/chain.md). The time is truncated to seconds. */
 export const createDescribeCommit =
   ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
   (facts) => {

@@ -11,7 +11,7 @@ import { DomainError, isUnavailable, unavailable } from '../../shared/errors.ts'
 /** Part of sentences such as "The node of this installation does not answer." */
 const OWN = 'of this installation'
 
-/** An installation that is away gives no evidence, as any other source that does not answer. */
+/** Reports an unavailable installation like any other source that does not respond. */
 async function asSource<T>(what: string, asked: Promise<T>): Promise<T> {
   const { SourceError } = await import('../../../packages/verify/src/source-error.ts')
   return asked.catch((cause: unknown) => {
@@ -19,7 +19,7 @@ async function asSource<T>(what: string, asked: Promise<T>): Promise<T> {
   })
 }
 
-/** The installation's node. */
+/** Returns the node of the installation as a source. */
 export const nodeOf = (rpc: Rpc): ChainNode => ({
   name: OWN,
   async ask(questions) {
@@ -30,7 +30,7 @@ export const nodeOf = (rpc: Rpc): ChainNode => ({
   },
 })
 
-/** The installation's file store; `readBlock` returns undefined for a block that it does not have or must not give. */
+/** Returns the content store as a source. `readBlock` returns undefined for blocks that are missing or private. */
 export const filesOf = (
   store: Pick<ContentStore, 'readBlock' | 'exportCar'>,
   readBlock: FileSource['block'] = (cid) => ifFound(store.readBlock(cid)),
@@ -52,11 +52,11 @@ export const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
 interface HistoryParts {
   registry: Registry
   contentStore: Pick<ContentStore, 'readBlock' | 'exportCar'>
-  /** Accounts whose commits count. */
+  /** Returns the accounts whose commits are valid. */
   recorders(): Promise<string[]>
 }
 
-/** Returns the address of the registry; undefined before the first commit. Uses the remembered address while the node gives no usable answer. */
+/** Returns the address of the registry, or undefined before the first commit. Uses the stored address while the node gives no usable response. */
 export async function findRegistry(registry: Registry): Promise<string | undefined> {
   try {
     return await registry.findAddress(await registry.readChainId())

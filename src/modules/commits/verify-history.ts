@@ -128,7 +128,7 @@ function compareWithDatabase(verification: Verification, records: readonly Recor
   })
   const missing = expected.slice(position).filter(({ relay }) => onChain.has(relay?.status ?? ''))
   const record: Finding = missing.length
-    ? { result: 'wrong', finding: `The database tells of ${missing.length} commits that the chain does not have.` }
+    ? { result: 'wrong', finding: `The database has ${missing.length} commits that the chain does not have.` }
     : { result: 'right' }
   const isWrong = [record, ...commits.flatMap(({ checks }) => checks.filter(isRecord))].some(
     ({ result }) => result === 'wrong',

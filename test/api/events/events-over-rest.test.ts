@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { failCommit } from '../../../src/modules/commits/fail-commit.ts'
+import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
 import { eventually } from '../../support/eventually.ts'

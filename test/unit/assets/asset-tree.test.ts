@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { compare, mergeCustom, writeTree } from '../../../src/modules/assets/asset-tree.ts'
-import { type Metadata, nothing } from '../../../src/modules/assets/metadata.ts'
+import { emptyMetadata, type Metadata } from '../../../src/modules/assets/metadata.ts'
 
 const facts = {
-  ...nothing,
+  ...emptyMetadata,
   nid: 'bafkreinid',
   sha256: 'ab'.repeat(32),
   mimeType: 'image/png',
@@ -95,7 +95,7 @@ describe('merging custom fields', () => {
 })
 
 describe('comparing trees', () => {
-  const asset: Metadata = { ...nothing, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
+  const asset: Metadata = { ...emptyMetadata, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
   it.each<[string, Partial<Metadata>, object]>([
     ['nothing', {}, {}],
     ['the order of keys', { custom: { gone: 1, same: { b: [1, 2], a: 1 } } }, {}],

@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { updateAssetStatement } from '../../../src/modules/assets/assets.sql.ts'
-import { metadataOf, nothing, parametersOf } from '../../../src/modules/assets/metadata.ts'
+import { emptyMetadata, metadataOf, metadataParams } from '../../../src/modules/assets/metadata.ts'
 import { insertOrder, payOrder } from '../../../src/modules/store/orders.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { add } from '../../../src/shared/money.ts'
@@ -62,7 +62,7 @@ async function updateOf({ user, nid }: Owned, caption: string, more: object = {}
     ...{ user: user.id, message: caption, changes: JSON.stringify({ caption: ['', caption] }) },
     ...{ tree: '{}', treeCid: nid, treeSha256: 'ab'.repeat(32), fee: '0.1', gas: '0.079' },
     ...{ asset: id, nid, headSequence: sequence },
-    ...parametersOf(metadataOf({ ...nothing, caption })),
+    ...metadataParams(metadataOf({ ...emptyMetadata, caption })),
     ...unremembered,
     ...more,
   }

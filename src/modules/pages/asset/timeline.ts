@@ -1,6 +1,7 @@
 /** Who changed what, and what carries it. */
 import { html } from 'hono/html'
 import { fill } from '../../../locales/messages.ts'
+import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import type { Html } from '../page.ts'
 import { marksOf } from './checked.ts'
 import {
@@ -15,9 +16,6 @@ import {
   valueText,
 } from './read.ts'
 
-/** The name under which commits tell of custom fields, which are shown one by one. */
-const CUSTOM = 'nit_commit_custom'
-
 /** By key, and as a map: a plain object knows a `constructor` that nobody gave it. */
 const customIn = (value: unknown) =>
   new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
@@ -27,13 +25,15 @@ const MOST_CHANGES = 50
 
 type Change = [name: string, before: unknown, after: unknown]
 
-/** What a commit changed, field by field. Before a registration there was nothing, whatever an empty field holds. */
+/** Returns the changes of a commit with the labels of their fields. A registration has no values before it. */
 function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Change[] {
-  const names: Record<string, string> = words.fields
-  return Object.entries(changes).flatMap(([field, change]): Change[] => {
+  // A metadata field without a label does not compile.
+  const labels: Record<ChangeKey, string> = words.fields
+  const isField = (key: string): key is ChangeKey => Object.hasOwn(labels, key)
+  return Object.entries(changes).flatMap(([key, change]): Change[] => {
     const [before, after] = Array.isArray(change) ? change : []
-    if (field !== CUSTOM)
-      return [[Object.hasOwn(names, field) ? names[field]! : field, sequence === 1 ? undefined : before, after]]
+    if (key !== customField.changeName)
+      return [[isField(key) ? labels[key] : key, sequence === 1 ? undefined : before, after]]
     const [old, now] = [customIn(before), customIn(after)]
     return [...new Set([...old.keys(), ...now.keys()])].map((key) => [key, old.get(key), now.get(key)])
   })
