@@ -1,5 +1,5 @@
 /** What is asked for: always what belongs to `owner`, whoever asks. By coordinates of the schema, and by routes. */
-import { type MetadataField, metadataFields, mapFields, registrationFields } from '../../src/modules/assets/metadata.ts'
+import { type MetadataField, mapFields, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 import { fromId } from '../../src/shared/ids.ts'
 import { sampleOf } from '../../test/support/metadata.ts'
 import type { Person, Scene } from './authz-scene.ts'
