@@ -1,9 +1,9 @@
 /** Opens the parts of the process: embedded ones, or those that the configuration names. Large modules are loaded when they are needed. */
 import { type Config, ConfigError } from './config.ts'
-import { assertOwnSessions } from './db/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
 import { createEventNotifications } from './db/event-notifications.ts'
 import { assertMigrated } from './db/migrations.ts'
+import { assertOwnSessions } from './db/session-settings.ts'
 import type { ContentCredentials, ContentStore, PictureMaker } from './files/file-types.ts'
 import { createPictureMaker } from './files/pictures/picture-maker.ts'
 import type { FindFiles } from './files/store-owner.ts'
@@ -176,7 +176,7 @@ async function openDatabase(
   if (localUrl === undefined) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
   if (isService) {
     await assertDatabaseNotLost(databaseUrl, config.dir)
-    const { prepareDatabase } = await import('./db/prepare-database.ts')
+    const { prepareDatabase } = await import('./db/migrations.ts')
     const migrations = await prepareDatabase(databaseUrl)
     if (migrations.length) log.info({ migrations }, 'Migrations applied')
   } else await assertMigrated(databaseUrl)

@@ -15,7 +15,7 @@ export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): P
   // Errors in the documents are reported before anything is opened.
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments && config.roles.has('http')) {
-    const { readTrustedDocuments } = await import('./graphql/trusted-documents.ts')
+    const { readTrustedDocuments } = await import('./graphql/persisted-documents.ts')
     const { schema } = await import('./graphql/schema.ts')
     readTrustedDocuments(trustedDocuments, schema, introspection)
   }

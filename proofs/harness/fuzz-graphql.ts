@@ -15,7 +15,7 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql'
-import { sizeOf } from '../../src/graphql/limits/sizes.ts'
+import { sizeOf } from '../../src/graphql/limits/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { inputValues, nodeIds } from './authz-values.ts'
 import {

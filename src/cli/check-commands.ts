@@ -1,7 +1,7 @@
 /** The commands `check` and `repair`. */
 import type { Command } from 'commander'
 import type { Database } from '../db/database-types.ts'
-import type { Finding } from '../db/invariants/finding.ts'
+import type { Finding } from '../db/invariants/invariant.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
@@ -13,7 +13,7 @@ const SHOWN_ROWS = 20
 /** Returns the findings W1 to W4: commits, jobs, items of batch jobs and withdrawals that wait for an operator. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
   const { findWaiting } = await import('../chain/relay/commit-signer.sql.ts')
-  const { findingOf, MOST_ROWS } = await import('../db/invariants/finding.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findSetbacks } = await import('../jobs/recorded-failures.sql.ts')
   const { withPublicItems } = await import('../jobs/run-batch-job.ts')
@@ -53,7 +53,7 @@ async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
   const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
   if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
   const { recordersOf } = await import('../chain/create-chain.ts')
-  const { findingOf, MOST_ROWS } = await import('../db/invariants/finding.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { checkChain: checkCommits } = await import('../chain/check-chain.ts')
   const { checkCoins, checkDeposits } = await import('../modules/coins/treasury/check-coins.ts')
   return withChain(infrastructure, async ({ registry }) => {
@@ -65,7 +65,7 @@ async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
 
 async function checkAll(infrastructure: Infrastructure): Promise<Finding[]> {
   const { database, config } = infrastructure
-  const { checkTables } = await import('../db/invariants/check-tables.ts')
+  const { checkTables } = await import('../db/invariants/check-invariants.ts')
   const tables = await checkTables(database)
   // All other checks need the tables.
   if (tables.rows.length > 0) return [tables]

@@ -45,7 +45,7 @@ export function addMigrateCommands(program: Command): void {
   )
     .option('--json', 'prints {"applied"}')
     .action(async ({ json }) => {
-      const { prepareDatabase } = await import('../db/prepare-database.ts')
+      const { prepareDatabase } = await import('../db/migrations.ts')
       const { assertDatabaseNotLost } = await import('../keys/lost-database.ts')
       const applied = await withDatabaseUrl(async (url, dir) => {
         await assertDatabaseNotLost(url, dir)

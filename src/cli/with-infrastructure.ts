@@ -47,7 +47,7 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
   const { dir } = config
   const { url, directUrl } = config.database
   if (directUrl) {
-    const { assertOwnSessions } = await import('../db/assert-own-sessions.ts')
+    const { assertOwnSessions } = await import('../db/session-settings.ts')
     await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
     return work(directUrl, dir)
   }

@@ -8,10 +8,9 @@ import { createPool, type DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
 import { type WakeWatch, watchWakes } from './event-loop-stall-detector.ts'
 import { PrismaClient } from './prisma/client.ts'
-import { watchAnswers } from './query-timeout.ts'
+import { timeLimits, watchAnswers } from './query-timeout.ts'
 import { createReads } from './read-compiler/reads.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from './sql.ts'
-import { timeLimits } from './time-limits.ts'
 import { type JoinedWrite, joinWrite, type Row } from './write-batching/write-coalescer.ts'
 
 /** A database with connections of its own. */

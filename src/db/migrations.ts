@@ -1,11 +1,53 @@
 /** Applies missing migrations and records them in Prisma's table `_prisma_migrations`, as Prisma does. */
+
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { installJobs } from '../jobs/jobs.ts'
 import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
-import { explainRights } from './explain-rights.ts'
-import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
 import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 import { assertSettings } from './session-settings.ts'
+
+/** PostgreSQL's code for what a role may not do. */
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code
+
+/** An error as it is told to an operator: where the database's role lacks a right, with what to do about it; else as it is. */
+export function explainRights(error: unknown): unknown {
+  if (!(error instanceof Error) || ![error, error.cause].some((each) => codeOf(each) === INSUFFICIENT_PRIVILEGE))
+    return error
+  return new FixableError(
+    `The role that Annal has at the database may not do what is needed: ${error.message}.`,
+    'Make it the owner of the database and of what is in it (ALTER DATABASE … OWNER TO …), or have the owner carry out `annal migrate` first.',
+    { cause: error },
+  )
+}
+
+/** Folder of the migrations. */
+export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+
+export interface Migration {
+  /** Name of its folder: `<time>_<verb>_<noun>`. */
+  name: string
+  script: string
+  /** SHA-256 of the script in hexadecimal. Prisma and Annal use it to detect an edited migration. */
+  checksum: string
+}
+
+/** Returns the migrations in the order in which they are applied. */
+export const readMigrations = async (folder: string): Promise<Migration[]> => {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  const reading = names.sort().map(async (name) => {
+    const script = await readFile(join(folder, name, 'migration.sql'), 'utf8')
+    return { name, script, checksum: createHash('sha256').update(script).digest('hex') }
+  })
+  return await Promise.all(reading)
+}
 
 /** Connection timeout, in milliseconds. A migration itself has no timeout. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -179,4 +221,16 @@ export const readMigrationStatus = async (databaseUrl: string, folder = migratio
       finishedAt ? [{ name, appliedAt: finishedAt }] : [],
     ),
   }))
+}
+
+/**
+ * Makes or updates all tables: ours, and those of the job queue. Returns the migrations that were applied. Safe when several
+ * processes start at once: one does it, the others wait. Raises as `applyMigrations` does.
+ */
+export async function prepareDatabase(databaseUrl: string): Promise<string[]> {
+  const applied = await applyMigrations(databaseUrl)
+  await installJobs(databaseUrl).catch((error: unknown) => {
+    throw explainRights(error)
+  })
+  return applied
 }

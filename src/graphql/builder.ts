@@ -7,10 +7,9 @@ import type PrismaTypes from '../db/prisma/pothos-types.ts'
 import { getDatamodel } from '../db/prisma/pothos-types.ts'
 import type { Context } from '../services-context.ts'
 import type { Amount } from '../shared/money.ts'
-import { readFieldPlugin } from './fast-path/read-field.ts'
-import { answerLimits } from './limits/document-cost.ts'
+import { readFieldPlugin } from './fast-path/compilable-fields.ts'
+import { answerLimits, sizesPlugin } from './limits/document-cost.ts'
 import { documentLimits } from './limits/document-limits.ts'
-import { sizesPlugin } from './limits/sizes.ts'
 
 /** What each holds in the code; what they are in the schema stands in scalars.ts. */
 type Scalars = {

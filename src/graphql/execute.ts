@@ -7,8 +7,69 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import type { Context } from '../services-context.ts'
-import { compileOperation } from './fast-path/compile-operation.ts'
-import type { CompiledOperation } from './fast-path/root-field.ts'
+import type { Actor } from '../shared/actor.ts'
+import { rateLimitKey, rateLimitKeys } from '../shared/rate-limiter.ts'
+import type { Semaphore } from '../shared/semaphore.ts'
+import { type CompiledOperation, compileOperation } from './fast-path/compile-operation.ts'
+import { createCostOf, LARGE_ANSWER } from './limits/document-cost.ts'
+import { rootFieldsOf } from './limits/document-limits.ts'
+
+/** An operation that is about to be executed. */
+export interface Asked {
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  /** Maximum size of the response, in bytes. */
+  bytes: number
+  actor: Actor
+}
+
+/** Limits the operations that run at the same time. */
+export interface Admission {
+  /** Runs an operation when a place is free. Throws THROTTLED, UNAVAILABLE. */
+  enter<T>(asked: Asked, run: () => Promise<T>): Promise<T>
+  /** Returns whether the operation would start immediately. */
+  isOpen(asked: Asked): boolean
+}
+
+/**
+ * Creates the admission for both APIs. An operation first waits for the other operations of its caller, counted in root fields. This blocks
+ * no other caller. Then an operation with a possibly large response waits for one of the places that all callers share.
+ */
+export function createAdmission({
+  operations,
+  largeAnswers,
+}: {
+  operations: Semaphore
+  largeAnswers: Semaphore
+}): Admission {
+  const isLarge = ({ bytes }: Asked) => bytes >= LARGE_ANSWER
+  const holderOf = ({ document, operation, actor }: Asked) => {
+    const key = rateLimitKey(actor)
+    return { keys: key === undefined ? [] : [key], size: rootFieldsOf(document, operation) }
+  }
+  return {
+    enter(asked, run) {
+      const enter = () => (isLarge(asked) ? largeAnswers(run, { keys: rateLimitKeys(asked.actor) }) : run())
+      return operations(enter, holderOf(asked))
+    },
+    isOpen: (asked) => !isLarge(asked) && operations.isFree(holderOf(asked)),
+  }
+}
+
+/** Runs an operation of a REST route or a page when a place is free. Throws THROTTLED, UNAVAILABLE. */
+type Admit = <T>(
+  asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
+  run: () => Promise<T>,
+) => Promise<T>
+
+/** Creates the admission of operations of REST routes and pages. */
+export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit {
+  const costOf = createCostOf(schema)
+  return ({ document, variables, actor }, run) => {
+    const operation = getOperationAST(document)!
+    return admission.enter({ document, operation, actor, bytes: costOf(document, operation, variables).bytes }, run)
+  }
+}
 
 /** What is carried out, and for whom. */
 export interface Execution {

@@ -18,7 +18,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../services-context.ts'
 import { authenticationFailed } from '../shared/errors.ts'
-import { isTypename } from './limits/document-parts.ts'
+import { isTypename } from './limits/document-limits.ts'
 
 /** Who comes with a stale token is anonymous here. */
 export const openToStaleTokens = { extensions: { openToStaleTokens: true } }

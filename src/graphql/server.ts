@@ -8,23 +8,24 @@ import type { Context } from '../services-context.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
-import type { Admission } from './admission.ts'
-import type { createExecutor } from './execute.ts'
+import type { Admission, createExecutor } from './execute.ts'
+import {
+  useAnswerBytes,
+  useDocumentLimits,
+  useExecute,
+  useRequestQuota,
+  useRequestWatch,
+  useTracing,
+} from './execution-plugins.ts'
 import { useStaleTokens } from './expired-token.ts'
 import { createKnownQueries } from './fast-path/fast-path.ts'
+import { useCsrfGuard, useStreams } from './http-plugins.ts'
 import { createDocumentChecks } from './limits/document-checks.ts'
 import { maskError, useErrorVocabulary, useMaskedErrors } from './mask-error.ts'
 import { type NodeContext, newNodeContext } from './node-context.ts'
-import { createPersistedDocuments } from './persisted-documents.ts'
+import { createPersistedDocuments, noTrustedDocuments, readTrustedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
-import { useCsrfGuard } from './plugins/use-csrf-guard.ts'
-import { useDocumentLimits } from './plugins/use-document-limits.ts'
-import { useExecute } from './plugins/use-execute.ts'
-import { useRequestBody } from './plugins/use-request-body.ts'
-import { useRequestQuota } from './plugins/use-request-quota.ts'
-import { useAnswerBytes, useRequestWatch, useTracing } from './plugins/use-request-watch.ts'
-import { useStreams } from './plugins/use-streams.ts'
-import { noTrustedDocuments, readTrustedDocuments } from './trusted-documents.ts'
+import { useRequestBody } from './request-body.ts'
 
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200

@@ -1,6 +1,6 @@
 /** Checks of encrypted data and key shares for `annal check`. */
 import type { Database } from '../db/database-types.ts'
-import { type Finding, findingOf, MOST_ROWS } from '../db/invariants/finding.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../db/invariants/invariant.ts'
 import { arrayOf, boolean, statement, uuid } from '../db/sql.ts'
 import { actionArgsContext } from '../modules/store/action-args.ts'
 import { webhookSecretContext } from '../modules/store/network-apps.ts'

@@ -16,7 +16,7 @@ const OPENS = /\bnew (?:pg\.(?:Client|Pool)|DatabaseClient|PgBoss)\(|\bcreatePoo
 
 const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'chain/lease.ts': ['own', 'a session bears the name of its holder, and its end ends the lease'],
-  'db/assert-own-sessions.ts': ['own', 'looks whether sessions are our own'],
+  'db/session-settings.ts': ['own', 'looks whether sessions are our own'],
   'db/database-client.ts': ['own', 'is how the others open theirs'],
   'db/database.ts': ['shared', 'the statements of requests'],
   'db/event-notifications.ts': ['own', 'LISTEN'],
@@ -38,7 +38,7 @@ const outlives = [
 ]
 
 const within: Record<string, string> = {
-  'db/read-compiler/ask.ts': 'prepares, asks and deallocates in one message, which one session carries out',
+  'db/read-compiler/reads.ts': 'prepares, asks and deallocates in one message, which one session carries out',
 }
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')

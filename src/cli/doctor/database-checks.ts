@@ -20,7 +20,7 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
   const { database: configured } = await parts.config()
   try {
     const directUrl = await parts.openDatabaseUrl()
-    const { assertOwnSessions } = await import('../../db/assert-own-sessions.ts')
+    const { assertOwnSessions } = await import('../../db/session-settings.ts')
     const isPooled = configured.url !== undefined && configured.url !== directUrl
     await assertOwnSessions(directUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
     return [ok(`${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
@@ -34,7 +34,7 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
 /** Checks that the tables fit this version. */
 export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const url = await parts.openDatabaseUrl()
-  const { assertOwnSessions } = await import('../../db/assert-own-sessions.ts')
+  const { assertOwnSessions } = await import('../../db/session-settings.ts')
   await assertOwnSessions(url).catch(() => {
     throw new SkippedError('The database is not available.')
   })
@@ -42,7 +42,7 @@ export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const { assertDatabaseNotLost } = await import('../../keys/lost-database.ts')
   await assertDatabaseNotLost(url, (await parts.config()).dir)
   await assertMigrated(url)
-  const { checkTables } = await import('../../db/invariants/check-tables.ts')
+  const { checkTables } = await import('../../db/invariants/check-invariants.ts')
   const [first] = (await checkTables(await parts.database())).rows
   if (!first) return [ok('The database is up to date.')]
   const fix = '`annal check` lists all problems. docs/operations.md describes what to do (T1).'

@@ -6,9 +6,42 @@ import { orderInvariants } from '../../modules/store/order-invariants.ts'
 import { bookInvariants } from '../../modules/wallet/ledger-invariants.ts'
 import { publicReference } from '../../modules/wallet/statement.ts'
 import type { Database } from '../database-types.ts'
-import { statement, text } from '../sql.ts'
-import { type Finding, MOST_ROWS } from './finding.ts'
-import type { Invariant } from './invariant.ts'
+import { arrayOf, statement, text } from '../sql.ts'
+import { type Finding, findingOf, type Invariant, MOST_ROWS } from './invariant.ts'
+import parts from './parts-of-tables.json' with { type: 'json' }
+
+/** Keys, references, checks, indexes and triggers, each as `table.name`. */
+export const partsSql = `
+  select c.relname || '.' || part.name as name
+  from pg_class c cross join lateral (
+    select conname as name from pg_constraint where conrelid = c.oid and contype in ('p', 'u', 'x', 'f', 'c')
+    union select i.relname from pg_index x join pg_class i on i.oid = x.indexrelid where x.indrelid = c.oid
+    union select tgname from pg_trigger where tgrelid = c.oid and not tgisinternal) part
+  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`
+
+/** What of `parts` (each `table.name`) is missing, and which index is not whole, of the job queue's, too. */
+const findTrouble = statement(
+  'tables_find_trouble',
+  { parameters: { parts: arrayOf(text) }, columns: { subject: text, problem: text } },
+  `select wanted.name as subject, 'is missing' as problem
+   from unnest($parts) wanted (name) where wanted.name not in (${partsSql})
+   union all
+   select t.relname || '.' || i.relname, 'is an index that was not finished'
+   from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
+     join pg_namespace n on n.oid = i.relnamespace
+   where not x.indisvalid and n.nspname in (current_schema(), 'jobs')
+   limit ${MOST_ROWS + 1}`,
+)
+
+/** Holds the tables to what the migrations make. */
+export const checkTables = async (
+  database: Pick<Database, 'query'>,
+): Promise<Finding & { rows: { subject: string; problem: string }[] }> =>
+  findingOf(
+    'T1',
+    'The tables have their keys, references, checks, indexes and triggers, and every index is whole.',
+    await database.query(findTrouble, { parts }),
+  )
 
 /** All of them. Each query sees one moment of the database, so it may run beside a busy service. */
 export const invariants: Invariant[] = [

@@ -1,12 +1,163 @@
 /** From Prisma's arguments to one SQL statement. Values never become text, and names come from the data model only. */
+
 import { createHash } from 'node:crypto'
-import { decodeRow, decodeRows, type Row } from './decode.ts'
-import type { Model } from './model.ts'
-import { compilePage, encodeNatural, type Page } from './page.ts'
-import { type Draft, from, newScope, type Parameter, parameter, type Scope } from './scope.ts'
-import { compileSelection, rowOf } from './select.ts'
-import { type Arguments, isPlain, unsupported } from './shape.ts'
-import { all, compileUnique, compileWhere } from './where.ts'
+import { MAX_COUNTED } from '../../shared/lists.ts'
+import type { Model, Relation } from './model.ts'
+import {
+  type Arguments,
+  columnOf,
+  type Decode,
+  type Draft,
+  decoderOf,
+  from,
+  isPlain,
+  join,
+  jsonOf,
+  link,
+  newScope,
+  type Parameter,
+  type Path,
+  parameter,
+  present,
+  relationOf,
+  type Scope,
+  unsupported,
+} from './scope.ts'
+import { all, compilePage, compileUnique, compileWhere, encodeNatural, type Page, type Parent } from './where.ts'
+
+/** What a read's rows hold, and at which place. */
+export interface Shape {
+  readonly fields: { readonly name: string; readonly at: number; readonly decode: Decode | undefined }[]
+  /** To-one relations lie in the same array. `presentAt` is where it says whether the relation is there; it is when undefined. */
+  readonly ones: { readonly name: string; readonly presentAt: number | undefined; readonly shape: Shape }[]
+  /** To-many relations are arrays of arrays. */
+  readonly lists: { readonly name: string; readonly at: number; readonly shape: Shape; readonly reverse: boolean }[]
+  readonly counts: { readonly name: string; readonly at: number }[]
+}
+
+/** The values of a row, in the places that its shape names. */
+export type Row = readonly unknown[]
+
+/** One row as an object, with what hangs on it. */
+export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
+  const result: Record<string, unknown> = {}
+  for (const { name, at, decode } of shape.fields) {
+    const value = row[at]
+    result[name] = decode === undefined || value === null ? value : decode(value as string)
+  }
+  for (const { name, presentAt, shape: one } of shape.ones) {
+    result[name] = presentAt !== undefined && row[presentAt] !== true ? null : decodeRow(one, row)
+  }
+  for (const { name, at, shape: item, reverse } of shape.lists) {
+    result[name] = decodeRows(item, row[at] as Row[], reverse)
+  }
+  if (shape.counts.length > 0) {
+    const counts: Record<string, unknown> = {}
+    for (const { name, at } of shape.counts) counts[name] = row[at]
+    result._count = counts
+  }
+  return result
+}
+
+/** Rows as objects; `reverse` where they were read backwards. */
+export const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
+  const results = rows.map((row) => decodeRow(shape, row))
+  return reverse ? results.reverse() : results
+}
+
+/** PostgreSQL takes no more arguments to a function. */
+const MOST_COLUMNS = 100
+
+/** One row as a JSON array. Its columns are complete once the selection was compiled. */
+export const rowOf = (columns: readonly string[]): string => {
+  if (columns.length > MOST_COLUMNS) throw unsupported
+  return `json_build_array(${columns.join(', ')})`
+}
+
+/** Adds the columns that `args` select to `columns`. Raises `unsupported`. */
+export const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): Shape => {
+  const { select } = args
+  const shape: Shape = { fields: [], ones: [], lists: [], counts: [] }
+  if (select === undefined) {
+    for (const name of scope.model.scalars.keys()) compileField(scope, name, columns, shape)
+    return shape
+  }
+  if (!isPlain(select)) throw unsupported
+  const chosen = Object.entries(select).filter(([, value]) => value !== undefined && value !== false)
+  if (chosen.length === 0) throw unsupported
+  for (const [name, value] of chosen) {
+    const at = [...path, 'select', name]
+    if (name === '_count') compileCounts(scope, value, at, columns, shape)
+    else if (!scope.model.scalars.has(name)) compileRelation(scope, name, value, at, columns, shape)
+    else if (value === true) compileField(scope, name, columns, shape)
+    else throw unsupported
+  }
+  return shape
+}
+
+const compileField = (scope: Scope, name: string, columns: string[], shape: Shape) => {
+  const field = scope.model.scalars.get(name)
+  if (!field) throw unsupported
+  shape.fields.push({ name, at: columns.length, decode: decoderOf(field) })
+  columns.push(jsonOf(field, columnOf(scope, field)))
+}
+
+const compileRelation = (scope: Scope, name: string, value: unknown, path: Path, columns: string[], shape: Shape) => {
+  const relation = relationOf(scope.model, name)
+  const args = value === true ? {} : value
+  if (!isPlain(args)) throw unsupported
+  if (relation.list) {
+    const at = columns.length
+    // Its place is taken before the selection inside is compiled; that one fills an array of its own.
+    const list = compileList(scope, relation, args, path)
+    columns.push(list.sql)
+    shape.lists.push({ name, at, shape: list.shape, reverse: list.reverse })
+    return
+  }
+  const beyond = Object.keys(args).some((key) => key !== 'select' && args[key] !== undefined)
+  if (beyond) throw unsupported
+  const joined = join(scope, name)
+  const presentAt = relation.required ? undefined : columns.length
+  if (!relation.required) columns.push(present(joined))
+  shape.ones.push({ name, presentAt, shape: compileSelection(joined, args, path, columns) })
+}
+
+const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Path) => {
+  scope.draft.isList = true
+  const child = newScope(scope.draft, relation.model)
+  const parent: Parent = {
+    link: (alias) => link(relation, scope.alias, alias),
+    columns: relation.columns.map(([, there]) => there),
+  }
+  const columns: string[] = []
+  const shape = compileSelection(child, args, path, columns)
+  const where = compileWhere(child, args.where, [...path, 'where'])
+  const page = compilePage(child, args, path, false, parent)
+  const conditions = all([parent.link(child.alias), where, page.condition])
+  // Unlike an aggregate, ARRAY() keeps the order of its query and is empty without rows.
+  const sql = `array(select ${rowOf(columns)} from ${from(child)} where ${conditions}${page.clauses})`
+  return { sql, shape, reverse: page.reverse }
+}
+
+const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], shape: Shape) => {
+  const given = isPlain(value) ? Object.entries(value).filter(([, part]) => part !== undefined) : []
+  const select = given.length === 1 && given[0]?.[0] === 'select' ? given[0][1] : undefined
+  if (!isPlain(select)) throw unsupported
+  for (const [name, args] of Object.entries(select)) {
+    if (args === undefined || args === false) continue
+    const relation = relationOf(scope.model, name)
+    if (!relation.list || (args !== true && !isPlain(args))) throw unsupported
+    const filter = args === true ? {} : args
+    if (Object.keys(filter).some((key) => key !== 'where')) throw unsupported
+    scope.draft.isList = true
+    const child = newScope(scope.draft, relation.model)
+    const where = compileWhere(child, filter.where, [...path, 'select', name, 'where'])
+    shape.counts.push({ name, at: columns.length })
+    const conditions = all([link(relation, scope.alias, child.alias), where])
+    columns.push(`(select count(*) from (select from ${from(child)} where ${conditions} limit ${MAX_COUNTED}) counted)`)
+  }
+  if (shape.counts.length === 0) throw unsupported
+}
 
 /** The methods of Prisma's client that are answered here. */
 export const readMethods = ['findFirst', 'findMany', 'findUnique', 'findUniqueOrThrow', 'count'] as const

@@ -1,7 +1,143 @@
 /** A table in the making of a statement: its alias, what is joined to it, and where its parameters come from. */
+import { Prisma } from '../prisma/client.ts'
 import type { Field, Model, Relation } from './model.ts'
-import { unsupported } from './shape.ts'
-import type { Encode } from './values.ts'
+
+/** Arguments of a read, or a part of them. */
+export type Arguments = Readonly<Record<string, unknown>>
+
+/** Thrown for arguments whose meaning is left to Prisma. */
+export const unsupported = Symbol('unsupported')
+
+/** A literal object, as against a Date, a Decimal, bytes, or one of Prisma's markers. */
+export const isPlain = (value: unknown): value is Arguments => {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** The shape as a text: equal for arguments that differ in values only. Raises `unsupported`. */
+export const shapeOf = (args: Arguments): string => {
+  let shape = ''
+  for (const key in args) {
+    const value = args[key]
+    if (value === undefined) continue
+    shape += `${key}\u0001`
+    if (key === 'select') shape += shapeOfSelection(value)
+    else if (key === 'where' || key === 'cursor') shape += shapeOfFilter(value)
+    else if (key === 'orderBy') shape += shapeOfOrder(value)
+    else if (key === 'take') shape += typeof value === 'number' && value < 0 ? '-' : '+'
+    else if (key !== 'skip') throw unsupported
+  }
+  return `${shape}\u0002`
+}
+
+const shapeOfSelection = (selection: unknown): string => {
+  if (!isPlain(selection)) throw unsupported
+  let shape = ''
+  for (const key in selection) {
+    const value = selection[key]
+    if (value === true) shape += `${key}\u0003`
+    else if (isPlain(value)) shape += `${key}\u0001${shapeOf(value)}`
+    else if (value !== false && value !== undefined) throw unsupported
+  }
+  return `${shape}\u0002`
+}
+
+const shapeOfFilter = (filter: unknown): string => {
+  if (filter === null) return '0\u0003'
+  if (Array.isArray(filter)) return `[${filter.map(shapeOfFilter).join('')}]`
+  if (!isPlain(filter)) return '?\u0003'
+  let shape = ''
+  for (const key in filter) {
+    const value = filter[key]
+    if (value === undefined) continue
+    // It decides the SQL and is no parameter.
+    if (key === 'mode') shape += `${key}\u0001${value}\u0003`
+    // A list is one parameter, however long it is.
+    else shape += `${key}\u0001${key === 'in' && Array.isArray(value) ? '?\u0003' : shapeOfFilter(value)}`
+  }
+  return `{${shape}\u0002`
+}
+
+const shapeOfOrder = (order: unknown): string => {
+  if (Array.isArray(order)) return `[${order.map(shapeOfOrder).join('')}]`
+  if (!isPlain(order)) throw unsupported
+  let shape = ''
+  for (const key in order) {
+    const value = order[key]
+    if (value === undefined) continue
+    if (value !== 'asc' && value !== 'desc') throw unsupported
+    shape += `${key}\u0001${value}\u0003`
+  }
+  return `${shape}\u0002`
+}
+
+/** A value of an argument as a parameter. Raises `unsupported` for what Prisma would refuse or read in its own way. */
+export type Encode = (value: unknown) => unknown
+
+/** A text of the JSON that PostgreSQL answers with, as Prisma gives it. */
+export type Decode = (text: string) => unknown
+
+const encoders: Record<string, Encode> = {
+  String: (value) => (typeof value === 'string' ? value : refuse()),
+  Boolean: (value) => (typeof value === 'boolean' ? value : refuse()),
+  Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= 0x7fffffff ? value : refuse()),
+  BigInt: (value) => (typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : refuse()),
+  DateTime: (value) => (value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : refuse()),
+}
+
+const refuse = (): never => {
+  throw unsupported
+}
+
+/** Nothing is asked for by a Decimal or Bytes, and comparing Json has rules of its own: these have no encoder. Raises `unsupported`. */
+export const encoderOf = (field: Field): Encode => {
+  const { values } = field
+  if (values) return (value) => (typeof value === 'string' && values.has(value) ? value : refuse())
+  return encoders[field.type] ?? refuse()
+}
+
+/** As `encoderOf`, for a list after `in`. */
+export const listEncoderOf = (field: Field): Encode => {
+  // Prisma knows no list of booleans.
+  if (field.type === 'Boolean') refuse()
+  const encode = encoderOf(field)
+  return (value) => (Array.isArray(value) ? value.map(encode) : refuse())
+}
+
+/** How a column is put into JSON without loss: what JSON or JavaScript would round becomes text. */
+export const jsonOf = (field: Field, column: string): string => {
+  if (field.type === 'Decimal' || field.type === 'BigInt') return `${column}::text`
+  if (field.type === 'Bytes') return `encode(${column}, 'hex')`
+  return column
+}
+
+const decodeDate = (text: string) => {
+  // PostgreSQL writes the offset of a timestamptz; a timestamp without one is UTC, as Prisma means it.
+  const sign = text.charCodeAt(text.length - 6)
+  return new Date(sign === plus || sign === minus ? text : `${text}Z`)
+}
+const plus = '+'.charCodeAt(0)
+const minus = '-'.charCodeAt(0)
+
+const decoders: Record<string, Decode | undefined> = {
+  String: undefined,
+  Boolean: undefined,
+  Int: undefined,
+  Json: undefined,
+  Enum: undefined,
+  BigInt,
+  Decimal: (text) => new Prisma.Decimal(text),
+  DateTime: decodeDate,
+  // Not a Buffer, and not a view of the pool that Buffers share.
+  Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
+}
+
+/** What makes Prisma's value of a column's JSON; undefined where JSON's own value is it. Raises `unsupported`. */
+export const decoderOf = (field: Field): Decode | undefined => {
+  if (!(field.type in decoders)) throw unsupported
+  return decoders[field.type]
+}
 
 /** Where an argument stands, from the outermost object inwards. */
 export type Path = readonly (string | number)[]

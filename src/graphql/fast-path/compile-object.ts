@@ -2,31 +2,138 @@
  * Objects of an answer, compiled. What is asked of an object is looked at once, for a document; what is left for each row is
  * to call the fields' own resolvers on it. A row has everything that they need, for the selection was made from the same fields.
  */
+import { isDeepStrictEqual } from 'node:util'
 import {
+  type DirectiveNode,
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
+  type GraphQLSchema,
   GraphQLString,
   getArgumentValues,
   getNamedType,
+  isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   type ValueNode,
   type VariableValues,
 } from 'graphql'
 import type { Context } from '../../services-context.ts'
-import { collectFields, type Terms } from './collect-fields.ts'
-import { type OwnResolver, ownResolverOf, type Read, readOf } from './read-field.ts'
-import { addSelection, type Selection, unfit } from './selection.ts'
+import { type OwnResolver, ownResolverOf, type Read, readOf } from './compilable-fields.ts'
+
+/** Thrown for what is not compiled, or not answered, in this way: it is left to the executor. */
+export const unfit = Symbol('unfit')
+
+/** What the work comes to; undefined when it raises anything. */
+export const refusable = <T>(work: () => T): T | undefined => {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+/** Names of columns and relations, with what is wanted of each. Never changed once it is part of another. */
+export type Selection = Record<string, unknown>
+
+const nestedOf = (wanted: unknown): Selection | undefined => {
+  if (typeof wanted !== 'object' || wanted === null || !('select' in wanted)) return undefined
+  return Object.keys(wanted).length === 1 ? (wanted.select as Selection) : undefined
+}
+
+function combine(first: unknown, second: unknown): unknown {
+  const both = [nestedOf(first), nestedOf(second)] as const
+  if (both[0] && both[1]) {
+    const select = { ...both[0] }
+    addSelection(select, both[1])
+    return { select }
+  }
+  // One relation cannot be read in two ways at once.
+  if (!isDeepStrictEqual(first, second)) throw unfit
+  return first
+}
+
+/** Adds what `added` wants to `selection`. Raises `unfit` where the two want different things of one relation. */
+export function addSelection(selection: Selection, added: Selection): void {
+  for (const [name, wanted] of Object.entries(added)) {
+    if (!wanted) continue
+    selection[name] = selection[name] === undefined ? wanted : combine(selection[name], wanted)
+  }
+}
+
+/** The fields that a selection asks of an object, by the names that they have in the answer, in the order of the answer. */
+export type Collected = ReadonlyMap<string, FieldNode[]>
+
+/** What selections are understood by. */
+export interface Terms {
+  readonly schema: GraphQLSchema
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** Values of the variables that decide what is asked for, by name. */
+  readonly conditions: ReadonlyMap<string, boolean | undefined>
+}
+
+/** Whether `@skip` or `@include` lets a part in. Raises `unfit` for other directives. */
+function letsIn({ name, arguments: args }: DirectiveNode, conditions: Terms['conditions']): boolean {
+  const given = args?.find((argument) => argument.name.value === 'if')?.value
+  const value =
+    given?.kind === Kind.BOOLEAN
+      ? given.value
+      : given?.kind === Kind.VARIABLE
+        ? conditions.get(given.name.value)
+        : undefined
+  if (value === undefined) throw unfit
+  if (name.value === 'include') return value
+  if (name.value === 'skip') return !value
+  throw unfit
+}
+
+/** What `sets` ask of an object of this type, through fragments. Raises `unfit` for what is not known to come out the same. */
+export function collectFields(
+  { schema, fragments, conditions }: Terms,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+): Collected {
+  const collected = new Map<string, FieldNode[]>()
+  const seen = new Set<string>()
+  const isOf = (name: string | undefined) => {
+    const condition = name === undefined ? type : schema.getType(name)
+    return condition === type || (isAbstractType(condition) && schema.isSubType(condition, type))
+  }
+  const collect = ({ selections }: SelectionSetNode) => {
+    for (const node of selections) {
+      if (!(node.directives ?? []).every((directive) => letsIn(directive, conditions))) continue
+      if (node.kind === Kind.FIELD) {
+        const key = (node.alias ?? node.name).value
+        const nodes = collected.get(key)
+        if (nodes) nodes.push(node)
+        else collected.set(key, [node])
+        continue
+      }
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        if (seen.has(node.name.value)) continue
+        seen.add(node.name.value)
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value)
+      if (!fragment) throw unfit
+      if (isOf(fragment.typeCondition?.name.value)) collect(fragment.selectionSet)
+    }
+  }
+  for (const set of sets) collect(set)
+  // As a name of an object's member it would be lost.
+  if (collected.has('__proto__')) throw unfit
+  return collected
+}
 
 /** A document whose operation is compiled, with places for what each request works out once. */
 export interface Draft extends Terms {

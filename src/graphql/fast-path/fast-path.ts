@@ -10,13 +10,13 @@ import type { Plugin } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../../services-context.ts'
 import type { Telemetry } from '../../telemetry/telemetry-types.ts'
-import type { Admission } from '../admission.ts'
+import type { Admission } from '../execute.ts'
+import { nameOfOperation, spanOfOperation, writable } from '../execution-plugins.ts'
 import type { DocumentChecks } from '../limits/document-checks.ts'
-import { assertVariablesFit } from '../limits/variable-limits.ts'
+import { assertVariablesFit } from '../limits/document-limits.ts'
 import type { NodeContext } from '../node-context.ts'
-import { nameOfOperation, spanOfOperation, writable } from '../plugins/use-request-watch.ts'
-import { readParams } from '../read-params.ts'
-import type { CompiledOperation } from './root-field.ts'
+import { readParams } from '../request-body.ts'
+import type { CompiledOperation } from './compile-operation.ts'
 
 type Variables = Readonly<Record<string, unknown>>
 

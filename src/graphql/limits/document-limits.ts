@@ -2,6 +2,8 @@
 import {
   type DirectiveNode,
   type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
@@ -9,7 +11,62 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { fragmentsOf, isIntrospection, isTypename } from './document-parts.ts'
+import { Upload } from 'graphql-upload-ts'
+import { assertVariables, MAX_JSON_DEPTH } from '../../shared/json-input.ts'
+
+/** The fragments of a document by name. */
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
+
+/** The fragments that a document defines. */
+export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
+  new Map(
+    definitions
+      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((node) => [node.name.value, node]),
+  )
+
+/** Returns whether a field describes the schema. */
+export const isIntrospection = ({ name }: FieldNode) => name.value === '__schema' || name.value === '__type'
+
+/** Returns whether a field is `__typename`. At the root of an operation it costs nothing: client tools add it to every selection. */
+export const isTypename = ({ name }: FieldNode) => name.value === '__typename'
+
+const isBareTypename = (node: SelectionNode) =>
+  node.kind === Kind.FIELD &&
+  isTypename(node) &&
+  !node.arguments?.length &&
+  !node.directives?.length &&
+  !node.selectionSet
+
+const isSubscription = (node: DocumentNode['definitions'][number]): node is OperationDefinitionNode =>
+  node.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.SUBSCRIPTION
+
+function withoutTypename(set: SelectionSetNode): SelectionSetNode {
+  const selections = set.selections
+    .filter((node) => !isBareTypename(node))
+    .map((node) =>
+      node.kind === Kind.INLINE_FRAGMENT ? { ...node, selectionSet: withoutTypename(node.selectionSet) } : node,
+    )
+  return selections.length > 0 ? { ...set, selections } : set
+}
+
+/**
+ * Returns the document without `__typename` at the root of its subscriptions, or the same document if it has no subscription.
+ * graphql-js takes the first field at the root for the source of events, and its validation allows no other field beside it.
+ */
+export function withoutSubscriptionTypename(
+  document: DocumentNode,
+  subscriptionType: string | undefined,
+): DocumentNode {
+  if (!document.definitions.some(isSubscription)) return document
+  const definitions = document.definitions.map((node) => {
+    const isRoot =
+      isSubscription(node) ||
+      (node.kind === Kind.FRAGMENT_DEFINITION && node.typeCondition.name.value === subscriptionType)
+    return isRoot ? { ...node, selectionSet: withoutTypename(node.selectionSet) } : node
+  })
+  return { ...document, definitions }
+}
 
 /** How much there may be of each. Callers are told in the description of the schema's queries. */
 export const documentLimits = {
@@ -190,4 +247,29 @@ export function rootFieldsOf(document: DocumentNode, operation: OperationDefinit
     rootFields.set(operation, count)
   }
   return count
+}
+
+/** A body is bounded in bytes; this bounds the work of looking through it. */
+const MAX_VALUES = 10_000
+/** Deeper ones are refused whatever they hold. */
+const MAX_DEPTH = 2 * MAX_JSON_DEPTH
+
+/** Holds the variables of a request to the limits. Raises a GraphQLError, or VALIDATION_FAILED for what no input may hold. */
+export function assertVariablesFit(variables: unknown): void {
+  if (typeof variables !== 'object' || variables === null) return
+  let level: unknown[] = Object.values(variables)
+  let count = 0
+  // Level by level: a text of brackets is deeper than the stack.
+  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
+    count += level.length
+    if (count > MAX_VALUES) throw documentRefusal(`The variables hold more than ${MAX_VALUES} values.`)
+    const next: unknown[] = []
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue
+      if (Array.isArray(value)) for (const item of value) next.push(item)
+      else if (!(value instanceof Upload)) for (const key in value) next.push((value as Record<string, unknown>)[key])
+    }
+    level = next
+  }
+  assertVariables(variables)
 }

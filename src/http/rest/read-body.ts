@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { Upload } from 'graphql-upload-ts'
-import { fileUpload } from '../../graphql/file-upload.ts'
+import { fileUpload } from '../../graphql/request-body.ts'
 import type { BodyReaders, IncomingFile, Intake } from '../../modules/assets/uploads.ts'
 import { DomainError, type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import {

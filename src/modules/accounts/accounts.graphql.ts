@@ -1,7 +1,7 @@
 import type { FileUpload } from 'graphql-upload-ts'
 import type { Picture } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { urlSize, wholeDocument } from '../../graphql/limits/sizes.ts'
+import { urlSize, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_DATA_BYTES } from './export-service.ts'
 import { UserType } from './users.graphql.ts'

@@ -1,6 +1,6 @@
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
-import { characters } from '../../graphql/limits/sizes.ts'
+import { characters } from '../../graphql/limits/document-cost.ts'
 import { accountPayload } from './accounts.graphql.ts'
 
 const currentPassword = 'Your password.'

@@ -1,6 +1,6 @@
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder } from '../../graphql/builder.ts'
-import { characters, pageOf } from '../../graphql/limits/sizes.ts'
+import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'

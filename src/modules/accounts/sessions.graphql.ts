@@ -1,6 +1,6 @@
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
-import { characters } from '../../graphql/limits/sizes.ts'
+import { characters } from '../../graphql/limits/document-cost.ts'
 import { accountField } from './accounts.graphql.ts'
 import { normalizeEmail } from './email-address.ts'
 import { newPasswordText } from './passwords.graphql.ts'

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { characters } from '../../graphql/limits/sizes.ts'
+import { characters } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { canAdminister, canSeePrivateParts } from '../../shared/policy.ts'

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { atMost, characters } from '../../graphql/limits/sizes.ts'
+import { atMost, characters } from '../../graphql/limits/document-cost.ts'
 import { type DayStatistics, MAX_DAYS, type Statistics } from './statistics.ts'
 
 const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement({

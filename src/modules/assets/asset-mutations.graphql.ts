@@ -1,6 +1,6 @@
 import type { Asset } from '../../db/prisma/client.ts'
 import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
-import { showing } from '../../graphql/fast-path/payload-selection.ts'
+import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { versionDescription } from '../commits/asset-versions.ts'
 import { inputLengths } from './asset-input.ts'
 import { AssetType } from './assets.graphql.ts'

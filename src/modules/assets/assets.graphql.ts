@@ -1,6 +1,6 @@
 import { fileUrl } from '../../context.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/sizes.ts'
+import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
 import { assertCursors, offsetArg, orderByArg, searchArg, totalCountOf, withOffset } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import type { Context } from '../../services-context.ts'

@@ -1,7 +1,7 @@
 /** GraphQL descriptions, sizes and inputs of the metadata fields. */
 import type { InputFieldsFromShape } from '@pothos/core'
 import type { builder, InputFields } from '../../graphql/builder.ts'
-import { characters, jsonTextBytes } from '../../graphql/limits/sizes.ts'
+import { characters, jsonTextBytes } from '../../graphql/limits/document-cost.ts'
 import {
   customField,
   type GivenValues,

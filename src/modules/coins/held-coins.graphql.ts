@@ -1,5 +1,5 @@
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { characters, pageOf } from '../../graphql/limits/sizes.ts'
+import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { assertCursors, boundedCountDescription, offsetArg, totalCountOf, withOffset } from '../../graphql/lists.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { jsonBytes, pageOf, wholeDocument } from '../../graphql/limits/sizes.ts'
+import { jsonBytes, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { metadataIn } from '../assets/asset-tree.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
 import { CHANGES_BYTES, describe, TREE_BYTES } from '../assets/metadata.graphql.ts'

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { characters, jsonBytes, urlSize } from '../../graphql/limits/sizes.ts'
+import { characters, jsonBytes, urlSize } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { fromUnits } from '../../shared/money.ts'

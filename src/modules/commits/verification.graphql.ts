@@ -6,7 +6,7 @@ import type {
   VerifiedCommit,
 } from '../../../packages/verify/src/verification.ts'
 import { builder } from '../../graphql/builder.ts'
-import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/sizes.ts'
+import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
 import { inputLengths } from '../assets/asset-input.ts'
 import { AssetType } from '../assets/assets.graphql.ts'

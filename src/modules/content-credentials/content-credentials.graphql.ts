@@ -1,7 +1,7 @@
 /** The GraphQL type of a manifest's report. */
 
 import { builder } from '../../graphql/builder.ts'
-import { atMost, characters } from '../../graphql/limits/sizes.ts'
+import { atMost, characters } from '../../graphql/limits/document-cost.ts'
 import { type ManifestReport, manifestStates, reportBounds } from './manifest.ts'
 
 const State = builder.enumType('ContentCredentialsState', {

@@ -1,6 +1,6 @@
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { characters, jsonBytes, pageOf } from '../../graphql/limits/sizes.ts'
+import { characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, offsetArg, searchArg, totalCountOf } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../store/create-order.ts'

@@ -1,7 +1,7 @@
 import type { NetworkApp } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { type ShownQuery, showing } from '../../graphql/fast-path/payload-selection.ts'
-import { characters, pageOf } from '../../graphql/limits/sizes.ts'
+import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
+import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   assertCursors,
   offsetArg,

@@ -1,6 +1,6 @@
 import type { Order } from '../../db/prisma/client.ts'
 import { builder, maxCostField, omitNullish } from '../../graphql/builder.ts'
-import { characters, jsonBytes, pageOf } from '../../graphql/limits/sizes.ts'
+import { characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   assertCursors,
   boundedCountDescription,

@@ -1,6 +1,6 @@
 import type { InputRef } from '@pothos/core'
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { atMost, characters } from '../../graphql/limits/sizes.ts'
+import { atMost, characters } from '../../graphql/limits/document-cost.ts'
 import type { Context } from '../../services-context.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '../assets/asset-mutations.graphql.ts'

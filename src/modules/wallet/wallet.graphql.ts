@@ -1,7 +1,7 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
-import { characters, pageOf } from '../../graphql/limits/sizes.ts'
+import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'

@@ -1,7 +1,7 @@
 import type { WebhookDelivery } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
-import { type ShownQuery, showing } from '../../graphql/fast-path/payload-selection.ts'
-import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/sizes.ts'
+import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
+import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   assertCursors,
   boundedCountDescription,

@@ -11,9 +11,8 @@ import {
   isSpecifiedScalarType,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { answerLimits } from '../../../src/graphql/limits/document-cost.ts'
+import { answerLimits, fieldsWithoutSize, sizeOf } from '../../../src/graphql/limits/document-cost.ts'
 import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
-import { fieldsWithoutSize, sizeOf } from '../../../src/graphql/limits/sizes.ts'
 import { schema, schemaText } from '../../../src/graphql/schema.ts'
 import { errorMeanings } from '../../../src/shared/errors.ts'
 

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
-import { checkTables, partsSql } from '../../../src/db/invariants/check-tables.ts'
+import { checkTables, partsSql } from '../../../src/db/invariants/check-invariants.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 import { createTestLog } from '../../support/test-log.ts'
 

@@ -1,0 +1,241 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  executeSubscriptionEvent,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  mapSourceToResponseEvent,
+  type OperationDefinitionNode,
+  subscribe as subscribeToFirstField,
+  validateSubscriptionArgs,
+} from 'graphql'
+import { isAsyncIterable, type Plugin } from 'graphql-yoga'
+import type { Context } from '../services-context.ts'
+import { DomainError, type ErrorCode } from '../shared/errors.ts'
+import type { RequestWatch, SpanOptions, Tracer } from '../telemetry/telemetry-types.ts'
+import type { Admission, createExecutor } from './execute.ts'
+import type { DocumentChecks } from './limits/document-checks.ts'
+import { LARGE_ANSWER } from './limits/document-cost.ts'
+import {
+  assertVariablesFit,
+  documentLimits,
+  documentRefusal,
+  isTypename,
+  withoutSubscriptionTypename,
+} from './limits/document-limits.ts'
+import { maskError } from './mask-error.ts'
+import type { NodeContext } from './node-context.ts'
+
+/**
+ * Executes a subscription for one event, and counts it against the caller's quota first. Returns THROTTLED for an event that exceeds the
+ * quota. The subscription continues.
+ */
+const executeEvent: typeof executeSubscriptionEvent = async (event) => {
+  const { actor, services } = event.contextValue as Context
+  try {
+    await services.requestQuota.consume(actor, 1)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    return { errors: [new GraphQLError(error.message, { originalError: error })] }
+  }
+  return executeSubscriptionEvent(event)
+}
+
+/** Subscribes to the one field at the root besides `__typename`. */
+async function subscribe(args: ExecutionArgs) {
+  const document = withoutSubscriptionTypename(args.document, args.schema.getSubscriptionType()?.name)
+  const [whole, source] = [validateSubscriptionArgs(args), validateSubscriptionArgs({ ...args, document })]
+  // Invalid variables: graphql-js reports them.
+  if (!('schema' in whole && 'schema' in source)) return subscribeToFirstField(args)
+  const events = await createSourceEventStream(source)
+  return isAsyncIterable(events) ? mapSourceToResponseEvent(whole, events, executeEvent) : events
+}
+
+/** Executes operations as REST does. */
+export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 'execute'>): Plugin => ({
+  onExecute({ setExecuteFn }) {
+    setExecuteFn((execution) => execute(execution as Parameters<typeof execute>[0]))
+  },
+  onSubscribe({ setSubscribeFn }) {
+    setSubscribeFn((execution) => subscribe(execution as ExecutionArgs))
+  },
+})
+
+const SUGGESTION = / Did you mean [^?]*\?/g
+
+/** A refusal as the result of what was not carried out; anything else is raised on. Yoga masks it like any other. */
+function asResult(error: unknown): { errors: GraphQLError[] } {
+  if (!(error instanceof DomainError)) throw error
+  return { errors: [new GraphQLError(error.message, { originalError: error })] }
+}
+
+/**
+ * Bytes of what a subscription tells each time. One change is told to all who follow it, whoever made it, and nobody waits for a place: 200 strangers
+ * who had 440 KB told held everybody up for 5 s at each change.
+ */
+const MOST_TOLD = LARGE_ANSWER
+
+const tellsTooMuch = (bytes: number) =>
+  documentRefusal(
+    `What is told may hold ${bytes} bytes each time; a subscription may ask for ${MOST_TOLD}. Have it tell what changed, and ask for the rest by a query.`,
+  )
+
+/** What is carried out, as the hooks tell it. */
+interface Carried {
+  contextValue: Context
+  document: DocumentNode
+  operationName?: string | null
+  variableValues?: Readonly<Record<string, unknown>> | null
+}
+
+/**
+ * Refuses what asks too much. Each document is looked at once, when it is parsed and validated, and Yoga keeps the outcome;
+ * a request with a known document pays for its variables only.
+ */
+export function useDocumentLimits({
+  checks,
+  introspection,
+  admission,
+}: {
+  checks: DocumentChecks
+  introspection: boolean
+  /** What operations wait for. */
+  admission: Admission
+}): Plugin<Context> {
+  /** What is wrong with an operation, or how many bytes its answer may have. */
+  function judge({
+    contextValue,
+    document,
+    operationName,
+    variableValues,
+  }: Carried): { errors: GraphQLError[] } | number {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) return 0
+    try {
+      return checks.measure(document, operation, variableValues ?? {})
+    } catch (error) {
+      // What stops before anything is carried out is masked by nobody else.
+      return { errors: [maskError(error, contextValue.requestLog)] }
+    }
+  }
+
+  return {
+    onParams({ params }) {
+      // Before it becomes the key of a cache.
+      if (typeof params.query === 'string' && params.query.length > documentLimits.characters) {
+        throw documentRefusal(`The document has more than ${documentLimits.characters} characters.`)
+      }
+      assertVariablesFit(params.variables)
+    },
+    onParse({ setParseFn }) {
+      setParseFn(checks.parse)
+    },
+    onValidate({ addValidationRule, setValidationFn }) {
+      for (const rule of checks.rules) addValidationRule(rule)
+      setValidationFn(checks.validate)
+    },
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+      const judged = judge(args)
+      if (typeof judged !== 'number') setResultAndStopExecution(judged)
+      else {
+        const { document, operationName, contextValue } = args
+        const operation = getOperationAST(document, operationName)
+        if (!operation) return
+        const asked = { document, operation, bytes: judged, actor: contextValue.actor }
+        setExecuteFn(((carried: typeof args) =>
+          admission.enter(asked, async () => executeFn(carried)).catch(asResult)) as typeof executeFn)
+      }
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const judged = judge(args)
+      if (typeof judged !== 'number') setResultAndStopExecution(judged)
+      else if (judged > MOST_TOLD) setResultAndStopExecution({ errors: [tellsTooMuch(judged)] })
+    },
+    onResultProcess({ result }) {
+      // Variables are looked at by the executor, which helps with names as validation does.
+      if (introspection || Array.isArray(result) || !('errors' in result)) return
+      for (const error of result.errors ?? []) error.message = error.message.replace(SUGGESTION, '')
+    },
+  }
+}
+
+/** Characters of a document that cost as much to parse and validate as a request. */
+const CHARACTERS_PER_REQUEST = 2_000
+
+/**
+ * Counts the parsing and validation of a new document against the caller's quota, before it happens. Place this plugin after those that find
+ * a document by its identifier. Throws THROTTLED.
+ */
+export const useRequestQuota = ({ isKnown }: { isKnown(text: string): boolean }): Plugin<Context, Context> => ({
+  async onParams({ params: { query }, context: { actor, services } }) {
+    if (typeof query !== 'string' || query.length < CHARACTERS_PER_REQUEST || isKnown(query)) return
+    await services.requestQuota.consume(actor, Math.floor(query.length / CHARACTERS_PER_REQUEST))
+  },
+})
+
+/**
+ * Returns the type of an operation and its only field, such as `mutation updateAsset`, or `query other` for several fields.
+ * Metrics need bounded names: clients can choose any name for an operation, but fields are those of the schema.
+ */
+export function nameOfOperation({ operation, selectionSet: { selections } }: OperationDefinitionNode): string {
+  const [first, ...others] = selections.filter((node) => node.kind !== Kind.FIELD || !isTypename(node))
+  return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'other'}`
+}
+
+/** Reports the operation of each request once its document is valid, and the error code of a failed request. */
+export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeContext, NodeContext> {
+  function report(document: DocumentNode, operationName: string | null | undefined, { res }: NodeContext) {
+    const operation = getOperationAST(document, operationName)
+    if (operation) watch.asked(res, 'graphql', nameOfOperation(operation), operation.name?.value)
+  }
+  return {
+    onRequest({ serverContext }) {
+      watch.asked(serverContext.res, 'graphql', 'other')
+    },
+    onExecute({ args: { document, operationName, contextValue } }) {
+      report(document, operationName, contextValue)
+    },
+    onSubscribe({ args: { document, operationName, contextValue } }) {
+      report(document, operationName, contextValue)
+    },
+    // Runs after the errors are mapped to the codes that callers read.
+    onResultProcess({ result, serverContext: { res } }) {
+      if (Array.isArray(result) || !('errors' in result)) return
+      const [error] = result.errors ?? []
+      if (error) watch.refused(res, error.extensions.code as ErrorCode)
+    },
+  }
+}
+
+/** The attributes of an operation's span. */
+export const spanOfOperation = (operation: OperationDefinitionNode): SpanOptions => ({
+  facts: { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) },
+})
+
+/** Traces the execution of each operation by its type and root field. Never records its document or variables. */
+export const useTracing = (tracer: Tracer): Plugin => ({
+  onExecute({ args: { document, operationName }, executeFn, setExecuteFn }) {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) return
+    setExecuteFn(((args: Parameters<typeof executeFn>[0]) =>
+      tracer.span(operation.operation, spanOfOperation(operation), async () => executeFn(args))) as typeof executeFn)
+  },
+})
+
+/** Maximum length of a text that is written as text, in characters. */
+const SHORT = 65_536
+
+/** Returns the body of a response. Yoga's types know only text. */
+export const writable = (text: string): string =>
+  text.length <= SHORT ? text : (Buffer.from(text) as unknown as string)
+
+const stringify = (result: unknown) => writable(JSON.stringify(result))
+
+/** Writes long responses as bytes. As text, a response takes four times its length in memory until the client has read it. */
+export const useAnswerBytes = (): Plugin => ({
+  onResultProcess({ result }) {
+    if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify
+  },
+})

@@ -1,0 +1,264 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { GraphQLError } from 'graphql'
+import { type FileUpload, Upload } from 'graphql-upload-ts'
+import type { Plugin } from 'graphql-yoga'
+import type { Pieces } from '../files/file-types.ts'
+import { mediaTypeOf } from '../http/request-body.ts'
+import type { BodyReaders, IncomingFile, Intake } from '../modules/assets/uploads.ts'
+import type { Context } from '../services-context.ts'
+import { DomainError } from '../shared/errors.ts'
+import { isJsonObject, jsonError, readJson, readJsonObject } from '../shared/json-input.ts'
+import { maskError } from './mask-error.ts'
+import type { NodeContext } from './node-context.ts'
+
+/**
+ * Presents an uploaded file as `graphql-upload-ts` does. `hold` writes the file to disk. It is called when a stream of the file is first created,
+ * so that permission is checked before.
+ */
+export function fileUpload(
+  { filename, mimetype }: Pick<IncomingFile, 'filename' | 'mimetype'>,
+  hold: () => Promise<IncomingFile>,
+): FileUpload {
+  function createReadStream() {
+    const held = hold()
+    // The stream reports the error.
+    held.catch(() => {})
+    let pieces: Pieces | undefined
+    async function* read() {
+      pieces = (await held).createReadStream()
+      yield* pieces
+    }
+    const stream = Readable.from(read(), { highWaterMark: 1 })
+    return Object.assign(stream, { release: (piece: Uint8Array) => pieces?.release?.(piece) })
+  }
+  // `capacitor` is the temporary file of the package, which this service does not use.
+  return { filename, mimetype, createReadStream } as unknown as FileUpload
+}
+
+/** Those that may be left out. */
+const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
+
+const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0)
+
+/** PHP writes an empty map as a list, and forms send a field that was left empty as an empty text: both are as if left out. */
+function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
+  for (const name of OPTIONAL) if (isEmpty(params[name])) delete params[name]
+  return params
+}
+
+/** The parameters that a body of JSON holds. Raises PARSE_ERROR, and VALIDATION_FAILED for a batch. */
+export function readParams(text: string): Record<string, unknown> {
+  const value = readJson(text)
+  if (isJsonObject(value)) return withoutEmpty(value)
+  if (!Array.isArray(value)) throw jsonError('expected an object.')
+  throw new DomainError(
+    'VALIDATION_FAILED',
+    'Batches are not carried out: send each operation as a request of its own.',
+  )
+}
+
+/** The parameters that stand in a URL, of which some are JSON. Raises PARSE_ERROR. */
+export function readSearchParams(url: string): Record<string, unknown> {
+  const search = new URL(url, 'http://localhost').searchParams
+  const text = (name: string) => search.get(name) || undefined
+  const json = (name: string) => {
+    const value = text(name)
+    return value === undefined ? undefined : readJson(value)
+  }
+  return withoutEmpty({
+    query: text('query'),
+    documentId: text('documentId'),
+    operationName: text('operationName'),
+    variables: json('variables'),
+    extensions: json('extensions'),
+  })
+}
+
+/** Maximum number of files of a request. */
+const MAX_FILES = 4
+
+/** A multipart request that is being read. */
+export interface UploadForm {
+  /** The operation, with an `Upload` wherever a file belongs. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
+  params: Promise<Record<string, unknown>>
+  /** Stops reading. Call it at the end of the request. */
+  cancel(): void
+}
+
+const badForm = (problem: string) => new DomainError('PARSE_ERROR', `Multipart form parse error - ${problem}`)
+
+/** Puts `upload` in the place of the null at a path such as `variables.input.assetFile`. Raises PARSE_ERROR. */
+function place(operations: Record<string, unknown>, path: unknown, upload: Upload) {
+  const steps = typeof path === 'string' ? path.split('.') : []
+  const last = steps.pop()
+  let at: unknown = operations
+  for (const step of steps) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
+  const isThere = steps[0] === 'variables' && isObject(at) && Object.hasOwn(at, last!) && at[last!] === null
+  if (!isThere) throw badForm('`map` names a place where there is no null.')
+  ;(at as Record<string, unknown>)[last!] = upload
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/**
+ * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission and funds.
+ * `processRequest` of `graphql-upload-ts` writes every file to disk first (test/api/graphql/multipart.test.ts). Raises PAYLOAD_TOO_LARGE, PARSE_ERROR,
+ * and VALIDATION_FAILED for a batch, before anything is read.
+ */
+export function readUploadForm(
+  req: IncomingMessage,
+  { readForm, maxBytes, maxFileBytes }: BodyReaders<IncomingMessage>,
+  intake: Pick<Intake, 'hold'>,
+): UploadForm {
+  const params = Promise.withResolvers<Record<string, unknown>>()
+  const broken = Promise.withResolvers<never>()
+  for (const { promise } of [params, broken]) promise.catch(() => {})
+  let operations: Record<string, unknown> | undefined
+  let uploads: Map<string, Upload> | undefined
+
+  function readMap(operations: Record<string, unknown>, value: string) {
+    uploads = new Map()
+    const entries = Object.entries(readJsonObject(value))
+    if (entries.length === 0) throw badForm('`map` names no file; without one, send JSON.')
+    if (entries.length > MAX_FILES)
+      throw new DomainError('PAYLOAD_TOO_LARGE', `\`map\` has more than ${MAX_FILES} files.`)
+    for (const [name, paths] of entries) {
+      if (!Array.isArray(paths) || paths.length === 0) throw badForm('`map` holds a list of places for each file.')
+      const upload = new Upload()
+      broken.promise.catch((error) => upload.reject(error))
+      for (const path of paths) place(operations, path, upload)
+      uploads.set(name, upload)
+    }
+    params.resolve(operations)
+  }
+
+  const form = readForm(req, {
+    maxBytes,
+    maxFileBytes,
+    maxFiles: MAX_FILES,
+    onField(name, value) {
+      if (value === undefined) throw badForm('a text is not valid UTF-8.')
+      if (name === 'operations' && !operations) operations = readParams(value)
+      else if (name === 'map' && !uploads) {
+        if (!operations) throw badForm('`map` follows `operations`.')
+        readMap(operations, value)
+      }
+    },
+    onFile(name, file) {
+      if (!uploads) throw badForm('files follow `map`.')
+      const upload = uploads.get(name)
+      if (!upload) return undefined
+      uploads.delete(name)
+      const wanted = Promise.withResolvers<void>()
+      const held = Promise.race([wanted.promise, broken.promise]).then(() => intake.hold(file))
+      upload.resolve(
+        fileUpload(file, () => {
+          wanted.resolve()
+          return Promise.race([held, broken.promise])
+        }),
+      )
+      return held.then(() => undefined)
+    },
+  })
+  form.whole
+    .then(() => {
+      throw badForm(uploads ? 'a file that `map` names is missing.' : '`operations` or `map` is missing.')
+    })
+    .catch(stop)
+
+  function stop(error: unknown) {
+    params.reject(error)
+    broken.reject(error)
+  }
+
+  return {
+    params: params.promise,
+    cancel() {
+      stop(new DomainError('PARSE_ERROR', 'No resolver read the file.'))
+      form.cancel()
+    },
+  }
+}
+
+const transportStatus: Partial<Record<DomainError['code'], number>> = {
+  PAYLOAD_TOO_LARGE: 413,
+  PARSE_ERROR: 400,
+  UNAVAILABLE: 503,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+}
+
+/** Nothing was executed, so the transport's own status tells it. */
+function transportError(error: unknown): unknown {
+  if (!(error instanceof DomainError)) return error
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: { code: error.code, http: { status: transportStatus[error.code] ?? 400 } },
+  })
+}
+
+const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
+
+/** What a request is made of. Clients add more for links and servers of their own: Apollo’s the type of the operation. */
+const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
+
+/** As at the other door, what nobody knows is left out. */
+function knownParams<Params extends object>(params: Params): Params {
+  const names = Object.keys(params)
+  // One that is misspelled may be the very document: it is named then.
+  const isNamed = names.includes('query') || names.includes('documentId')
+  if (names.every((name) => PARAMETERS.has(name)) || !isNamed) return params
+  return Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))) as Params
+}
+
+/**
+ * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga's own parser is not used: it
+ * copies every body through a stream, which costs more than the query, and rounds numbers that a double cannot hold.
+ */
+export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
+  const intakes = new WeakMap<IncomingMessage, Intake>()
+  /** Until there is an answer, or the caller is gone. */
+  const readFiles = ({ req, res, uploads, actor }: Context & NodeContext) => {
+    const intake = uploads.open(actor, Number(req.headers['content-length'] ?? 0))
+    intakes.set(req, intake)
+    const form = readUploadForm(req, options, intake)
+    res.once('close', () => {
+      form.cancel()
+      void intake.close()
+    })
+    return form.params
+  }
+
+  /** Returns the function that reads a body of the request's media type. Raises UNSUPPORTED_MEDIA_TYPE. */
+  function bodyReader(context: Context & NodeContext): () => Promise<Record<string, unknown>> {
+    const { req, readText } = context
+    const type = mediaTypeOf(req.headers['content-type'])
+    if (type === 'multipart/form-data') return async () => readFiles(context)
+    if (JSON_TYPES.has(type)) return async () => readParams(await readText())
+    if (type === 'application/graphql') return async () => ({ query: await readText() })
+    throw new GraphQLError('Send JSON, a GraphQL document, or a GraphQL multipart request.', {
+      extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
+    })
+  }
+
+  return {
+    onRequestParse({ request: { method }, serverContext, setRequestParser }) {
+      if (method !== 'GET' && method !== 'POST') return
+      const read =
+        method === 'GET'
+          ? async () => readSearchParams(serverContext.req.url ?? '')
+          : bodyReader(serverContext as unknown as Context & NodeContext)
+      setRequestParser(async () => {
+        try {
+          return await read()
+        } catch (error) {
+          throw maskError(transportError(error), serverContext.requestLog)
+        }
+      })
+    },
+    onParams({ params, setParams }) {
+      setParams(knownParams(params))
+    },
+    onResponse: ({ serverContext }) => intakes.get(serverContext.req)?.close(),
+  }
+}
