@@ -74,6 +74,8 @@ interface OpenOptions {
   isService: boolean
   /** Default: no telemetry. */
   telemetry?: Telemetry
+  /** False turns off the read compiler and write batching. Tests use it to compare the answers. Default: true. */
+  fastPaths?: boolean
 }
 
 /**
@@ -83,13 +85,13 @@ interface OpenOptions {
 export async function openInfrastructure(
   config: Config,
   log: Log,
-  { isService, telemetry = noopTelemetry }: OpenOptions,
+  { isService, telemetry = noopTelemetry, fastPaths = true }: OpenOptions,
 ): Promise<Infrastructure> {
   const { dir } = config
   await makePrivateFolders(dir)
   if (isService) checkContentCredentials(config)
   const postgres = config.database.url ? undefined : await startDatabase(dir, log, isService)
-  const options = { isService, telemetry, localUrl: postgres?.localUrl }
+  const options = { isService, telemetry, fastPaths, localUrl: postgres?.localUrl }
   const { database, databaseUrl } = await openDatabase(config, log, options).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
@@ -169,7 +171,7 @@ async function startDatabase(dir: string, log: Log, isService: boolean) {
 async function openDatabase(
   config: Config,
   log: Log,
-  { isService, telemetry, localUrl }: Required<OpenOptions> & { localUrl: string | undefined },
+  { isService, telemetry, fastPaths, localUrl }: Required<OpenOptions> & { localUrl: string | undefined },
 ) {
   const { url = localUrl!, directUrl: databaseUrl = url, pool } = config.database
   const isPooled = localUrl === undefined && url !== databaseUrl
@@ -180,7 +182,7 @@ async function openDatabase(
     const migrations = await prepareDatabase(databaseUrl)
     if (migrations.length) log.info({ migrations }, 'Migrations applied')
   } else await assertMigrated(databaseUrl)
-  return { database: createDatabase({ url, pool, isPooled, log, tracer: telemetry.tracer }), databaseUrl }
+  return { database: createDatabase({ url, pool, isPooled, log, tracer: telemetry.tracer, fastPaths }), databaseUrl }
 }
 
 /** Opens the key vault and the file store. A service checks that they belong to this database, and marks new ones as its own. */

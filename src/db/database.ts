@@ -1,4 +1,4 @@
-/** The one way to PostgreSQL: a pool of `pg` connections, shared by named statements, fast reads and Prisma. */
+/** The database client: one pool of `pg` connections for named statements, compiled reads and Prisma. */
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DomainError, unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
@@ -11,53 +11,59 @@ import { PrismaClient } from './prisma/client.ts'
 import { timeLimits, watchAnswers } from './query-timeout.ts'
 import { createReads } from './read-compiler/reads.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from './sql.ts'
-import { type JoinedWrite, joinWrite, type Row } from './write-batching/write-coalescer.ts'
+import { type CoalescedWrite, coalesceWrites, type Row } from './write-batching/write-coalescer.ts'
 
-/** A database with connections of its own. */
+/** A database client with its own connection pool. */
 export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
-  /** Reads that Prisma had to answer since the start, as `Model.method` with how many. */
+  /** Number of reads that Prisma executed since the start, by `Model.method`. */
   readonly fallbacks: ReadonlyMap<string, number>
-  /** How busy its connections are. */
+  /** Returns the load of the connection pool. */
   load(): PoolLoad
   /**
-   * From now on nothing is carried out right after a standstill of this process, because it has things in hand that are old then. While it starts
-   * it has none, and may take as long as it takes.
+   * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call it
+   * after start-up, which may take long.
    */
   watchStandstills(): void
-  /** How often this process stood still since, for longer than anybody waits. */
+  /** Number of times that the process was frozen for longer than the limit. */
   standstills(): number
-  /** Whether it answers right now. */
+  /** Returns true if the database responds. */
   isReachable(): Promise<boolean>
   close(): Promise<void>
 }
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000
-/** The server keeps to its own limits (`timeLimits`); this one is for a server, or a way to it, that says nothing any more: half a second later
- * at most (`watchAnswers`). */
+/** Client-side timeout for a server or network that stops responding. The server has shorter limits (`timeLimits`). */
 const ANSWER_TIMEOUT_MS = 8_500
-/** No caller waits longer for an answer. What this process had in hand when it was frozen for longer is not carried out any more. */
+/**
+ * Maximum time that a process may be frozen before its pending work is rejected. No caller waits longer for a
+ * response.
+ */
 const LONGEST_STANDSTILL_MS = 10_000
-/** Until an idle connection is asked whether anybody is there. */
+/** Idle time before a TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000
-/** For whoever only asks whether it is there. */
+/** Timeout of the reachability check, in milliseconds. */
 const REACH_TIMEOUT_MS = 2_000
 
-/** The part of the connections that lists never take, how many lists may wait for each connection, and for how long. */
+/**
+ * Share of the connections that lists never use, waiting lists per connection, and their maximum wait in
+ * milliseconds.
+ */
 const KEPT_FROM_LISTS = 0.3
 const MOST_WAITING = 100
 const LIST_PATIENCE_MS = 1_500
 
-/** Maximum size of the texts and JSON that a cut page returns, as they are in a response. In bytes. */
+/** Maximum size of the texts and JSON in a size-limited page, in bytes of the response. */
 const PAGE_BYTES = 2_000_000
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
 /**
- * Classes: connection exception, sign-in refused (a password is being exchanged), insufficient resources, operator intervention; no
- * such database; a session that idled in a transaction; a server that takes no writes any more; and the driver's own words.
+ * SQLSTATE classes: connection exception, invalid authorization (during password rotation), insufficient resources,
+ * operator intervention, unknown database, idle-in-transaction timeout, read-only server. Then messages of the
+ * driver.
  */
 const down = /^(08|28|53|57|3D000|25P03|25006)/
 const gone =
@@ -65,13 +71,13 @@ const gone =
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
-/** A statement is told by its name, never by its text or what it is asked with. */
+/** A span contains the name of a statement, never its text or parameters. */
 const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
 
-/** Asks nothing: whether anybody answers. */
+/** Checks that the server responds. */
 const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
 
-/** As the driver wants it, without a name. */
+/** Returns the query for the driver, without a name. */
 const asQuery = (wanted: Statement<never, unknown>, given?: unknown, trace?: () => string | null) => ({
   text: wanted.text,
   values: valuesOf(wanted, given, trace),
@@ -81,7 +87,7 @@ const asQuery = (wanted: Statement<never, unknown>, given?: unknown, trace?: () 
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** An expected trouble of the database as UNAVAILABLE; anything else as it is. */
+/** Converts an expected database error to UNAVAILABLE or CONFLICT. Returns other errors unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = codeOf(error)
@@ -96,29 +102,30 @@ function translate(error: unknown): unknown {
   return error
 }
 
-/** Which database, and how many connections to it. */
+/** Connection settings of the database client. */
 export interface DatabaseOptions {
   url: string
-  /** How many connections. */
+  /** Number of connections. */
   pool: number
   /**
-   * Whether `url` leads through PgBouncer in transaction mode. Then PgBouncer's configuration sets the time limits, and statements
-   * have no names: PgBouncer before 1.21 does not support prepared statements.
+   * True if `url` connects through PgBouncer in transaction mode. PgBouncer’s configuration then sets the time
+   * limits, and statements are unnamed: PgBouncer before 1.21 does not support prepared statements.
    */
   isPooled?: boolean
   log: Log
-  /** Follows statements by their names; nobody does when left out. */
+  /** Traces statements by name. Default: no tracing. */
   tracer?: Tracer
-  /** Milliseconds that this process may stand still until nothing that it had in hand is carried out any more; 10,000 when missing. */
+  /** Milliseconds that the process may be frozen before pending work is rejected. Default: 10,000. */
   longestStandstill?: number
-  /** Milliseconds that an answer is waited for; 8,500 when missing. */
+  /** Milliseconds to wait for a response. Default: 8,500. */
   answerPatience?: number
+  /** False lets Prisma execute every read, and every write run alone. Default: true. */
+  fastPaths?: boolean
 }
 
 /**
- * A pool of connections. Statements end after 8 seconds and locks are waited for 5; trouble of the database is raised as
- * UNAVAILABLE, a lock that did not come and a deadlock as CONFLICT with `retryAfter`. Once standstills are watched, nothing is
- * carried out while the process has just woken from one.
+ * Creates a database client. Statements time out after 8 seconds and lock waits after 5. Throws UNAVAILABLE when the
+ * database fails, and CONFLICT with `retryAfter` for a lock timeout or deadlock.
  */
 export function createDatabase({
   url,
@@ -128,6 +135,7 @@ export function createDatabase({
   tracer = noopTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
   answerPatience = ANSWER_TIMEOUT_MS,
+  fastPaths = true,
 }: DatabaseOptions): ConnectedDatabase {
   const pool = createPool({
     connectionString: url,
@@ -143,9 +151,9 @@ export function createDatabase({
     patience: answerPatience,
     cut: (client, reason) => (client as unknown as DatabaseClient).cut(reason),
   })
-  // Without a listener a connection that dies while idle would end the process.
+  // Without a listener, the error of a broken idle connection would end the process.
   pool.on('error', ({ message }) => {
-    // The driver's error carries the whole client. While closing, a lost connection is what is wanted.
+    // The driver’s error contains the whole client. While closing, lost connections are expected.
     if (!pool.ending) log.warn({ reason: message }, 'Idle database connection lost')
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
@@ -165,7 +173,7 @@ export function createDatabase({
     ...(!isPooled && { name: wanted.name }),
     ...asQuery(wanted, given, tracer.origin),
   })
-  const options = { pool, prisma, translate, lists, onFallback, tracer, isPooled }
+  const options = { pool, prisma, translate, lists, onFallback, tracer, isPooled, isCompiling: fastPaths }
   let wakes: WakeWatch | undefined
   const assertAwake = () => {
     if (wakes?.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
@@ -175,16 +183,16 @@ export function createDatabase({
     assertAwake()
     const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query<Row>(asked(wanted, given)))
     try {
-      if (wanted.together) return await askTogether(wanted, wanted.together, given)
+      if (wanted.together && fastPaths) return await askTogether(wanted, wanted.together, given)
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
       throw translate(error)
     }
   }
 
-  const joined = new Map<Together, JoinedWrite>()
-  function joinOf(together: Together): JoinedWrite {
-    const join = joined.get(together) ?? joinWrite(together, askOne)
+  const joined = new Map<Together, CoalescedWrite>()
+  function joinOf(together: Together): CoalescedWrite {
+    const join = joined.get(together) ?? coalesceWrites(together, askOne)
     joined.set(together, join)
     return join
   }
@@ -193,7 +201,7 @@ export function createDatabase({
     return (await pool.query<Row>(asked(wanted, given))).rows
   }
 
-  /** With those of others that come meanwhile, or alone. Whoever is followed is followed from here on, into the statement for many, too. */
+  /** Runs a write in a batch, or alone. The span includes the batch. */
   const askTogether = (wanted: Statement<never, unknown>, together: Together, given: unknown) =>
     tracer.span(wanted.name, sqlSpan, () =>
       joinOf(together)({ given: given as Row, origin: tracer.origin() }, () => askOne(wanted, given)),
@@ -235,7 +243,7 @@ export function createDatabase({
         await client.query('commit')
         return result
       } catch (error) {
-        // Nobody would hear it: the connection is given up, and the server undoes what was begun.
+        // A rollback would get no response either. The connection is closed, and the server rolls back.
         if (isSilence(error)) broken = error
         else {
           await client.query('rollback').catch((failure: Error) => {

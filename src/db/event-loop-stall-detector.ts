@@ -1,31 +1,28 @@
 /**
- * Notices that this process stood still: it was stopped, paged out, or suspended with its machine. What it had in hand is
- * old then: callers have given up and asked somebody else, and jobs were given to others.
+ * Detects that the process was frozen: stopped, swapped out, or suspended with its machine. Its pending work is then
+ * outdated: callers have retried elsewhere, and jobs were reassigned.
  */
 
-/** Milliseconds. */
+/** Interval of the check, in milliseconds. */
 const BEAT_MS = 500
-/** After a wake: until what was in hand, or came in the meantime, has been found to be old. */
+/** Time after a stall during which work is rejected, in milliseconds. */
 const WAKING_MS = 1_000
 
-/** Watches for standstills of this process. */
+/** Detects stalls of this process. */
 export interface WakeWatch {
-  /** Whether it has just woken. */
+  /** Returns true right after a stall. */
   isWaking(): boolean
-  /** How often it stood still since it is watched. */
+  /** Number of stalls since the detector started. */
   standstills(): number
   stop(): void
 }
 
-/**
- * Looks twice a second whether the process stood still. `longest`: milliseconds without a sign of life that nobody waits
- * for.
- */
+/** Checks twice a second for a stall. `longest`: maximum accepted stall, in milliseconds. */
 export function watchWakes(longest: number): WakeWatch {
   let seenAt = performance.now()
   let wokeAt = Number.NEGATIVE_INFINITY
   let standstills = 0
-  // What has arrived meanwhile is read before any timer fires, so whoever asks looks for himself.
+  // Node reads pending input before timers fire, so each caller checks the time itself.
   const look = () => {
     const now = performance.now()
     if (now - seenAt > longest) {

@@ -1,14 +1,13 @@
 /**
- * Gives up statements that are not answered. The driver's own limit (`query_timeout`) is a timer for each statement: with it V8 keeps what
- * each was answered until its whole heap is marked, which took a quarter of a read's time. Here one timer looks after a pool.
+ * Cancels queries without a response. One timer checks a whole pool. The driver’s `query_timeout` uses one timer per
+ * query. With it, V8 kept each response until a full garbage collection, which took a quarter of a read’s time.
  */
 import type pg from 'pg'
 import { removeItem } from '../shared/async.ts'
 
 /**
- * How long the server carries a statement of a request out, waits for a lock, and lets a transaction idle: waiting longer helps nobody,
- * as callers retry after 20 s. The last is for a process that is frozen in the middle of a transaction: it holds its rows locked, and
- * those who wait for them, no longer. Milliseconds, by the names of PostgreSQL's settings.
+ * Server-side limits of requests, in milliseconds: statement time, lock wait, and idle time in a transaction. Callers
+ * retry after 20 s. The last limit releases the row locks of a frozen process.
  */
 export const timeLimits = {
   statement_timeout: 8_000,
@@ -16,10 +15,10 @@ export const timeLimits = {
   idle_in_transaction_session_timeout: 5_000,
 } as const
 
-/** Milliseconds between two looks: a statement is given up so much later at most. */
+/** Milliseconds between two checks. A query is cancelled at most this much later. */
 const LOOK_EVERY_MS = 500
 
-/** What the types leave out: what a connection carries out now. */
+/** Undocumented driver state: the query that a connection runs. */
 interface Asked {
   _activeQuery: object | null
 }
@@ -27,28 +26,28 @@ interface Asked {
 interface Connection {
   client: pg.PoolClient
   patience: number
-  /** What it carried out at the last look, and for how many looks by now. */
+  /** The query at the last check, and its number of checks. */
   seen: WeakRef<object> | undefined
   looks: number
 }
 
-/** How long answers are waited for, and what becomes of a connection that gives none. */
+/** Query timeout and the action for a connection that exceeds it. */
 export interface AnswerWatchOptions {
-  /** Milliseconds. */
+  /** In milliseconds. */
   patience: number
-  /** Fails what the connection carries out, and ends it. */
+  /** Fails the current query and closes the connection. */
   cut(client: pg.PoolClient, reason: Error): void
 }
 
-/** Looks after the connections of a pool. */
+/** Watches the connections of a pool. */
 export interface AnswerWatch {
-  /** Waits so many milliseconds for what this connection carries out, if that is longer, until it is given back. */
+  /** Sets a longer timeout, in milliseconds, for this connection until it is released. */
   bearWith(client: pg.PoolClient, patience: number): void
 }
 
 /**
- * Looks after the connections of a pool, while it has any. Time counts as looks do: a process that stood still reads the answers first
- * that have come meanwhile. What is given up fails with the driver's words for it.
+ * Watches the connections of a pool. Time is counted in checks, so a process that was frozen first reads the
+ * responses that arrived meanwhile. A cancelled query fails with the driver’s error.
  */
 export function watchAnswers(pool: pg.Pool, { patience, cut }: AnswerWatchOptions): AnswerWatch {
   const connections: Connection[] = []

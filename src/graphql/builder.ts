@@ -1,4 +1,4 @@
-/** The schema builder: plugins, scalars and defaults. Types stand in their own files. */
+/** The schema builder: plugins, scalars and defaults. Each type is defined in its own file. */
 import SchemaBuilder from '@pothos/core'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
@@ -11,7 +11,7 @@ import { readFieldPlugin } from './fast-path/compilable-fields.ts'
 import { answerLimits, sizesPlugin } from './limits/document-cost.ts'
 import { documentLimits } from './limits/document-limits.ts'
 
-/** What each holds in the code; what they are in the schema stands in scalars.ts. */
+/** The TypeScript types of the scalars. Their schema definitions are in scalars.ts. */
 type Scalars = {
   ID: { Input: string; Output: string }
   Address: { Input: string; Output: string }
@@ -41,7 +41,7 @@ export const builder = new SchemaBuilder<{
     onUnusedQuery: null,
   },
   relay: {
-    // Identifiers are the same on both doors, so `node` needs no encoding of its own: see node.ts.
+    // Both APIs use the same IDs, so `node` needs no encoding of its own: see node.ts.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',

@@ -85,10 +85,11 @@ export interface Execution {
  * (decision 37). graphql-js executes the rest, and gives the same answers. `compiledRead` returns the compiled form of a query,
  * or undefined when there is none.
  */
-export function createExecutor(schema: GraphQLSchema) {
+export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {}) {
   const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | 'none'>()
 
   const compile = (document: DocumentNode, operation: OperationDefinitionNode) => {
+    if (!fastPaths) return undefined
     let found = compiled.get(operation)
     if (!found) {
       found = compileOperation(schema, document, operation) ?? 'none'

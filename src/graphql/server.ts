@@ -18,7 +18,7 @@ import {
   useTracing,
 } from './execution-plugins.ts'
 import { useStaleTokens } from './expired-token.ts'
-import { createKnownQueries } from './fast-path/fast-path.ts'
+import { createFastPath } from './fast-path/fast-path.ts'
 import { useCsrfGuard, useStreams } from './http-plugins.ts'
 import { createDocumentChecks } from './limits/document-checks.ts'
 import { maskError, useErrorVocabulary, useMaskedErrors } from './mask-error.ts'
@@ -27,8 +27,8 @@ import { createPersistedDocuments, noTrustedDocuments, readTrustedDocuments } fr
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
 import { useRequestBody } from './request-body.ts'
 
-/** A document of the size that is let in takes up to 1 MB when it is parsed. */
-const KEPT_DOCUMENTS = 200
+/** Maximum number of cached documents. A parsed document takes up to 1 MB. */
+const MAX_DOCUMENTS = 200
 
 /** How long browsers may cache the response to a CORS preflight, in seconds. */
 const PREFLIGHT_SECONDS = 86_400
@@ -54,38 +54,38 @@ export function createGraphQLHandler({
   telemetry: { watch, tracer },
 }: {
   schema: GraphQLSchema
-  /** What carries documents out. */
+  /** Executes documents. */
   executor: ReturnType<typeof createExecutor>
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
   /** The log of a request. */
   logOf(res: ServerResponse): Context['requestLog']
   body: BodyReaders<IncomingMessage>
-  /** Whether the schema is told. */
+  /** True if introspection is allowed. */
   introspection: boolean
-  /** What operations wait for. */
+  /** Limits concurrent operations. */
   admission: Admission
-  /** Whether browsers get a page. */
+  /** True if browsers get the playground. */
   playground: boolean
-  /** Where the manifests are of the documents that the operator trusts. */
+  /** Path of the manifests of trusted documents. */
   trustedDocuments: string | undefined
-  /** Whether no other document is carried out. */
+  /** True if only trusted documents are executed. */
   trustedOnly: boolean
   telemetry: Telemetry
 }) {
   const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
   const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
-  const parsed = createLRUCache<DocumentNode>({ max: KEPT_DOCUMENTS })
-  const syntaxErrors = createLRUCache<Error>({ max: KEPT_DOCUMENTS })
+  const parsed = createLRUCache<DocumentNode>({ max: MAX_DOCUMENTS })
+  const syntaxErrors = createLRUCache<Error>({ max: MAX_DOCUMENTS })
   const isKnown = (text: string) =>
     trusted.documents.has(text) || parsed.get(text) !== undefined || syntaxErrors.get(text) !== undefined
   const playground = createPlayground()
   const checks = createDocumentChecks(schema, introspection)
-  const knownQueries = createKnownQueries({
+  const fastPath = createFastPath({
     compiledRead: executor.compiledRead,
     checks,
     admission,
-    most: KEPT_DOCUMENTS,
+    max: MAX_DOCUMENTS,
     isOn: !trustedOnly,
     telemetry: { watch, tracer },
     exposedHeaders,
@@ -109,7 +109,7 @@ export function createGraphQLHandler({
       useAnswerBytes(),
       useErrorVocabulary(),
       useRequestWatch(watch),
-      knownQueries.remember,
+      fastPath.remember,
       ...(tracer === noopTracer ? [] : [useTracing(tracer)]),
     ],
     parserAndValidationCache: {
@@ -127,7 +127,7 @@ export function createGraphQLHandler({
     landingPage: false,
     multipart: false,
     extraParamNames: ['documentId'],
-    // Bounded where they are read: see use-request-body.ts.
+    // request-body.ts limits the size of request bodies.
     maxRequestBodySize: false,
     batching: false,
     logging: {
@@ -143,7 +143,7 @@ export function createGraphQLHandler({
     const request = newNodeContext({ createContext, logOf, body }, req, res)
     // A handler can override it. Without it, shared caches may keep responses to GET requests.
     res.setHeader('Cache-Control', 'private, no-cache')
-    if (await knownQueries.answer(request)) return undefined
+    if (await fastPath.answer(request)) return undefined
     if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
     watch.asked(res, 'graphql', 'playground')
     return playground(req, res)

@@ -16,12 +16,12 @@ const OPENS = /\bnew (?:pg\.(?:Client|Pool)|DatabaseClient|PgBoss)\(|\bcreatePoo
 
 const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'chain/lease.ts': ['own', 'a session bears the name of its holder, and its end ends the lease'],
-  'db/session-settings.ts': ['own', 'looks whether sessions are our own'],
   'db/database-client.ts': ['own', 'is how the others open theirs'],
   'db/database.ts': ['shared', 'the statements of requests'],
   'db/event-notifications.ts': ['own', 'LISTEN'],
   'db/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
   'db/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
+  'db/session-settings.ts': ['own', 'checks that sessions are not shared'],
   'embedded/embedded-postgres.ts': ['own', 'creates the database on the embedded server, where no pooler is'],
   'jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
 }

@@ -58,6 +58,7 @@ export interface TestAppOptions {
   rpcUrl?: string
   withClock?: boolean
   database?: TestDatabase
+  fastPaths?: boolean
 }
 
 let files = 0
@@ -92,6 +93,7 @@ export async function createTestApp({
   rpcUrl = inject('rpcUrl'),
   withClock = false,
   database: given,
+  fastPaths = true,
 }: TestAppOptions = {}): Promise<TestApp> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
   const testDatabase = given ?? (await createTestDatabase({ withClock }))
@@ -119,13 +121,14 @@ export async function createTestApp({
   })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
-    ...(await openInfrastructure(config, log, { isService: false, telemetry })),
+    ...(await openInfrastructure(config, log, { isService: false, telemetry, fastPaths })),
     passwords: createTestHasher(),
   }
   const { database } = installation
   const chain = await openChain(installation, url)
   const app = createApp({
     ...installation,
+    fastPaths,
     relay: chain.relay,
     coins: chain.coins,
     histories: chain.histories,

@@ -5,9 +5,9 @@ import { MAX_COUNTED } from '../../shared/lists.ts'
 import type { Model, Relation } from './model.ts'
 import {
   type Arguments,
+  type CompileContext,
   columnOf,
   type Decode,
-  type Draft,
   decoderOf,
   from,
   isPlain,
@@ -123,8 +123,8 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path,
 }
 
 const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Path) => {
-  scope.draft.isList = true
-  const child = newScope(scope.draft, relation.model)
+  scope.compiling.isList = true
+  const child = newScope(scope.compiling, relation.model)
   const parent: Parent = {
     link: (alias) => link(relation, scope.alias, alias),
     columns: relation.columns.map(([, there]) => there),
@@ -149,8 +149,8 @@ const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string
     if (!relation.list || (args !== true && !isPlain(args))) throw unsupported
     const filter = args === true ? {} : args
     if (Object.keys(filter).some((key) => key !== 'where')) throw unsupported
-    scope.draft.isList = true
-    const child = newScope(scope.draft, relation.model)
+    scope.compiling.isList = true
+    const child = newScope(scope.compiling, relation.model)
     const where = compileWhere(child, filter.where, [...path, 'select', name, 'where'])
     shape.counts.push({ name, at: columns.length })
     const conditions = all([link(relation, scope.alias, child.alias), where])
@@ -193,37 +193,44 @@ export const compile = (
   { pageBytes }: CompileOptions = {},
 ): Compiled => {
   const isMany = method === 'findMany'
-  const draft: Draft = { parameters: [], aliases: 0, isList: isMany || method === 'count' }
+  const compiling: CompileContext = { parameters: [], aliases: 0, isList: isMany || method === 'count' }
   const isCut = isMany && pageBytes !== undefined && args.take !== undefined
   const { text, decode } =
     method === 'count'
-      ? compileCount(draft, model, args)
+      ? compileCount(compiling, model, args)
       : isMany && (isCut || args.skip !== undefined)
-        ? compilePart(draft, model, args, isCut ? pageBytes : undefined)
-        : compileFind(draft, model, method, args)
+        ? compilePart(compiling, model, args, isCut ? pageBytes : undefined)
+        : compileFind(compiling, model, method, args)
   const name = `read_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
   const isSingle = !isMany && method !== 'count'
-  const { parameters, isList } = draft
+  const { parameters, isList } = compiling
   return { name, text, parameters, decode, isList, isSingle }
 }
 
 const countArguments: ReadonlySet<string> = new Set(['where', 'take'])
 
-const compileCount = (draft: Draft, model: Model, args: Arguments) => {
+const compileCount = (compiling: CompileContext, model: Model, args: Arguments) => {
   if (Object.keys(args).some((key) => !countArguments.has(key) && args[key] !== undefined)) throw unsupported
-  const scope = newScope(draft, model)
+  const scope = newScope(compiling, model)
   const where = compileWhere(scope, args.where, ['where'])
   const rows = `${from(scope)} where ${where}`
   const counted =
-    args.take === undefined ? rows : `(select from ${rows} limit ${parameter(draft, ['take'], encodeNatural)}) counted`
+    args.take === undefined
+      ? rows
+      : `(select from ${rows} limit ${parameter(compiling, ['take'], encodeNatural)}) counted`
   return {
     text: `select count(*)::text from ${counted}`,
     decode: (rows: Row[]) => Number(rows[0]?.[0]),
   }
 }
 
-const compileFind = (draft: Draft, model: Model, method: Exclude<ReadMethod, 'count'>, args: Arguments) => {
-  const scope = newScope(draft, model)
+const compileFind = (
+  compiling: CompileContext,
+  model: Model,
+  method: Exclude<ReadMethod, 'count'>,
+  args: Arguments,
+) => {
+  const scope = newScope(compiling, model)
   const columns: string[] = []
   const shape = compileSelection(scope, args, [], columns)
   const unique = method === 'findUnique' || method === 'findUniqueOrThrow'
@@ -242,17 +249,17 @@ const compileFind = (draft: Draft, model: Model, method: Exclude<ReadMethod, 'co
  * A part of many rows: their keys are read first, which an index alone may tell, and only the rows of the part with what
  * belongs to them. So a row that is left out costs next to nothing.
  */
-const compilePart = (draft: Draft, model: Model, args: Arguments, pageBytes: number | undefined) => {
-  const inner = newScope(draft, model)
+const compilePart = (compiling: CompileContext, model: Model, args: Arguments, pageBytes: number | undefined) => {
+  const inner = newScope(compiling, model)
   const where = compileWhere(inner, args.where, ['where'])
   const page = compilePage(inner, args, [], false)
   const key = model.id.map(({ column }) => `${inner.alias}.${column}`).join(', ')
   const part = `select ${key} from ${from(inner)} where ${all([where, page.condition])}${page.clauses}`
 
-  const scope = newScope(draft, model)
+  const scope = newScope(compiling, model)
   const columns: string[] = []
   const shape = compileSelection(scope, args, [], columns)
-  const keys = pageBytes === undefined ? part : cutTo(pageBytes, draft, model, args, page, part)
+  const keys = pageBytes === undefined ? part : cutTo(pageBytes, compiling, model, args, page, part)
   const text = `select ${rowOf(columns)} from (${keys}) k join ${from(scope)} on ${sameRow(model, scope)}${page.orderOf(scope.alias)}`
   return { text, decode: (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse) }
 }
@@ -261,8 +268,15 @@ const sameRow = (model: Model, { alias }: Scope) =>
   model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
 
 /** Of the keys of a page, the first of which the texts take so many bytes together at most; one at least. */
-const cutTo = (pageBytes: number, draft: Draft, model: Model, args: Arguments, page: Page, part: string) => {
-  const scope = newScope(draft, model)
+const cutTo = (
+  pageBytes: number,
+  compiling: CompileContext,
+  model: Model,
+  args: Arguments,
+  page: Page,
+  part: string,
+) => {
+  const scope = newScope(compiling, model)
   const { select } = args
   const weights = [...model.scalars.values()]
     .filter(({ name, type }) => type in bytesOf && (!isPlain(select) || select[name] === true))

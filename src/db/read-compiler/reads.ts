@@ -1,6 +1,6 @@
 /**
- * Reads in Prisma's language, each as one prepared statement. The answer is Prisma's answer. Whatever this does not
- * read exactly as Prisma does, unusual arguments and wrong ones alike, goes to Prisma itself.
+ * Executes Prisma's read arguments as one prepared statement each, and returns what Prisma returns. Prisma itself
+ * executes all arguments that the compiler does not support.
  */
 import { LRUCache } from 'lru-cache'
 import type { ClientBase, Connection, Pool, PoolClient, Submittable } from 'pg'
@@ -14,15 +14,18 @@ import { type Model, readModels } from './model.ts'
 import { type Arguments, isPlain, type Path, shapeOf, unsupported } from './scope.ts'
 
 const MOST_NAMES = 500
-/** Characters of all together: 18 MB or so at each connection. */
+/** Maximum total length of the statements kept per connection, in characters. They take about 18 MB. */
 const MOST_CHARACTERS = 300_000
 
-/** What the types leave out: the texts that a connection keeps, by their names. */
+/** Undocumented driver state: the texts of the prepared statements of a connection, by name. */
 type Wire = Connection & { parsedStatements: Record<string, string> }
 
 const wireOf = (client: ClientBase) => (client as unknown as { connection: Wire }).connection
 
-/** Has a connection close statements. It is in a line with what is asked there next, which may be one of them. */
+/**
+ * Closes prepared statements on a connection. The driver queues it with the queries, and a later query may prepare
+ * one of them again.
+ */
 class Closing implements Submittable {
   readonly #names: readonly string[]
 
@@ -44,12 +47,12 @@ class Closing implements Submittable {
   handleError() {}
 }
 
-/** Names of reads, and of the same for many at once. A pool has other statements, which stay. */
+/** Names of compiled reads and their batches. Other statements of the pool are kept. */
 const OURS = /^read_[\w-]{22}(?:_many)?$/
 
-/** Returns what names a statement that is asked now; undefined for one that goes without. */
+/** Returns a function that gives the name of a prepared statement, or undefined for an unnamed one. */
 export function createStatementNames(pool: Pool): (asked: { name: string; text: string }) => string | undefined {
-  /** How many were given up so far, and how many were when a connection was last looked at. */
+  /** Number of evicted statements in total, and when a connection was last checked. */
   let forgotten = 0
   const seen = new WeakMap<PoolClient, number>()
   const kept = new LRUCache<string, string>({
@@ -75,19 +78,19 @@ export function createStatementNames(pool: Pool): (asked: { name: string; text: 
   }
 }
 
-/** One connection is busy with a batch until all of it is answered. */
-const MOST_AT_ONCE = 16
+/** Maximum number of reads in a batch. A batch occupies a connection until all of it is read. */
+const MAX_BATCH = 16
 
 type Values = readonly unknown[]
 type Asked = Pick<Compiled, 'name' | 'text' | 'isList'>
 
 /**
- * The statement for many at once, whose parameters are lists; it answers each row after the place of who asked. Undefined where a
- * parameter is a list already.
+ * Returns the statement for a batch. Its parameters are lists, and each row has the position of its read. Returns
+ * undefined if a parameter is already a list.
  */
-function manyOf({ name, text, isList }: Asked, types: readonly string[]): Asked | undefined {
+function batchStatement({ name, text, isList }: Asked, types: readonly string[]): Asked | undefined {
   if (types.length === 0 || types.some((type) => type.endsWith('[]'))) return undefined
-  // Of a list in a query of its own the planner knows no length: one plan serves all, where it would make one for each list else.
+  // In a subquery, the planner does not see the length of a list. So one plan serves all lengths.
   const lists = types.map((type, at) => `(select $${at + 1}::${type}[])`).join(', ')
   const columns = types.map((_, at) => `p${at + 1}`).join(', ')
   const one = text.replace(/\$(\d+)/g, 'k.p$1')
@@ -98,12 +101,12 @@ function manyOf({ name, text, isList }: Asked, types: readonly string[]): Asked 
   }
 }
 
-/** Whether a value is none that its column could hold: class 22 of PostgreSQL's error codes. */
+/** Returns true for a value that its column cannot hold: SQLSTATE class 22. */
 export const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
-/** Returns what asks for the rows of a statement with its values, through the gate for lists where it reads many rows. */
-export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; isPooled: boolean }) {
+/** Creates a function that runs a compiled statement. Reads of many rows wait for the semaphore `lists`. */
+export function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; isPooled: boolean }) {
   const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 
@@ -118,7 +121,7 @@ export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaph
     return (await (asked.isList ? lists(run) : run())).rows
   }
 
-  /** What the parameters of a statement are, as the server reads it. */
+  /** Returns the parameter types of a statement, as the server reports them. */
   async function describe({ name, text }: Asked): Promise<string[]> {
     const described = `"described_${name}"`
     const answers = (await pool.query({
@@ -135,7 +138,7 @@ export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaph
 
     return createBatchLoader(async (all: Values[]): Promise<PromiseSettledResult<Row[]>[]> => {
       if (all.length === 1) return eachAlone(all)
-      if (many === null) many = manyOf(statement, await describe(statement))
+      if (many === null) many = batchStatement(statement, await describe(statement))
       if (many === undefined) return eachAlone(all)
       const columns = statement.parameters.map((_, at) => all.map((values) => values[at]))
       const answers = all.map((): PromiseFulfilledResult<Row[]> => ({ status: 'fulfilled', value: [] }))
@@ -143,11 +146,11 @@ export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaph
         for (const [place, row] of await query(many, columns)) answers[(place as number) - 1]!.value.push([row])
         return answers
       } catch (error) {
-        // Of somebody's values one is none that its column could hold: that is their affair alone.
+        // One caller passed an invalid value; run each read separately so that only that caller fails.
         if (isDataException(error)) return eachAlone(all)
         throw error
       }
-    }, MOST_AT_ONCE)
+    }, MAX_BATCH)
   }
 
   return async (statement: Compiled, values: Values): Promise<Row[]> => {
@@ -163,28 +166,30 @@ export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaph
   }
 }
 
-/** What reads go by, and what they are held to. */
+/** Options of the read client. */
 export interface ReadsOptions {
-  /** Shared with everything else that speaks SQL. */
+  /** Pool that is shared with other statements. */
   pool: Pool
-  /** Answers what is not supported here. */
+  /** Executes unsupported reads. */
   prisma: PrismaClient
-  /** What a caller gets to see of a failure of the database. By default, the driver's error. */
+  /** Converts a database error to the error that callers see. Default: the driver’s error. */
   translate?: (error: unknown) => unknown
-  /** What lists wait for before they take a connection. */
+  /** Limits concurrent reads of many rows. */
   lists?: Semaphore | undefined
-  /** Told of each read that Prisma answers, because it is not known here. */
+  /** Called for each read that Prisma executes because it is not supported. */
   onFallback?: (model: string, method: ReadMethod) => void
-  /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
+  /** Maximum bytes of texts and JSON in a page of `findMany`. Longer pages end early. */
   pageBytes?: number | undefined
-  /** True when the pool leads through PgBouncer in transaction mode. Statements have no names then. */
+  /** True if the pool connects through PgBouncer in transaction mode. Statements are unnamed then. */
   isPooled?: boolean
-  /** Follows reads by what is read. */
+  /** False lets Prisma execute every read. Default: true. */
+  isCompiling?: boolean
+  /** Traces reads by model and method. */
   tracer?: Tracer
 }
 
-/** Shapes kept compiled; the one not used for longest goes first. */
-const MOST_SHAPES = 500
+/** Maximum number of compiled shapes. The least recently used one is evicted. */
+const MAX_SHAPES = 500
 
 const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
 
@@ -211,8 +216,8 @@ const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
 }
 
 /**
- * Creates a read client that compiles each shape of arguments once (decision 2). It raises Prisma's errors. `translate` converts
- * failures of the database.
+ * Creates a read client that compiles each shape of arguments once (decision 2). Throws Prisma’s errors; `translate`
+ * converts database errors.
  */
 export const createReads = ({
   pool,
@@ -223,45 +228,47 @@ export const createReads = ({
   pageBytes,
   tracer = noopTracer,
   isPooled = false,
+  isCompiling = true,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
-  const shapes = new LRUCache<string, Compiled | typeof unsupported>({ max: MOST_SHAPES })
+  const shapes = new LRUCache<string, Compiled | typeof unsupported>({ max: MAX_SHAPES })
 
   const compiled = (model: Model, method: ReadMethod, args: Arguments) => {
     const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
     let found = shapes.get(key)
     if (found === undefined) {
-      found = refusable(() => compile(model, method, args, { pageBytes }))
+      found = undefinedIfThrown(() => compile(model, method, args, { pageBytes }))
       shapes.set(key, found)
     }
     return found
   }
 
-  /** The statement and its values, or `unsupported`. */
+  /** Returns the statement and its values, or `unsupported`. */
   const prepare = (model: Model, method: ReadMethod, args: Arguments) => {
     const statement = compiled(model, method, args)
     if (statement === unsupported) return unsupported
     return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
   }
 
-  const ask = createAsk({ pool, lists, isPooled })
+  const ask = createQuery({ pool, lists, isPooled })
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
     const told = `${model.name}.${method}`
     const leave = (given: unknown) => {
-      onFallback(model.name, method)
+      if (isCompiling) onFallback(model.name, method)
       return delegate[method](given)
     }
     return async (given?: unknown) => {
       const args = given ?? {}
-      const prepared = isPlain(args) ? refusable(() => prepare(model, method, args)) : unsupported
+      const prepared =
+        isCompiling && isPlain(args) ? undefinedIfThrown(() => prepare(model, method, args)) : unsupported
       if (prepared === unsupported) return manyMethods.has(method) ? lists(() => leave(given)) : leave(given)
       const { statement, values } = prepared
       let rows: Row[]
       try {
         rows = await tracer.span(told, sqlSpan, () => ask(statement, values))
       } catch (error) {
-        // A value that its column cannot hold, such as a malformed UUID: Prisma has words of its own for it.
+        // A value that its column cannot hold, such as a malformed UUID. Prisma reports its own error for it.
         if (isDataException(error)) return delegate[method](given)
         throw translate(error)
       }
@@ -281,11 +288,11 @@ export const createReads = ({
       readMethods.map((method) => [method, reader(model, method, delegate)]),
     ) as Delegate
   }
-  // Prisma's types compute the answer from the arguments, which only its own implementation could be checked against.
+  // Prisma computes result types from arguments. TypeScript cannot check this client against them.
   return client as unknown as ReadClient
 }
 
-const refusable = <T>(work: () => T): T | typeof unsupported => {
+const undefinedIfThrown = <T>(work: () => T): T | typeof unsupported => {
   try {
     return work()
   } catch (error) {

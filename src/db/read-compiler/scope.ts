@@ -149,7 +149,7 @@ export interface Parameter {
 }
 
 /** What is common to a whole statement. */
-export interface Draft {
+export interface CompileContext {
   readonly parameters: Parameter[]
   aliases: number
   /** Whether many rows are read or counted, at any depth. */
@@ -158,7 +158,7 @@ export interface Draft {
 
 /** One table with the rows joined to it: never more rows than the table itself has. */
 export interface Scope {
-  readonly draft: Draft
+  readonly compiling: CompileContext
   readonly model: Model
   readonly alias: string
   /** LEFT JOINs, shared by every use of a relation within the scope of one FROM. */
@@ -166,18 +166,18 @@ export interface Scope {
 }
 
 /** Another table in the same statement, under an alias of its own. */
-export const newScope = (draft: Draft, model: Model, joins: Scope['joins'] = new Map()): Scope => {
-  draft.aliases += 1
-  return { draft, model, alias: `t${draft.aliases}`, joins }
+export const newScope = (compiling: CompileContext, model: Model, joins: Scope['joins'] = new Map()): Scope => {
+  compiling.aliases += 1
+  return { compiling, model, alias: `t${compiling.aliases}`, joins }
 }
 
 /** A column of the table as SQL has it. */
 export const columnOf = ({ alias }: Scope, field: Field): string => `${alias}.${field.column}`
 
 /** A new parameter; returns its place as SQL has it. */
-export const parameter = (draft: Draft, path: Path, encode: Encode): string => {
-  draft.parameters.push({ path, encode })
-  return `$${draft.parameters.length}`
+export const parameter = (compiling: CompileContext, path: Path, encode: Encode): string => {
+  compiling.parameters.push({ path, encode })
+  return `$${compiling.parameters.length}`
 }
 
 /** A relation by its field's name. Raises `unsupported` when the model has none. */
@@ -197,7 +197,7 @@ export const join = (scope: Scope, name: string): Scope => {
   const known = scope.joins.get(key)
   if (known) return known.scope
   const relation = relationOf(scope.model, name)
-  const joined = newScope(scope.draft, relation.model, scope.joins)
+  const joined = newScope(scope.compiling, relation.model, scope.joins)
   const on = link(relation, scope.alias, joined.alias)
   scope.joins.set(key, { scope: joined, sql: ` left join ${relation.model.table} ${joined.alias} on ${on}` })
   return joined

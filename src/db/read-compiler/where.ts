@@ -74,17 +74,17 @@ const compileField = (scope: Scope, field: Field, value: unknown, path: Path): s
 
 const equal = (scope: Scope, field: Field, value: unknown, path: Path): string => {
   const column = columnOf(scope, field)
-  if (value !== null) return `${column} = ${parameter(scope.draft, path, encoderOf(field))}`
+  if (value !== null) return `${column} = ${parameter(scope.compiling, path, encoderOf(field))}`
   if (field.required || field.type === 'Json') throw unsupported
   return `${column} is null`
 }
 
 const compare = (scope: Scope, field: Field, operator: string, path: Path): string => {
   const column = columnOf(scope, field)
-  if (operator === 'in') return `${column} = any(${parameter(scope.draft, path, listEncoderOf(field))})`
+  if (operator === 'in') return `${column} = any(${parameter(scope.compiling, path, listEncoderOf(field))})`
   const sign = comparisons.get(operator)
   if (sign === undefined || unordered.has(field.type)) throw unsupported
-  return `${column} ${sign} ${parameter(scope.draft, path, encoderOf(field))}`
+  return `${column} ${sign} ${parameter(scope.compiling, path, encoderOf(field))}`
 }
 
 /** Text that contains a text in any case. As in Prisma, the text may hold special characters of LIKE. */
@@ -93,7 +93,7 @@ const search = (scope: Scope, field: Field, { contains, mode, ...others }: Argum
   const encode = encoderOf(field)
   if (field.type !== 'String') throw unsupported
   const pattern = (value: unknown) => `%${encode(value)}%`
-  return `${columnOf(scope, field)} ilike ${parameter(scope.draft, [...path, 'contains'], pattern)}`
+  return `${columnOf(scope, field)} ilike ${parameter(scope.compiling, [...path, 'contains'], pattern)}`
 }
 
 const compileRelation = (scope: Scope, name: string, value: unknown, path: Path): string => {
@@ -102,7 +102,7 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path)
   if (relation.list) {
     const given = Object.keys(value).filter((key) => value[key] !== undefined)
     if (given.length !== 1 || given[0] !== 'some') throw unsupported
-    const other = newScope(scope.draft, relation.model)
+    const other = newScope(scope.compiling, relation.model)
     const condition = compileWhere(other, value.some, [...path, 'some'])
     return `exists (select from ${from(other)} where ${link(relation, scope.alias, other.alias)} and ${condition})`
   }
@@ -196,9 +196,9 @@ export const compilePage = (scope: Scope, args: Arguments, path: Path, single: b
   }
   let clauses = orderOf(scope.alias)
   if (single) clauses += ' limit 1'
-  if (take !== undefined) clauses += ` limit ${parameter(scope.draft, [...path, 'take'], encodeCount)}`
+  if (take !== undefined) clauses += ` limit ${parameter(scope.compiling, [...path, 'take'], encodeCount)}`
   const encodeSkip = cursor === undefined ? encodeNatural : encodeBeyond
-  if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeSkip)}`
+  if (skip !== undefined) clauses += ` offset ${parameter(scope.compiling, [...path, 'skip'], encodeSkip)}`
   const condition = cursor === undefined ? 'true' : compileCursor(scope, order, args, path, parent)
   return { condition, clauses, reverse, orderOf }
 }
@@ -230,7 +230,7 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
  * not as with Prisma: when the cursor's row has left the list since, Prisma leaves out another one for it, or finds nothing.
  */
 const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
-  const { model, draft } = scope
+  const { model, compiling } = scope
   const { cursor, where, skip } = args
   const isBeyond = skip !== undefined
   if (!isPlain(cursor) || Object.values(cursor).filter((value) => value !== undefined).length !== 1) throw unsupported
@@ -246,7 +246,7 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
   const mayHaveLeft = free || (isBeyond && keys.some((key) => key.every(tied)))
 
   const bound = (field: Field) => {
-    const row = newScope(draft, model)
+    const row = newScope(compiling, model)
     const conditions = [compileUnique(row, cursor, [...path, 'cursor'])]
     if (!mayHaveLeft) conditions.push(compileWhere(row, where, [...path, 'where']))
     if (parent) conditions.push(parent.link(row.alias))

@@ -1,31 +1,31 @@
 /**
- * Runs concurrent writes of the same kind as one statement (decision 52): starting a statement, its transaction and its round trip
- * cost more than the changes of one caller. A caller who gets no row is served again alone.
+ * Runs concurrent writes of one kind as one statement (decision 52). Starting a statement, its transaction and its
+ * round trip cost more than one caller’s changes. A caller without a row runs again alone.
  */
 
 import type { Origin } from '../../telemetry/telemetry-types.ts'
 import type { Statement, Together } from '../sql.ts'
 
-/** Callers that one statement serves. The others wait for the next one. */
-const MOST_TOGETHER = 32
+/** Maximum number of callers in one statement. */
+const MAX_CALLERS = 32
 
-/** Of those who wait for a statement that does not end: then the next one is begun beside it. */
-const PATIENCE_MS = 200
+/** Milliseconds after which the next statement starts beside a slow one. */
+const NEXT_BATCH_AFTER_MS = 200
 
-/** What one caller gives or gets. */
+/** Parameters or result of one caller. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** What one caller asks with, and where it began. */
+/** Parameters of one caller, and the trace context of the call. */
 export interface Asked {
   given: Row
   origin: Origin
 }
 
-/** Answers a caller's row, of the statement for many or of `alone`, the caller's own; none where neither served the caller. */
-export type JoinedWrite = (asked: Asked, alone: () => Promise<Row[]>) => Promise<Row[]>
+/** Returns the caller’s row from the batch or, if it has none, the rows of `alone`. */
+export type CoalescedWrite = (asked: Asked, alone: () => Promise<Row[]>) => Promise<Row[]>
 
 interface Waiting extends Asked {
-  /** Undefined when the caller is to be served alone. */
+  /** Undefined: the caller must run alone. */
   answer(row: Row | undefined): void
   fail(error: unknown): void
   /** Resolves once the caller has been served. */
@@ -33,34 +33,35 @@ interface Waiting extends Asked {
 }
 
 /**
- * Errors after which a statement has changed nothing for certain, because of one caller's values or of somebody else's lock. Classes: data
- * exception, violated constraint, transaction rolled back, program limit exceeded; and a lock that did not come.
+ * Returns true for errors that one caller’s values or a lock caused, after which the statement has changed nothing.
+ * SQLSTATE classes: data exception, constraint violation, transaction rollback, program limit exceeded; and lock not
+ * available.
  */
-const isOneCallers = (error: unknown) =>
+const isCallerError = (error: unknown) =>
   error instanceof Error && 'code' in error && /^(22|23|40|54|55P03)/.test(String(error.code))
 
-/** The first callers of whom no two change the same, and the others. */
-function apartOf(waiting: readonly Waiting[], apart: readonly string[]) {
+/** Splits callers into those that can share a statement, with distinct keys, and the others. */
+function splitByKeys(waiting: readonly Waiting[], apart: readonly string[]) {
   const taken = new Set<string>()
   const together: Waiting[] = []
   const others: Waiting[] = []
   for (const each of waiting) {
     const keys = apart.map((name) => `${name} ${each.given[name]}`)
-    const isFree = together.length < MOST_TOGETHER && !keys.some((key) => taken.has(key))
+    const isFree = together.length < MAX_CALLERS && !keys.some((key) => taken.has(key))
     if (isFree) for (const key of keys) taken.add(key)
     ;(isFree ? together : others).push(each)
   }
   return { together, others }
 }
 
-/** What `statement` is asked with for all of them. */
+/** Returns the parameters of the batch: one list for each parameter. */
 const listsOf = ({ parameters }: Statement<never, unknown>, asked: readonly Asked[]) =>
   Object.fromEntries(
     parameters.map(({ name }) => [name, asked.map(({ given, origin }) => (name === 'origins' ? origin : given[name]))]),
   )
 
-/** Until it is done, or for so many milliseconds. */
-async function orAfter(work: Promise<unknown>, milliseconds: number): Promise<void> {
+/** Waits for `work`, but not longer than the given time. */
+async function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, milliseconds)
   await Promise.race([work, promise])
@@ -68,35 +69,35 @@ async function orAfter(work: Promise<unknown>, milliseconds: number): Promise<vo
 }
 
 /**
- * Joins the callers of one write. While one statement is under way, those who come wait for the next. Raises what the statement raised that
- * a caller was in.
+ * Batches the callers of one write. Callers that arrive while a statement runs wait for the next one. Throws the
+ * error of the statement.
  */
-export function joinWrite(
+export function coalesceWrites(
   { statement, apart }: Together,
   query: (statement: Statement<never, unknown>, given: unknown) => Promise<Row[]>,
-): JoinedWrite {
+): CoalescedWrite {
   let waiting: Waiting[] = []
   let isUnderWay = false
 
-  /** Raises nothing: each caller hears what became of theirs. */
+  /** Never throws. Each caller gets its own result or error. */
   async function serve(callers: readonly Waiting[]) {
-    // One caller alone is served no sooner by the statement for many.
+    // A batch is not faster for one caller.
     if (callers.length === 1) return callers[0]!.answer(undefined)
     try {
       const rows = new Map((await query(statement, listsOf(statement, callers))).map((row) => [row.place, row]))
       for (const [index, { answer }] of callers.entries()) answer(rows.get(index + 1))
     } catch (error) {
-      for (const { answer, fail } of callers) isOneCallers(error) ? answer(undefined) : fail(error)
+      for (const { answer, fail } of callers) isCallerError(error) ? answer(undefined) : fail(error)
     }
   }
 
   async function serveAll() {
     while (waiting.length > 0) {
-      const { together, others } = apartOf(waiting, apart)
+      const { together, others } = splitByKeys(waiting, apart)
       waiting = others
       void serve(together)
-      // Those who are served alone may hold what the next ones want.
-      await orAfter(Promise.all(together.map(({ served }) => served)), PATIENCE_MS)
+      // Callers that run alone may hold locks that the next batch needs.
+      await withTimeout(Promise.all(together.map(({ served }) => served)), NEXT_BATCH_AFTER_MS)
     }
     isUnderWay = false
   }

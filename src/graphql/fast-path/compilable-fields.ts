@@ -1,6 +1,6 @@
 /**
- * `t.read`: a field, at the root or below another, that is one read. It is declared as `t.prismaField`, and besides remembered as what it
- * is, so that documents that ask for it can be compiled.
+ * Marks the fields that can be compiled. `t.read` declares a field like `t.prismaField` and stores its resolver for
+ * the compiler. `showing` does the same for mutations.
  */
 import SchemaBuilder, {
   BasePlugin,
@@ -13,10 +13,10 @@ import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../../services-context.ts'
 
-/** A resolver as it is written beside its field. */
+/** A resolver as written in the schema, without the wrappers of Pothos plugins. */
 export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>
 
-/** The read of a field, given what to select. */
+/** Reads the value of a field with a Prisma selection. */
 export type Read = (query: object, parent: unknown, args: unknown, context: Context) => unknown
 
 interface Remembered {
@@ -26,13 +26,16 @@ interface Remembered {
 
 const remembered = ({ extensions }: GraphQLField<unknown, unknown>) => extensions as Remembered
 
-/** A field's resolver without what the plugins put around it. They load what its parent lacks, and ask where in the answer it is. */
+/**
+ * Returns the resolver of a field without the wrappers of plugins. The wrappers load missing columns and depend on
+ * the path in the response.
+ */
 export const ownResolverOf = (field: GraphQLField<unknown, unknown>) => remembered(field).ownResolver
 
-/** What a field reads; undefined when it was not declared by `t.read`. */
+/** Returns the read of a field, or undefined if it was not declared with `t.read`. */
 export const readOf = (field: GraphQLField<unknown, unknown>) => remembered(field).read
 
-/** Name of the plugin that remembers what fields are made of. */
+/** Name of the Pothos plugin that stores the original resolvers. */
 export const readFieldPlugin = 'readField' as const
 
 class ReadFieldPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
@@ -47,7 +50,10 @@ declare global {
       readField: ReadFieldPlugin<Types>
     }
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
-      /** As `prismaField`; its resolver does nothing but read, and goes by its query, arguments and context alone. */
+      /**
+       * Declares a field like `prismaField`. Its resolver may only read, and may use only its query, arguments and
+       * context.
+       */
       read: RootFieldBuilder<Types, ParentShape, Kind>['prismaField']
     }
   }
@@ -61,32 +67,35 @@ fields.read = function read(options) {
 
 SchemaBuilder.registerPlugin(readFieldPlugin, ReadFieldPlugin)
 
-/** What the document asks of the thing, in Prisma's language. */
+/** Prisma arguments for the object in the payload of a mutation. */
 export type ShownQuery = ReturnType<typeof queryFromInfo<undefined, undefined, false>>
 
-/** The resolver of a mutation, given what to read of the thing that its payload shows. */
-export type ShowingResolver<Args, Payload> = (query: () => ShownQuery, args: Args, context: Context) => Payload
+/** Resolver of a mutation. `query` returns the Prisma arguments for the object in its payload. */
+export type PayloadResolver<Args, Payload> = (query: () => ShownQuery, args: Args, context: Context) => Payload
 
-/** What `showing` made a resolver of. */
-export interface Showing {
-  /** Name of the payload's field in which the thing stands; undefined when nothing in it is read by the query. */
+/** The parts of a resolver that `showing` created. */
+export interface PayloadMutation {
+  /** Name of the payload field that contains the object. Undefined if the query reads nothing of it. */
   shown: string | undefined
-  resolve: ShowingResolver<unknown, unknown>
+  resolve: PayloadResolver<unknown, unknown>
 }
 
-const known = new WeakMap<OwnResolver, Showing>()
+const known = new WeakMap<OwnResolver, PayloadMutation>()
 
-/** What the document asks of the thing; the executor goes by it when it looks at the thing's fields. */
-export const queryShown = (context: Context, info: GraphQLResolveInfo, shown: string | undefined): ShownQuery =>
+/**
+ * Returns the Prisma arguments for the object in the payload. The executor uses the same arguments for the fields of
+ * the object.
+ */
+export const payloadQuery = (context: Context, info: GraphQLResolveInfo, shown: string | undefined): ShownQuery =>
   shown === undefined ? {} : queryFromInfo({ context, info, path: [shown] })
 
-/** The resolver of a mutation whose payload shows in the field `shown` what is read by the query. */
-export function showing<Args, Payload>(shown: string | undefined, resolve: ShowingResolver<Args, Payload>) {
+/** Creates the resolver of a mutation whose payload field `shown` contains the object that the query reads. */
+export function showing<Args, Payload>(shown: string | undefined, resolve: PayloadResolver<Args, Payload>) {
   const resolver = (_root: unknown, args: Args, context: Context, info: GraphQLResolveInfo) =>
-    resolve(() => queryShown(context, info, shown), args, context)
-  known.set(resolver as OwnResolver, { shown, resolve: resolve as ShowingResolver<unknown, unknown> })
+    resolve(() => payloadQuery(context, info, shown), args, context)
+  known.set(resolver as OwnResolver, { shown, resolve: resolve as PayloadResolver<unknown, unknown> })
   return resolver
 }
 
-/** What a resolver was made of by `showing`; undefined when it was not. */
-export const showingOf = (resolver: OwnResolver): Showing | undefined => known.get(resolver)
+/** Returns the parts of a resolver that `showing` created, or undefined for other resolvers. */
+export const payloadMutationOf = (resolver: OwnResolver): PayloadMutation | undefined => known.get(resolver)

@@ -1,7 +1,4 @@
-/**
- * Objects of an answer, compiled. What is asked of an object is looked at once, for a document; what is left for each row is
- * to call the fields' own resolvers on it. A row has everything that they need, for the selection was made from the same fields.
- */
+/** Compiles the selection of an object once per document. Each row then only runs the resolvers of its fields. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   type DirectiveNode,
@@ -32,11 +29,11 @@ import {
 import type { Context } from '../../services-context.ts'
 import { type OwnResolver, ownResolverOf, type Read, readOf } from './compilable-fields.ts'
 
-/** Thrown for what is not compiled, or not answered, in this way: it is left to the executor. */
-export const unfit = Symbol('unfit')
+/** Thrown for operations and values that the compiled form does not support. graphql-js executes them instead. */
+export const notCompilable = Symbol('notCompilable')
 
-/** What the work comes to; undefined when it raises anything. */
-export const refusable = <T>(work: () => T): T | undefined => {
+/** Returns the result of `work`, or undefined if it throws. */
+export const undefinedIfThrown = <T>(work: () => T): T | undefined => {
   try {
     return work()
   } catch {
@@ -44,7 +41,7 @@ export const refusable = <T>(work: () => T): T | undefined => {
   }
 }
 
-/** Names of columns and relations, with what is wanted of each. Never changed once it is part of another. */
+/** Columns and relations to read, as a Prisma `select`. Never changed once it is part of another selection. */
 export type Selection = Record<string, unknown>
 
 const nestedOf = (wanted: unknown): Selection | undefined => {
@@ -59,12 +56,12 @@ function combine(first: unknown, second: unknown): unknown {
     addSelection(select, both[1])
     return { select }
   }
-  // One relation cannot be read in two ways at once.
-  if (!isDeepStrictEqual(first, second)) throw unfit
+  // One query cannot read a relation in two ways.
+  if (!isDeepStrictEqual(first, second)) throw notCompilable
   return first
 }
 
-/** Adds what `added` wants to `selection`. Raises `unfit` where the two want different things of one relation. */
+/** Adds `added` to `selection`. Throws `notCompilable` if both select one relation in different ways. */
 export function addSelection(selection: Selection, added: Selection): void {
   for (const [name, wanted] of Object.entries(added)) {
     if (!wanted) continue
@@ -72,19 +69,19 @@ export function addSelection(selection: Selection, added: Selection): void {
   }
 }
 
-/** The fields that a selection asks of an object, by the names that they have in the answer, in the order of the answer. */
+/** Fields of an object by response name, in the order of the response. */
 export type Collected = ReadonlyMap<string, FieldNode[]>
 
-/** What selections are understood by. */
-export interface Terms {
+/** The schema, fragments and condition values that a selection depends on. */
+export interface CollectContext {
   readonly schema: GraphQLSchema
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** Values of the variables that decide what is asked for, by name. */
+  /** Values of the variables that control `@skip` and `@include`, by name. */
   readonly conditions: ReadonlyMap<string, boolean | undefined>
 }
 
-/** Whether `@skip` or `@include` lets a part in. Raises `unfit` for other directives. */
-function letsIn({ name, arguments: args }: DirectiveNode, conditions: Terms['conditions']): boolean {
+/** Returns true if `@skip` or `@include` includes the selection. Throws `notCompilable` for other directives. */
+function isIncluded({ name, arguments: args }: DirectiveNode, conditions: CollectContext['conditions']): boolean {
   const given = args?.find((argument) => argument.name.value === 'if')?.value
   const value =
     given?.kind === Kind.BOOLEAN
@@ -92,15 +89,18 @@ function letsIn({ name, arguments: args }: DirectiveNode, conditions: Terms['con
       : given?.kind === Kind.VARIABLE
         ? conditions.get(given.name.value)
         : undefined
-  if (value === undefined) throw unfit
+  if (value === undefined) throw notCompilable
   if (name.value === 'include') return value
   if (name.value === 'skip') return !value
-  throw unfit
+  throw notCompilable
 }
 
-/** What `sets` ask of an object of this type, through fragments. Raises `unfit` for what is not known to come out the same. */
+/**
+ * Collects the fields that `sets` select for an object of this type, including fragments. Throws `notCompilable` for
+ * unknown fragments.
+ */
 export function collectFields(
-  { schema, fragments, conditions }: Terms,
+  { schema, fragments, conditions }: CollectContext,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
 ): Collected {
@@ -112,7 +112,7 @@ export function collectFields(
   }
   const collect = ({ selections }: SelectionSetNode) => {
     for (const node of selections) {
-      if (!(node.directives ?? []).every((directive) => letsIn(directive, conditions))) continue
+      if (!(node.directives ?? []).every((directive) => isIncluded(directive, conditions))) continue
       if (node.kind === Kind.FIELD) {
         const key = (node.alias ?? node.name).value
         const nodes = collected.get(key)
@@ -125,58 +125,61 @@ export function collectFields(
         seen.add(node.name.value)
       }
       const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value)
-      if (!fragment) throw unfit
+      if (!fragment) throw notCompilable
       if (isOf(fragment.typeCondition?.name.value)) collect(fragment.selectionSet)
     }
   }
   for (const set of sets) collect(set)
-  // As a name of an object's member it would be lost.
-  if (collected.has('__proto__')) throw unfit
+  // An object literal cannot have a property with this name.
+  if (collected.has('__proto__')) throw notCompilable
   return collected
 }
 
-/** A document whose operation is compiled, with places for what each request works out once. */
-export interface Draft extends Terms {
+/** The operation that is compiled. `slots` counts the values that each request computes once. */
+export interface CompileContext extends CollectContext {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
-  places: number
+  slots: number
 }
 
-/** One request for a compiled document. */
-export interface Asking {
+/** State of one request for a compiled operation. */
+export interface ExecutionState {
   readonly context: Context
   readonly variables: VariableValues
-  readonly places: unknown[]
-  /** Values that are waited for: whether each came. None rejects, for nobody may be waiting for it yet. */
-  readonly later: Promise<boolean>[]
+  readonly slots: unknown[]
+  /** One promise for each asynchronous value: true if it succeeded. None rejects, because nobody may await it yet. */
+  readonly pending: Promise<boolean>[]
 }
 
-/** An object of an answer. */
+/** A compiled object of a response. */
 export interface CompiledObject {
-  /** Whether it is a row, or holds some that nobody but the field it stands in can read. */
+  /** True if the object is a database row, or contains rows that only its own field can read. */
   readonly isOfRows: boolean
   readonly fields: readonly CompiledField[]
-  /** Adds what its fields need of their row. */
-  select(selection: Selection, asking: Asking): void
-  /** The object from its row. Raises whatever its resolvers do, and `unfit` for a null where none may be. */
-  complete(row: unknown, asking: Asking): Record<string, unknown>
+  /** Adds the columns and relations that its fields need. */
+  select(selection: Selection, state: ExecutionState): void
+  /**
+   * Converts a row to the response object. Throws errors of resolvers, and `notCompilable` for null in a non-null
+   * field.
+   */
+  complete(row: unknown, state: ExecutionState): Record<string, unknown>
 }
 
-type Resolve = (row: unknown, asking: Asking) => unknown
+type Resolve = (row: unknown, state: ExecutionState) => unknown
 
-/** A field of an object of an answer. */
+/** A compiled field of a response object. */
 export interface CompiledField extends Pick<CompiledObject, 'select' | 'isOfRows'> {
-  /** In the answer, and in the schema. */
+  /** Names in the response and in the schema. */
   key: string
   name: string
-  /** Of what the field holds, be it one or a list of them. */
+  /** Named type of the field, without list and non-null wrappers. */
   type: GraphQLNamedType
   resolve: Resolve
   finish: Resolve
 }
 
-/** What Pothos knows of types and fields. */
-interface PothosFacts {
+/** Extensions that Pothos adds to types and fields. */
+interface PothosExtensions {
   pothosPrismaModel?: string
   pothosPrismaTypeSelection?: { select?: Selection }
   pothosPrismaRelationField?: { name: string }
@@ -189,9 +192,9 @@ type SelectFunction = (
   names: () => ReadonlySet<string>,
 ) => { select: Selection } | null | PromiseLike<unknown>
 
-const factsOf = ({ extensions }: { extensions: unknown }) => extensions as PothosFacts
-/** Whether objects of a type are rows. */
-export const isModel = (type: GraphQLObjectType) => factsOf(type).pothosPrismaModel !== undefined
+const extensionsOf = ({ extensions }: { extensions: unknown }) => extensions as PothosExtensions
+/** Returns true if objects of the type are database rows. */
+export const isModel = (type: GraphQLObjectType) => extensionsOf(type).pothosPrismaModel !== undefined
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
@@ -201,80 +204,92 @@ const hasVariable = (node: ValueNode): boolean =>
   (node.kind === Kind.LIST && node.values.some(hasVariable)) ||
   (node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value)))
 
-/** What a field is asked with; worked out once, for the document if no variable is in it, else for each request. */
-export function compileArguments(draft: Draft, field: GraphQLField<unknown, unknown>, node: FieldNode) {
+/**
+ * Returns a function for the arguments of a field. Without variables they are computed once per document, else once
+ * per request.
+ */
+export function compileArguments(compiling: CompileContext, field: GraphQLField<unknown, unknown>, node: FieldNode) {
   if (!node.arguments?.some(({ value }) => hasVariable(value))) {
     const args = getArgumentValues(field, node)
     return () => args
   }
-  const place = draft.places++
-  return ({ places, variables }: Asking) => {
-    places[place] ??= getArgumentValues(field, node, variables)
-    return places[place] as object
+  const slot = compiling.slots++
+  return ({ slots, variables }: ExecutionState) => {
+    slots[slot] ??= getArgumentValues(field, node, variables)
+    return slots[slot] as object
   }
 }
 
-/** From what a resolver gave to what stands in the answer. Raises `unfit` where GraphQL would tell an error. */
+/**
+ * Compiles the conversion from a resolved value to a response value. Throws `notCompilable` where GraphQL would
+ * report an error.
+ */
 export function compileValue(type: GraphQLOutputType, object: CompiledObject | undefined): Resolve {
   if (isNonNullType(type)) {
     const finish = compileValue(type.ofType, object)
-    return (value, asking) => {
-      const finished = finish(value, asking)
-      if (finished === null) throw unfit
+    return (value, state) => {
+      const finished = finish(value, state)
+      if (finished === null) throw notCompilable
       return finished
     }
   }
   if (isListType(type)) {
     const finish = compileValue(type.ofType, object)
-    return (value, asking) => {
+    return (value, state) => {
       if (value === null || value === undefined) return null
-      if (!Array.isArray(value)) throw unfit
-      return value.map((item) => finish(item, asking))
+      if (!Array.isArray(value)) throw notCompilable
+      return value.map((item) => finish(item, state))
     }
   }
   if (isLeafType(type)) {
     return (value) => {
       if (value === null || value === undefined) return null
       const text = type.serialize(value)
-      if (text === null || text === undefined) throw unfit
+      if (text === null || text === undefined) throw notCompilable
       return text
     }
   }
-  if (!object) throw unfit
-  return (value, asking) => (value === null || value === undefined ? null : object.complete(value, asking))
+  if (!object) throw notCompilable
+  return (value, state) => (value === null || value === undefined ? null : object.complete(value, state))
 }
 
-/** The columns that every row of a type has, whoever gives it. Raises `unfit` where they are not told. */
+/** Returns the columns that every row of the type has. Throws `notCompilable` if the type does not declare them. */
 export function columnsOf(type: GraphQLObjectType): Selection {
-  const { select } = factsOf(type).pothosPrismaTypeSelection ?? {}
-  if (!select) throw unfit
+  const { select } = extensionsOf(type).pothosPrismaTypeSelection ?? {}
+  if (!select) throw notCompilable
   return select
 }
 
-/** What is asked of objects of a type, compiled. Raises `unfit`. */
-export function compileObject(draft: Draft, type: GraphQLObjectType, nodes: readonly FieldNode[]): CompiledObject {
+/** Compiles the selection of an object. Throws `notCompilable`. */
+export function compileObject(
+  compiling: CompileContext,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+): CompiledObject {
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const fields = [...collectFields(draft, type, sets)].map(([key, asked]) => compileField(draft, type, key, asked))
+  const fields = [...collectFields(compiling, type, sets)].map(([key, asked]) =>
+    compileField(compiling, type, key, asked),
+  )
   const columns = isModel(type) ? columnsOf(type) : {}
   return {
     isOfRows: isModel(type) || fields.some(({ isOfRows }) => isOfRows),
     fields,
-    select(selection, asking) {
+    select(selection, state) {
       addSelection(selection, columns)
-      for (const { select } of fields) select(selection, asking)
+      for (const { select } of fields) select(selection, state)
     },
-    complete(row, asking) {
+    complete(row, state) {
       const object: Record<string, unknown> = {}
       for (const { key, resolve, finish } of fields) {
-        const value = resolve(row, asking)
-        if (!isPromise(value)) object[key] = finish(value, asking)
+        const value = resolve(row, state)
+        if (!isPromise(value)) object[key] = finish(value, state)
         else {
-          // It has its place already.
+          // Keeps the position of the field in the object.
           object[key] = undefined
-          asking.later.push(
+          state.pending.push(
             Promise.resolve(value)
               .then((settled) => {
-                object[key] = finish(settled, asking)
+                object[key] = finish(settled, state)
                 return true
               })
               .catch(() => false),
@@ -288,7 +303,12 @@ export function compileObject(draft: Draft, type: GraphQLObjectType, nodes: read
 
 const selectNothing = () => undefined
 
-function compileField(draft: Draft, parent: GraphQLObjectType, key: string, nodes: FieldNode[]): CompiledField {
+function compileField(
+  compiling: CompileContext,
+  parent: GraphQLObjectType,
+  key: string,
+  nodes: FieldNode[],
+): CompiledField {
   const [node] = nodes as [FieldNode]
   const name = node.name.value
   if (name === '__typename') {
@@ -296,24 +316,24 @@ function compileField(draft: Draft, parent: GraphQLObjectType, key: string, node
     return { key, name, type: GraphQLString, isOfRows: false, select: selectNothing, resolve, finish: resolve }
   }
   const field = parent.getFields()[name]
-  if (!field) throw unfit
+  if (!field) throw notCompilable
   const named = getNamedType(field.type)
-  const object = isObjectType(named) ? compileObject(draft, named, nodes) : undefined
+  const object = isObjectType(named) ? compileObject(compiling, named, nodes) : undefined
   const finish = compileValue(field.type, object)
-  const argsOf = compileArguments(draft, field, node)
-  const relation = factsOf(field).pothosPrismaRelationField?.name
+  const argsOf = compileArguments(compiling, field, node)
+  const relation = extensionsOf(field).pothosPrismaRelationField?.name
   const facts = { parent, field, named, nodes, object, argsOf }
   const isOfRows = object?.isOfRows ?? false
   const told = { key, name, type: named, finish }
   const read = readOf(field)
-  if (read && object) return { ...told, isOfRows: false, ...compileOwnRead(draft, { ...facts, object, read }) }
+  if (read && object) return { ...told, isOfRows: false, ...compileOwnRead(compiling, { ...facts, object, read }) }
   if (relation !== undefined && isObjectType(named) && !isModel(named)) {
-    return { ...told, isOfRows, ...compileConnection(draft, { ...facts, relation }) }
+    return { ...told, isOfRows, ...compileConnection(compiling, { ...facts, relation }) }
   }
   return {
     ...told,
     isOfRows,
-    select: compileSelect(draft, facts),
+    select: compileSelect(compiling, facts),
     resolve: relation === undefined ? compileResolver(field, argsOf) : (row) => (row as Selection)[relation],
   }
 }
@@ -323,12 +343,12 @@ type ArgumentsOf = ReturnType<typeof compileArguments>
 function compileResolver(field: GraphQLField<unknown, unknown>, argsOf: ArgumentsOf): Resolve {
   const resolver = ownResolverOf(field) ?? (defaultFieldResolver as OwnResolver)
   if (resolver === defaultFieldResolver) return (row) => (row as Selection)[field.name]
-  // It goes by where in the answer it is.
-  if (resolver.length > 3) throw unfit
-  return (row, asking) => resolver(row, argsOf(asking), asking.context, undefined as never)
+  // The resolver depends on the path in the response.
+  if (resolver.length > 3) throw notCompilable
+  return (row, state) => resolver(row, argsOf(state), state.context, undefined as never)
 }
 
-/** What is known of a field. */
+/** The parts of a field that its compilation needs. */
 interface FieldFacts {
   parent: GraphQLObjectType
   field: GraphQLField<unknown, unknown>
@@ -338,107 +358,110 @@ interface FieldFacts {
   argsOf: ArgumentsOf
 }
 
-/** The names of what is asked of a field's objects. */
-const namesBelow = (draft: Draft, { named, nodes }: FieldFacts): ReadonlySet<string> => {
+/** Returns the names of the fields that are selected below a field. */
+const namesBelow = (compiling: CompileContext, { named, nodes }: FieldFacts): ReadonlySet<string> => {
   if (!isObjectType(named)) return new Set()
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const collected = collectFields(draft, named, sets)
+  const collected = collectFields(compiling, named, sets)
   return new Set([...collected.values()].map(([first]) => first!.name.value))
 }
 
-function compileSelect(draft: Draft, facts: FieldFacts): CompiledObject['select'] {
+function compileSelect(compiling: CompileContext, facts: FieldFacts): CompiledObject['select'] {
   const { parent, field, object, argsOf } = facts
-  const wanted = factsOf(field).pothosPrismaSelect
+  const wanted = extensionsOf(field).pothosPrismaSelect
   if (typeof wanted !== 'function') {
-    // The rows of a connection are read with the field that it stands in. Other rows come from a resolver, which knows nothing of what is asked of them.
-    if (object?.isOfRows && (wanted || isModel(parent))) throw unfit
+    // The rows of a connection are read with the field that contains it. Other rows come from a resolver that does not know the selection.
+    if (object?.isOfRows && (wanted || isModel(parent))) throw notCompilable
     if (wanted) return (selection) => addSelection(selection, wanted)
-    return object ? (selection, asking) => object.select(selection, asking) : selectNothing
+    return object ? (selection, state) => object.select(selection, state) : selectNothing
   }
-  const names = namesBelow(draft, facts)
+  const names = namesBelow(compiling, facts)
   const namesOf = () => names
-  return (selection, asking) => {
+  return (selection, state) => {
     let isNested = false
     const nested = (query: unknown) => {
       isNested = true
       const select: Selection = {}
-      object?.select(select, asking)
+      object?.select(select, state)
       return { ...(query as object), select }
     }
-    const made = wanted(argsOf(asking), asking.context, nested, namesOf)
-    if (isPromise(made) || (object?.isOfRows && !isNested)) throw unfit
+    const made = wanted(argsOf(state), state.context, nested, namesOf)
+    if (isPromise(made) || (object?.isOfRows && !isNested)) throw notCompilable
     if (made) addSelection(selection, made.select)
   }
 }
 
-/** A field below another that is a read of its own. What it selects is the same for each row. */
+/** Compiles a nested field with its own read. Its selection is the same for each row. */
 function compileOwnRead(
-  draft: Draft,
+  compiling: CompileContext,
   { field, object, read, argsOf }: FieldFacts & { object: CompiledObject; read: Read },
 ): Pick<CompiledField, 'select' | 'resolve'> {
-  if (factsOf(field).pothosPrismaSelect) throw unfit
-  const place = draft.places++
-  const makeQuery = (asking: Asking) => {
+  if (extensionsOf(field).pothosPrismaSelect) throw notCompilable
+  const slot = compiling.slots++
+  const makeQuery = (state: ExecutionState) => {
     const select: Selection = {}
-    object.select(select, asking)
+    object.select(select, state)
     return { select }
   }
-  const queryOf = (asking: Asking) => {
-    asking.places[place] ??= makeQuery(asking)
-    return asking.places[place] as object
+  const queryOf = (state: ExecutionState) => {
+    state.slots[slot] ??= makeQuery(state)
+    return state.slots[slot] as object
   }
   return {
-    select: (_selection, asking) => void queryOf(asking),
-    resolve: (row, asking) => read(queryOf(asking), row, argsOf(asking), asking.context),
+    select: (_selection, state) => void queryOf(state),
+    resolve: (row, state) => read(queryOf(state), row, argsOf(state), state.context),
   }
 }
 
-/** Whether of a connection nothing but its rows is asked. */
+/** Returns true if only the nodes of a connection are selected. */
 const isRowsAlone = (names: ReadonlySet<string>) =>
   names.has('nodes') && [...names].every((name) => name === 'nodes' || name === '__typename')
 
-/** A page of rows that hang on another. Pothos makes the connection, but where the document asks for no cursor and no position. */
+/**
+ * Compiles a page of related rows. Pothos creates the connection, unless the document selects no cursors and no page
+ * information.
+ */
 function compileConnection(
-  draft: Draft,
+  compiling: CompileContext,
   facts: FieldFacts & { relation: string },
 ): Pick<CompiledField, 'select' | 'resolve'> {
   const { field, relation, argsOf } = facts
-  const select = compileSelect(draft, facts)
+  const select = compileSelect(compiling, facts)
   const make = ownResolverOf(field)
-  if (!make) throw unfit
-  const place = draft.places++
-  if (isRowsAlone(namesBelow(draft, facts))) {
+  if (!make) throw notCompilable
+  const slot = compiling.slots++
+  if (isRowsAlone(namesBelow(compiling, facts))) {
     return {
-      select(selection, asking) {
-        select(selection, asking)
-        asking.places[place] = (selection[relation] as { take: number }).take
+      select(selection, state) {
+        select(selection, state)
+        state.slots[slot] = (selection[relation] as { take: number }).take
       },
-      resolve: (row, { places }) => ({
-        edges: pageOf((row as Record<string, unknown[]>)[relation]!, places[place] as number),
+      resolve: (row, { slots }) => ({
+        edges: pageOf((row as Record<string, unknown[]>)[relation]!, slots[slot] as number),
       }),
     }
   }
   return {
     select,
-    resolve(row, asking) {
-      asking.places[place] ??= infoOf(draft, facts, asking)
-      return make(row, argsOf(asking), asking.context, asking.places[place] as GraphQLResolveInfo)
+    resolve(row, state) {
+      state.slots[slot] ??= infoOf(compiling, facts, state)
+      return make(row, argsOf(state), state.context, state.slots[slot] as GraphQLResolveInfo)
     },
   }
 }
 
-/** The rows of a page without the one that was read to learn whether more follow; backwards, it comes first. */
+/** Removes the extra row that shows whether more rows follow. It comes first in a backward page. */
 function pageOf(rows: unknown[], take: number): { node: unknown }[] {
   const edges = rows.map((node) => ({ node }))
   if (rows.length === Math.abs(take)) edges.splice(take < 0 ? 0 : -1, 1)
   return edges
 }
 
-/** Where in a document a connection is asked for: Pothos looks through it for what is asked of the connection. */
+/** The selection nodes of a connection, in which Pothos looks up the selected fields. */
 const infoOf = (
-  { schema, operation, fragments }: Draft,
+  { schema, operation, fragments }: CompileContext,
   { parent, field, nodes }: FieldFacts,
-  { variables }: Asking,
+  { variables }: ExecutionState,
 ): Partial<GraphQLResolveInfo> => ({
   fieldName: field.name,
   fieldNodes: nodes,

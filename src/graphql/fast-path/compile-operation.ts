@@ -21,154 +21,172 @@ import {
 import type { Context } from '../../services-context.ts'
 import { assertFresh } from '../expired-token.ts'
 import { fragmentsOf, isTypename } from '../limits/document-limits.ts'
-import { ownResolverOf, queryShown, readOf, type Showing, type ShownQuery, showingOf } from './compilable-fields.ts'
 import {
-  type Asking,
+  ownResolverOf,
+  type PayloadMutation,
+  payloadMutationOf,
+  payloadQuery,
+  readOf,
+  type ShownQuery,
+} from './compilable-fields.ts'
+import {
+  type CompileContext,
   type CompiledField,
   collectFields,
   columnsOf,
   compileArguments,
   compileObject,
   compileValue,
-  type Draft,
+  type ExecutionState,
   isModel,
-  refusable,
+  notCompilable,
   type Selection,
-  unfit,
+  undefinedIfThrown,
 } from './compile-object.ts'
 
 /**
- * Answers an operation; undefined when it is left to the executor, which tells what is wrong. Of a mutation nothing was carried out then.
+ * Executes a compiled operation. Returns undefined to leave it to graphql-js, which reports the problem. A mutation
+ * was not executed then.
  */
 export type CompiledOperation = (
   context: Context,
   variables: Readonly<Record<string, unknown>>,
 ) => Promise<ExecutionResult | undefined>
 
-/** The field at the root of an operation that is compiled, and where it is asked for. */
+/** The root field of a compiled operation, and its position in the document. */
 export interface RootField {
-  draft: Draft
-  /** Its name in the answer. */
+  compiling: CompileContext
+  /** Response name of the field. */
   key: string
   nodes: FieldNode[]
   field: GraphQLField<unknown, unknown>
-  /** Returns the data of a response with this value of the field, and `__typename` where the operation selects it. */
+  /** Returns the response data with this value of the field, and `__typename` where the operation selects it. */
   dataOf(value: unknown): Record<string, unknown>
 }
 
-/** One request, with what `make` works out of it; undefined when something is wrong with it. */
+/**
+ * Creates the state of a request and adds the result of `make`. Returns undefined if the variables or arguments are
+ * invalid.
+ */
 export const ask = <Made extends object>(
-  { schema, operation }: Draft,
+  { schema, operation }: CompileContext,
   context: Context,
   given: Readonly<Record<string, unknown>>,
-  make: (asking: Asking) => Made,
-): (Made & { asking: Asking }) | undefined =>
-  refusable(() => {
+  make: (state: ExecutionState) => Made,
+): (Made & { state: ExecutionState }) | undefined =>
+  undefinedIfThrown(() => {
     const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given)
     if (!variableValues) return undefined
-    const asking: Asking = { context, variables: variableValues, places: [], later: [] }
-    return { ...make(asking), asking }
+    const state: ExecutionState = { context, variables: variableValues, slots: [], pending: [] }
+    return { ...make(state), state }
   })
 
-/** The answer when the field itself is refused. */
-export function refused({ key, nodes, field, dataOf }: RootField, error: unknown): ExecutionResult {
+/** Returns the response for an error of the root field. */
+export function errorResult({ key, nodes, field, dataOf }: RootField, error: unknown): ExecutionResult {
   const errors = [locatedError(error, nodes, [key])]
   return { errors, data: isNonNullType(field.type) ? null : dataOf(null) }
 }
 
-/** Waits for all, also for what those ask for that came, and tells whether all came. */
-async function settle(later: readonly Promise<boolean>[]): Promise<boolean> {
-  for (let waited = 0; waited < later.length; ) {
-    const part = later.slice(waited)
-    waited = later.length
+/** Waits for all asynchronous values, including nested ones. Returns true if all succeeded. */
+async function settle(pending: readonly Promise<boolean>[]): Promise<boolean> {
+  for (let waited = 0; waited < pending.length; ) {
+    const part = pending.slice(waited)
+    waited = pending.length
     const came = await Promise.all(part)
     if (came.includes(false)) return false
   }
   return true
 }
 
-/** Returns the response once every value is there, or undefined if one is not. */
+/** Returns the response when every value is resolved, or undefined if one failed. */
 export async function finished(
   { dataOf }: RootField,
-  asking: Asking,
+  state: ExecutionState,
   finish: () => unknown,
 ): Promise<ExecutionResult | undefined> {
-  const data = refusable(() => dataOf(finish()))
-  const isComplete = await settle(asking.later)
+  const data = undefinedIfThrown(() => dataOf(finish()))
+  const isComplete = await settle(state.pending)
   return data && isComplete ? { data } : undefined
 }
 
-/** What a mutation does. Raises `unfit` where it goes by where in the answer it is. */
-function changeOf(field: GraphQLField<unknown, unknown>): Showing {
+/** Returns the resolver of a mutation. Throws `notCompilable` if it depends on the path in the response. */
+function changeOf(field: GraphQLField<unknown, unknown>): PayloadMutation {
   const resolver = ownResolverOf(field)
-  const made = resolver && showingOf(resolver)
+  const made = resolver && payloadMutationOf(resolver)
   if (made) return made
-  if (!resolver || resolver.length > 3) throw unfit
-  const resolve: Showing['resolve'] = (_query, args, context) => resolver(undefined, args, context, undefined as never)
+  if (!resolver || resolver.length > 3) throw notCompilable
+  const resolve: PayloadMutation['resolve'] = (_query, args, context) =>
+    resolver(undefined, args, context, undefined as never)
   return { shown: undefined, resolve }
 }
 
-/** Raises `unfit` where more is asked of a row than what every row of its type has. */
+/** Throws `notCompilable` if the selection needs more than the columns that every row of the type has. */
 function assertCovered({ type }: CompiledField, asked: Selection): void {
   const names = Object.keys(asked)
   if (names.length === 0) return
   const columns = isObjectType(type) && isModel(type) ? columnsOf(type) : {}
-  if (!names.every((name) => columns[name])) throw unfit
+  if (!names.every((name) => columns[name])) throw notCompilable
 }
 
-/** What to read of the thing that the payload shows, if anything is asked of it; other rows come as they are. Raises `unfit`. */
-function queryOf(fields: readonly CompiledField[], shown: string | undefined, asking: Asking): ShownQuery {
+/**
+ * Returns the Prisma arguments for the object in the payload. Throws `notCompilable` if other rows need more than
+ * their columns.
+ */
+function queryOf(fields: readonly CompiledField[], shown: string | undefined, state: ExecutionState): ShownQuery {
   const select: Selection = {}
   for (const field of fields) {
     if (field.name === shown) {
-      field.select(select, asking)
+      field.select(select, state)
       continue
     }
     const asked: Selection = {}
-    field.select(asked, asking)
+    field.select(asked, state)
     assertCovered(field, asked)
   }
   return Object.keys(select).length > 0 ? ({ select } as ShownQuery) : {}
 }
 
-/** A mutation by itself, and what its payload shows. It is carried out once, whatever happens to its payload. Raises `unfit`. */
+/**
+ * Compiles a mutation and its payload. The mutation runs exactly once, even if completing the payload fails. Throws
+ * `notCompilable`.
+ */
 export function compileMutation(root: RootField): CompiledOperation {
-  const { draft, nodes, field } = root
+  const { compiling, nodes, field } = root
   const named = getNamedType(field.type)
   const isPayload = isObjectType(named) && !isModel(named)
-  if (!isPayload && !isLeafType(named)) throw unfit
+  if (!isPayload && !isLeafType(named)) throw notCompilable
   const { shown, resolve } = changeOf(field)
-  const argsOf = compileArguments(draft, field, nodes[0]!)
-  const object = isPayload ? compileObject(draft, named, nodes) : undefined
+  const argsOf = compileArguments(compiling, field, nodes[0]!)
+  const object = isPayload ? compileObject(compiling, named, nodes) : undefined
   const finish = compileValue(field.type, object)
 
   return async (context, variables) => {
-    const asked = ask(draft, context, variables, (asking) => ({
-      query: queryOf(object?.fields ?? [], shown, asking),
-      args: argsOf(asking),
+    const asked = ask(compiling, context, variables, (state) => ({
+      query: queryOf(object?.fields ?? [], shown, state),
+      args: argsOf(state),
     }))
     if (!asked) return undefined
-    const { asking, query, args } = asked
+    const { state, query, args } = asked
     let payload: unknown
     try {
       assertFresh(field, context)
       payload = await resolve(() => query, args, context)
     } catch (error) {
-      return refused(root, error)
+      return errorResult(root, error)
     }
-    const answer = await finished(root, asking, () => finish(payload, asking))
-    return answer ?? finishByField(draft, { payload, shown }, context, variables)
+    const answer = await finished(root, state, () => finish(payload, state))
+    return answer ?? finishByField(compiling, { payload, shown }, context, variables)
   }
 }
 
-/** At the root of a mutation that was carried out: its payload. */
-type CarriedOut = (info: GraphQLResolveInfo) => unknown
+/** Root value of a mutation that was already executed: returns its payload. */
+type ExecutedMutation = (info: GraphQLResolveInfo) => unknown
 
-const carriedOut = new WeakMap<GraphQLSchema, GraphQLSchema>()
+const executedSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>()
 
-/** A schema whose mutations were carried out already; all else is the same. */
-function carriedOutSchema(schema: GraphQLSchema): GraphQLSchema {
-  const found = carriedOut.get(schema)
+/** Returns a copy of the schema whose mutations return the payload in the root value. */
+function executedSchema(schema: GraphQLSchema): GraphQLSchema {
+  const found = executedSchemas.get(schema)
   if (found) return found
   const config = schema.toConfig()
   const mutation = config.mutation!.toConfig()
@@ -176,7 +194,7 @@ function carriedOutSchema(schema: GraphQLSchema): GraphQLSchema {
     name,
     {
       ...field,
-      resolve: (root: CarriedOut, _args: unknown, _context: Context, info: GraphQLResolveInfo) => root(info),
+      resolve: (root: ExecutedMutation, _args: unknown, _context: Context, info: GraphQLResolveInfo) => root(info),
     },
   ])
   const made = new GraphQLSchema({
@@ -185,31 +203,31 @@ function carriedOutSchema(schema: GraphQLSchema): GraphQLSchema {
     mutation: new GraphQLObjectType({ ...mutation, fields: Object.fromEntries(fields) }),
     assumeValid: true,
   })
-  carriedOut.set(schema, made)
+  executedSchemas.set(schema, made)
   return made
 }
 
-/** The answer to a mutation that was carried out, field by field: the executor tells what of its payload is wrong. */
+/** Completes the payload of an executed mutation with graphql-js, which reports the errors in it. */
 async function finishByField(
-  { schema, document, operation }: Draft,
+  { schema, document, operation }: CompileContext,
   { payload, shown }: { payload: unknown; shown: string | undefined },
   context: Context,
   variables: Readonly<Record<string, unknown>>,
 ): Promise<ExecutionResult> {
-  const rootValue: CarriedOut = (info) => {
-    queryShown(context, info, shown)
+  const rootValue: ExecutedMutation = (info) => {
+    payloadQuery(context, info, shown)
     return payload
   }
   return execute({
-    ...{ schema: carriedOutSchema(schema), document, operationName: operation.name?.value, variableValues: variables },
+    ...{ schema: executedSchema(schema), document, operationName: operation.name?.value, variableValues: variables },
     ...{ contextValue: context, rootValue },
   })
 }
 
-/** How many variables may decide what is asked for: each has an operation compiled twice as often. */
-const MOST_CONDITIONS = 2
+/** Maximum number of variables that control the selection. Each one doubles the number of compiled forms. */
+const MAX_CONDITIONS = 2
 
-/** Names of the variables that decide in a document what is asked for. */
+/** Returns the names of the variables that directives use. */
 function conditionsOf(document: DocumentNode): string[] {
   const names = new Set<string>()
   visit(document, {
@@ -220,8 +238,8 @@ function conditionsOf(document: DocumentNode): string[] {
   return [...names]
 }
 
-/** The value of a variable that decides; undefined when it is none that may, which the executor tells. */
-function decidingValue(
+/** Returns the value of such a variable, or undefined if it is not a boolean. The executor then reports the error. */
+function conditionValue(
   { variableDefinitions = [] }: OperationDefinitionNode,
   given: Readonly<Record<string, unknown>>,
   name: string,
@@ -236,14 +254,14 @@ function decidingValue(
   return typeof value === 'boolean' ? value : undefined
 }
 
-function compileUnder(draft: Draft): CompiledOperation | undefined {
-  const { schema, operation } = draft
+function compileWithConditions(compiling: CompileContext): CompiledOperation | undefined {
+  const { schema, operation } = compiling
   const root = schema.getRootType(operation.operation)
-  if (!root) throw unfit
-  const collected = collectFields(draft, root, [operation.selectionSet])
+  if (!root) throw notCompilable
+  const collected = collectFields(compiling, root, [operation.selectionSet])
   const [asked, ...others] = [...collected].filter(([, [first]]) => !isTypename(first!))
   const field = asked && root.getFields()[asked[1][0]!.name.value]
-  if (others.length > 0 || !asked || !field) throw unfit
+  if (others.length > 0 || !asked || !field) throw notCompilable
   const [key, nodes] = asked
   const keys = [...collected.keys()]
   function dataOf(value: unknown) {
@@ -251,15 +269,15 @@ function compileUnder(draft: Draft): CompiledOperation | undefined {
     for (const each of keys) data[each] = each === key ? value : root!.name
     return data
   }
-  const compiled: RootField = { draft, key, nodes, field, dataOf }
+  const compiled: RootField = { compiling, key, nodes, field, dataOf }
   if (operation.operation === OperationTypeNode.QUERY) return compileRead(compiled)
   if (operation.operation === OperationTypeNode.MUTATION) return compileMutation(compiled)
   return undefined
 }
 
 /**
- * Compiles an operation that is one read, or one mutation, and what hangs on it; undefined for everything else. What it answers is what
- * the executor would. Where variables decide what is asked for (`@skip`, `@include`), it is compiled for each of their values that comes.
+ * Compiles an operation with one read or one mutation. Returns undefined for all others. Its response equals that of
+ * the executor. If variables control `@skip` or `@include`, each combination of values is compiled on first use.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -271,47 +289,49 @@ export function compileOperation(
   const fragments = fragmentsOf(document)
   const compile = (values: readonly (boolean | undefined)[]) => {
     const conditions = new Map(names.map((name, index) => [name, values[index]]))
-    return refusable(() => compileUnder({ schema, document, operation, fragments, conditions, places: 0 }))
+    return undefinedIfThrown(() =>
+      compileWithConditions({ schema, document, operation, fragments, conditions, slots: 0 }),
+    )
   }
-  if (names.length > MOST_CONDITIONS) return undefined
+  if (names.length > MAX_CONDITIONS) return undefined
   const all = names.map(() => true)
-  // What is left to the executor mostly is, whatever decides.
+  // If one combination cannot be compiled, most others cannot either.
   const first = compile(all)
   if (!first || names.length === 0) return first
   const known = new Map<string, CompiledOperation | undefined>([[all.join(), first]])
   return async (context, variables) => {
-    const values = names.map((name) => decidingValue(operation, variables, name))
+    const values = names.map((name) => conditionValue(operation, variables, name))
     const key = values.join()
     if (!known.has(key)) known.set(key, compile(values))
     return known.get(key)?.(context, variables)
   }
 }
 
-/** A query that is one read. Raises `unfit`. */
+/** Compiles a query with one read. Throws `notCompilable`. */
 function compileRead(root: RootField): CompiledOperation {
-  const { draft, nodes, field } = root
+  const { compiling, nodes, field } = root
   const read = readOf(field)
   const named = getNamedType(field.type)
-  if (!read || !isObjectType(named)) throw unfit
-  const argsOf = compileArguments(draft, field, nodes[0]!)
-  const object = compileObject(draft, named, nodes)
+  if (!read || !isObjectType(named)) throw notCompilable
+  const argsOf = compileArguments(compiling, field, nodes[0]!)
+  const object = compileObject(compiling, named, nodes)
   const finish = compileValue(field.type, object)
 
   return async (context, variables) => {
-    const asked = ask(draft, context, variables, (asking) => {
+    const asked = ask(compiling, context, variables, (state) => {
       const select: Selection = {}
-      object.select(select, asking)
-      return { select, args: argsOf(asking) }
+      object.select(select, state)
+      return { select, args: argsOf(state) }
     })
     if (!asked) return undefined
-    const { asking, select, args } = asked
+    const { state, select, args } = asked
     let row: unknown
     try {
       assertFresh(field, context)
       row = await read({ select }, undefined, args, context)
     } catch (error) {
-      return refused(root, error)
+      return errorResult(root, error)
     }
-    return finished(root, asking, () => finish(row, asking))
+    return finished(root, state, () => finish(row, state))
   }
 }

@@ -1,8 +1,6 @@
 /**
- * The short way of queries that are known: of a document that went through all plugins before and is compiled, a request by POST
- * with nothing unusual about it. What the plugins find out of such a request is found out here, by the same functions, without Yoga's
- * requests and responses around it. What goes wrong on the way goes through Yoga, which tells it; who asked and with what is not
- * asked twice.
+ * Answers a repeated POST request without Yoga, if its document is compiled. It calls the same functions as the
+ * plugins. On any error it leaves the request to Yoga, which reports it. The caller and the body are read only once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, getOperationAST, type OperationDefinitionNode } from 'graphql'
@@ -27,25 +25,25 @@ interface Known {
 }
 
 interface Options {
-  /** What a document's operation is compiled to, if it is. */
+  /** Returns the compiled form of a query, if there is one. */
   compiledRead: (asked: {
     document: DocumentNode
     operationName?: string | null | undefined
   }) => CompiledOperation | undefined
   checks: Pick<DocumentChecks, 'measure'>
-  /** What operations wait for. */
+  /** Limits concurrent operations. */
   admission: Admission
-  /** How many documents are kept. */
-  most: number
-  /** Whether documents may be sent as texts. */
+  /** Maximum number of stored documents. */
+  max: number
+  /** True if clients may send documents as text. */
   isOn: boolean
   telemetry: Pick<Telemetry, 'watch' | 'tracer'>
-  /** Headers of answers that scripts of other origins may read. */
+  /** Response headers that CORS exposes to scripts. */
   exposedHeaders: readonly string[]
 }
 
-/** Of all that a client may send, what asks for nothing but an answer in JSON. */
-const isUsual = ({ method, url, headers }: IncomingMessage) =>
+/** Returns true for a POST request with JSON that accepts a JSON response and needs no other features of Yoga. */
+const isFastPathRequest = ({ method, url, headers }: IncomingMessage) =>
   method === 'POST' &&
   url === '/graphql' &&
   headers['content-type'] === 'application/json' &&
@@ -56,7 +54,7 @@ const isUsual = ({ method, url, headers }: IncomingMessage) =>
 const isVariables = (value: unknown): value is Variables =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What is asked with parameters that hold a document and its variables, and nothing else. */
+/** Returns the parameters if they contain only a document, variables and an operation name. */
 function plainParams({ query, variables, operationName, ...others }: Record<string, unknown>) {
   if (typeof query !== 'string' || Object.keys(others).length > 0) return undefined
   if (variables === undefined || variables === null) return { query, operationName, variables: {} }
@@ -64,11 +62,11 @@ function plainParams({ query, variables, operationName, ...others }: Record<stri
 }
 
 /**
- * `remember`, first among the plugins, learns documents; `answer` answers a request and tells whether it did.
+ * `remember` is a Yoga plugin that stores compiled documents. `answer` handles a request and returns true if it did.
  */
-export function createKnownQueries(options: Options) {
-  const { compiledRead, checks, admission, most, isOn, telemetry, exposedHeaders } = options
-  const known = new LRUCache<string, Known>({ max: most })
+export function createFastPath(options: Options) {
+  const { compiledRead, checks, admission, max, isOn, telemetry, exposedHeaders } = options
+  const known = new LRUCache<string, Known>({ max })
 
   const remember: Plugin<Context & NodeContext> = {
     onExecute: ({ args: { document, contextValue } }) => {
@@ -79,7 +77,7 @@ export function createKnownQueries(options: Options) {
     },
   }
 
-  /** What the request asks for, if that is known and asks for nothing that has to wait or be refused. */
+  /** Returns the stored operation of a request. Returns undefined if it is unknown, or would have to wait. */
   async function find({ readText }: NodeContext, { actor }: Context) {
     const params = plainParams(readParams(await readText()))
     const found = params && known.get(params.query)
@@ -122,7 +120,7 @@ export function createKnownQueries(options: Options) {
   return {
     remember,
     async answer(request: NodeContext): Promise<boolean> {
-      if (!isOn || known.size === 0 || !isUsual(request.req)) return false
+      if (!isOn || known.size === 0 || !isFastPathRequest(request.req)) return false
       const result = await resultOf(request).catch(() => undefined)
       if (!result || result.errors) return false
       write(request.req, request.res, result)

@@ -251,7 +251,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     if (isTypename(node) && parent === root) return { values: 0, bytes: 0 }
     const field = parent && schema.getField(parent, node.name.value)
     const own: Sum = { values: 1, bytes: (node.alias ?? node.name).value.length + PUNCTUATION }
-    // What is told of the schema is counted by itself: see introspection-cost.ts.
+    // Introspection fields are counted separately: see document-checks.ts.
     if (!field || isIntrospection(node)) return sum([own, { values: 0, bytes: SMALL_VALUE }])
     const size = sizeOf(field)
     if (!node.selectionSet) {

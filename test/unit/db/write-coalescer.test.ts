@@ -1,7 +1,7 @@
 /** How the writes of several callers become one statement, whatever the statement is. */
 import { describe, expect, it } from 'vitest'
 import { int, joinedStatement, text } from '../../../src/db/sql.ts'
-import { joinWrite, type Row } from '../../../src/db/write-batching/write-coalescer.ts'
+import { coalesceWrites, type Row } from '../../../src/db/write-batching/write-coalescer.ts'
 
 const wanted = joinedStatement(
   'test_joined',
@@ -19,7 +19,7 @@ interface Sent {
 function open() {
   const sent: Sent[] = []
   const alone: string[] = []
-  const join = joinWrite(wanted.together!, (_statement, given) => {
+  const join = coalesceWrites(wanted.together!, (_statement, given) => {
     const lists = given as Record<string, unknown[]>
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
     sent.push({ wallets: lists.wallet as string[], lists, answer: resolve, fail: reject })
