@@ -45,7 +45,7 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',
-    idFieldOptions: { description: 'Identifier, the same on both doors.' },
+    idFieldOptions: { description: 'ID of the object, the same in both APIs.' },
     nodeTypeOptions: { description: 'A thing with an identifier of its own.' },
     pageInfoTypeOptions: { description: 'Position of a page in its list.' },
     edgesFieldOptions: {

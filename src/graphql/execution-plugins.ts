@@ -53,7 +53,7 @@ async function subscribe(args: ExecutionArgs) {
   return isAsyncIterable(events) ? mapSourceToResponseEvent(whole, events, executeEvent) : events
 }
 
-/** Executes operations as REST does. */
+/** Executes operations with the executor that REST uses. */
 export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 'execute'>): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((execution) => execute(execution as Parameters<typeof execute>[0]))
@@ -65,15 +65,15 @@ export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 
 
 const SUGGESTION = / Did you mean [^?]*\?/g
 
-/** A refusal as the result of what was not carried out; anything else is raised on. Yoga masks it like any other. */
+/** Converts an expected error to an execution result. Throws other errors. Yoga masks both. */
 function asResult(error: unknown): { errors: GraphQLError[] } {
   if (!(error instanceof DomainError)) throw error
   return { errors: [new GraphQLError(error.message, { originalError: error })] }
 }
 
 /**
- * Bytes of what a subscription tells each time. One change is told to all who follow it, whoever made it, and nobody waits for a place: 200 strangers
- * who had 440 KB told held everybody up for 5 s at each change.
+ * Maximum size of one event of a subscription, in bytes. Every subscriber gets each change, without a queue: 200
+ * subscribers with events of 440 KB blocked the process for 5 s per change.
  */
 const MOST_TOLD = LARGE_ANSWER
 
@@ -82,7 +82,7 @@ const tellsTooMuch = (bytes: number) =>
     `What is told may hold ${bytes} bytes each time; a subscription may ask for ${MOST_TOLD}. Have it tell what changed, and ask for the rest by a query.`,
   )
 
-/** What is carried out, as the hooks tell it. */
+/** The execution arguments that the plugin hooks pass. */
 interface Carried {
   contextValue: Context
   document: DocumentNode
@@ -91,8 +91,8 @@ interface Carried {
 }
 
 /**
- * Refuses what asks too much. Each document is looked at once, when it is parsed and validated, and Yoga keeps the outcome;
- * a request with a known document pays for its variables only.
+ * Rejects documents and operations that exceed the limits. Each document is checked once, when it is parsed and
+ * validated. Later requests only check their variables.
  */
 export function useDocumentLimits({
   checks,
@@ -101,10 +101,10 @@ export function useDocumentLimits({
 }: {
   checks: DocumentChecks
   introspection: boolean
-  /** What operations wait for. */
+  /** Limits concurrent operations. */
   admission: Admission
 }): Plugin<Context> {
-  /** What is wrong with an operation, or how many bytes its answer may have. */
+  /** Returns the error of an operation, or its maximum response size in bytes. */
   function judge({
     contextValue,
     document,
@@ -116,14 +116,14 @@ export function useDocumentLimits({
     try {
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
-      // What stops before anything is carried out is masked by nobody else.
+      // Errors before execution are not masked elsewhere.
       return { errors: [maskError(error, contextValue.requestLog)] }
     }
   }
 
   return {
     onParams({ params }) {
-      // Before it becomes the key of a cache.
+      // Checked before the text becomes a cache key.
       if (typeof params.query === 'string' && params.query.length > documentLimits.characters) {
         throw documentRefusal(`The document has more than ${documentLimits.characters} characters.`)
       }
@@ -154,7 +154,7 @@ export function useDocumentLimits({
       else if (judged > MOST_TOLD) setResultAndStopExecution({ errors: [tellsTooMuch(judged)] })
     },
     onResultProcess({ result }) {
-      // Variables are looked at by the executor, which helps with names as validation does.
+      // The executor validates variables and suggests names, as validation does.
       if (introspection || Array.isArray(result) || !('errors' in result)) return
       for (const error of result.errors ?? []) error.message = error.message.replace(SUGGESTION, '')
     },
@@ -165,8 +165,8 @@ export function useDocumentLimits({
 const CHARACTERS_PER_REQUEST = 2_000
 
 /**
- * Counts the parsing and validation of a new document against the caller's quota, before it happens. Place this plugin after those that find
- * a document by its identifier. Throws THROTTLED.
+ * Counts the parsing and validation of a new document against the caller’s quota, before it happens. Place this
+ * plugin after those that find a document by its ID. Throws THROTTLED.
  */
 export const useRequestQuota = ({ isKnown }: { isKnown(text: string): boolean }): Plugin<Context, Context> => ({
   async onParams({ params: { query }, context: { actor, services } }) {

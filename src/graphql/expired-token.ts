@@ -1,7 +1,7 @@
 /**
- * A token that is good no more is refused everywhere, also where none is needed, so that callers learn of it; but for where
- * one gets in again: a client that always attaches its token would be trapped. Those fields say so among their options,
- * as in `...openToStaleTokens`; both doors go by that.
+ * Rejects invalid tokens on every operation, so that clients notice them. Fields with `...openToStaleTokens` treat
+ * the caller as anonymous. Otherwise, a client that always sends its token could not sign in again. Both APIs use
+ * this option.
  */
 import {
   type DocumentNode,
@@ -20,7 +20,7 @@ import type { Context } from '../services-context.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import { isTypename } from './limits/document-limits.ts'
 
-/** Who comes with a stale token is anonymous here. */
+/** Field option: callers with an invalid token are anonymous. */
 export const openToStaleTokens = { extensions: { openToStaleTokens: true } }
 
 const isOpen = (extensions: Readonly<Record<string, unknown>>) => extensions.openToStaleTokens === true
@@ -31,7 +31,7 @@ const rootsOf = (schema: GraphQLSchema) => [
   schema.getSubscriptionType(),
 ]
 
-/** Raises AUTHENTICATION_FAILED for a stale token where the field at the root is not open to one. */
+/** Throws AUTHENTICATION_FAILED for an invalid token, unless the root field accepts it. */
 export function assertFresh(
   { extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>,
   { hasStaleToken }: Pick<Context, 'hasStaleToken'>,
@@ -39,7 +39,7 @@ export function assertFresh(
   if (hasStaleToken && !isOpen(extensions)) throw authenticationFailed()
 }
 
-/** Has every other root field refuse a stale token. */
+/** Makes every other root field reject an invalid token. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   for (const root of rootsOf(schema)) {
     for (const field of Object.values(root?.getFields() ?? {})) {
@@ -85,7 +85,10 @@ export function rootNames(document: DocumentNode, operation: OperationDefinition
   return names
 }
 
-/** Whether an operation asks for a field that is open to stale tokens. Whatever else it asks for refuses them by itself. */
+/**
+ * Returns true if an operation selects a field that accepts invalid tokens. Its other fields reject them
+ * individually.
+ */
 export function hasOpenField(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   const operation = getOperationAST(document, operationName)
   const fields = operation && schema.getRootType(operation.operation)?.getFields()
@@ -93,16 +96,16 @@ export function hasOpenField(schema: GraphQLSchema, document: DocumentNode, oper
   return [...rootNames(document, operation)].some((name) => fields[name] && isOpen(fields[name].extensions))
 }
 
-/** As it leaves: what stops an execution is not masked. */
+/** Error result before execution, which Yoga does not mask. */
 function refusal() {
   const { code, message } = authenticationFailed()
   return { errors: [new GraphQLError(message, { extensions: { code } })] }
 }
 
-/** What starting an execution and a subscription have in common. */
+/** The common arguments of executions and subscriptions. */
 type Begun = Pick<Parameters<NonNullable<Plugin<Context>['onExecute']>>[0], 'args' | 'setResultAndStopExecution'>
 
-/** Refuses a request with a stale token outright where nothing in it is open to one. */
+/** Rejects a request with an invalid token if no field in it accepts one. */
 export function useStaleTokens(schema: GraphQLSchema): Plugin<Context> {
   const refuse = ({ args, setResultAndStopExecution }: Begun) => {
     const { contextValue, document, operationName } = args

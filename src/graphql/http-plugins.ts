@@ -50,13 +50,13 @@ export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
 
 const EVENT_STREAM = 'text/event-stream'
 const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_STREAM]
-/** In which clients that know incremental delivery take its parts. */
+/** Media type of incremental delivery. */
 const PARTS = 'multipart/mixed'
 
-/** A quality of zero: not acceptable, by RFC 9110. */
+/** Quality zero means not acceptable (RFC 9110). */
 const REFUSED = /;\s*q=0(\.0*)?\s*(;|$)/
 
-/** Whether a header Accept allows a type of answer; without a header everything is allowed. */
+/** Returns true if an Accept header allows a media type. A missing header allows all. */
 export function accepts(header: string | undefined, type: string): boolean {
   if (!header?.trim()) return true
   const [kind] = type.split('/')
@@ -85,13 +85,13 @@ const noStream = () =>
   notAcceptable('A subscription is answered with server-sent events: send `Accept: text/event-stream`.')
 
 /**
- * What is peculiar to answers that go on: they need a caller who takes them, they end when the caller leaves, one that a process leaves
- * unfinished is broken off and not told to be complete, and one that is refused because too many are open has the status that says so, for there is no answer yet that could tell it.
+ * Handles event streams. The client must accept them. They end when the client disconnects. A stream that the process
+ * cannot finish is aborted, not completed. A rejected stream has status 429.
  */
 export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   const streams = new WeakSet<ServerResponse>()
   return {
-    // Before anything is carried out whose answer nobody could read.
+    // Checked before execution, because the client could not read the response.
     onParams({ context: { req } }) {
       if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
     },
@@ -105,18 +105,18 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
       return {
         onSubscribeResult({ result }) {
           if (!isAsyncIterable(result)) return undefined
-          // nginx would keep events back until there are enough of them.
+          // Disables the response buffer of nginx.
           res.setHeader('X-Accel-Buffering', 'no')
           const leave = () => void (result as AsyncIterableIterator<unknown>).return?.()
           if (res.closed) leave()
           else res.once('close', leave)
-          // Told that all is complete, a client would not ask another process for the rest.
+          // A client that receives the end of the stream would not reconnect to another process.
           return { onEnd: () => void (services.events.isDraining() && res.destroy()) }
         },
       }
     },
     onResultProcess({ result, serverContext: { req, res }, setResultProcessor, resultProcessor }) {
-      // Whoever accepts nothing that we have is told so in JSON.
+      // If the client accepts no supported type, the error is sent as JSON.
       if (!resultProcessor || !takesAnswers(req)) setResultProcessor(processRegularResult, 'application/json')
       if (!streams.has(res) || !('errors' in result)) return
       for (const { extensions } of result.errors ?? [])

@@ -1,6 +1,6 @@
 /**
- * Documents that are known before they are sent: those that the operator trusts, and those that a client had sent before and
- * names by their hash from then on (automatic persisted queries, APQ).
+ * Documents that are stored before a request: trusted documents of the operator, and documents that clients identify
+ * by hash (automatic persisted queries, APQ).
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -17,28 +17,28 @@ import { createDocumentChecks, type DocumentChecks } from './limits/document-che
 import { documentLimits } from './limits/document-limits.ts'
 import type { NodeContext } from './node-context.ts'
 
-/** What is looked up for each request. */
+/** Lookup tables of trusted documents. */
 export interface TrustedDocuments {
-  /** The text of each document by the keys of its identifiers. */
+  /** Text of each document, by ID. */
   texts: ReadonlyMap<string, string>
-  /** Each document by its text. */
+  /** Parsed document, by text. */
   documents: ReadonlyMap<string, DocumentNode>
 }
 
-/** There are none. */
+/** No trusted documents. */
 export const noTrustedDocuments: TrustedDocuments = { texts: new Map(), documents: new Map() }
 
-/** The manifests have problems; its message names all of them. */
+/** The manifests are invalid. The message lists all problems. */
 export class TrustedDocumentsError extends Error {
   override readonly name = 'TrustedDocumentsError'
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** The SHA-256 of a document's text, in lower-case hex digits. */
+/** Returns the SHA-256 of a document, in lower-case hexadecimal. */
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** What a document is found by: `sha256:<hex>` and the bare digits are the same identifier. */
+/** Returns the lookup keys of an ID. `sha256:<hex>` and `<hex>` are the same ID. */
 export const keyOf = (id: string) => (id.startsWith('sha256:') ? id.slice('sha256:'.length) : id)
 
 type Entry = readonly [id: string, text: string]
@@ -46,7 +46,7 @@ type Entry = readonly [id: string, text: string]
 const isEntry = (entry: unknown): entry is Entry =>
   Array.isArray(entry) && entry.every((part) => typeof part === 'string')
 
-/** The documents of one manifest, of whichever kind. Raises an Error that says what is wrong. */
+/** Returns the documents of a manifest of any supported format. Throws an Error that describes the problem. */
 function entriesOf(json: string): Entry[] {
   let manifest: unknown
   try {
@@ -69,7 +69,7 @@ function entriesOf(json: string): Entry[] {
   return entries
 }
 
-/** The manifests at a path, which is a file, or a folder of files whose names end in `.json`. Raises what the file system says. */
+/** Returns the manifest files at a path: a file, or a folder of `.json` files. Throws file system errors. */
 const manifestsAt = (path: string): string[] =>
   statSync(path).isDirectory()
     ? readdirSync(path)
@@ -78,7 +78,7 @@ const manifestsAt = (path: string): string[] =>
         .map((name) => join(path, name))
     : [path]
 
-/** The document of a text. Raises what a request with it would be refused with, by its syntax, the schema and the limits. */
+/** Parses and checks a document. Throws the error that a request with it would get. */
 function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): DocumentNode {
   if (text.length > documentLimits.characters)
     throw new Error(`It has more than ${documentLimits.characters} characters.`)
@@ -86,16 +86,13 @@ function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): Doc
   const [error] = checks.validate(schema, document, [...specifiedRules, ...checks.rules])
   if (error) throw error
   for (const operation of document.definitions) {
-    // With the defaults of its variables: what each request gives is measured then.
+    // Uses the default values of variables. Each request is measured again.
     if (operation.kind === Kind.OPERATION_DEFINITION) checks.measure(document, operation, {})
   }
   return document
 }
 
-/**
- * Reads the manifests at a path, and holds each document to what a request with it is held to. Raises TrustedDocumentsError,
- * which names every problem.
- */
+/** Reads and checks the manifests at a path. Throws TrustedDocumentsError, which lists every problem. */
 export function readTrustedDocuments(path: string, schema: GraphQLSchema, introspection: boolean): TrustedDocuments {
   const checks = createDocumentChecks(schema, introspection)
   const texts = new Map<string, string>()
@@ -135,24 +132,24 @@ export function readTrustedDocuments(path: string, schema: GraphQLSchema, intros
   return { texts, documents }
 }
 
-/** What is kept of what clients sent, in each process. The document that was not asked for the longest goes first. */
+/** Maximum number of stored client documents per process. The least recently used one is evicted. */
 export const keptDocuments = { documents: 1_000, bytes: 4_000_000 } as const
 
-/** Of a text in memory, at most. */
+/** Maximum bytes of a text in memory. */
 const BYTES_PER_UNIT = 2
 
-/** Who accepts application/json alone gets 200, as for every refusal of a document. */
+/** Clients that accept only application/json get status 200, as for all rejected documents. */
 const refusal = (code: ErrorCode, status: number, message: string = errorMeanings[code]) => {
   const headers = { 'Cache-Control': 'no-store' }
   return new GraphQLError(message, { extensions: { code, http: { spec: true, status, headers } } })
 }
 
-/** Clients go by this very message, or by the code, to send the document after all. */
+/** Clients recognize this message or its code, and then send the document. */
 const notFound = () => refusal('PERSISTED_QUERY_NOT_FOUND', 404, 'PersistedQueryNotFound')
 const notInList = () => refusal('PERSISTED_QUERY_NOT_IN_LIST', 403)
 const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED', 400)
 
-/** As for every request that is made wrongly, whatever its sender accepts. */
+/** Invalid requests have status 400, whatever the client accepts. */
 const malformed = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
 const noDocument = () =>
@@ -160,21 +157,22 @@ const noDocument = () =>
 const mismatch = () =>
   malformed('The identifier that was sent is not the SHA-256 of the document that was sent with it.')
 
-/** By what a request names its document: as GraphQL over HTTP has it, or as Apollo does. */
+/** Returns the document ID of a request, in the format of GraphQL over HTTP or of Apollo. */
 const documentIdOf: typeof defaultExtractPersistedOperationId = (
   params: GraphQLParams & { documentId?: unknown },
   ...rest
 ) => (typeof params.documentId === 'string' ? params.documentId : defaultExtractPersistedOperationId(params, ...rest))
 
-/** Whether an identifier says that it is the SHA-256 of the document; what else one is made of is its client's own affair. */
+/** Returns true if an ID claims to be the SHA-256 of the document. Other IDs are not checked. */
 const isHash = (params: GraphQLParams & { documentId?: unknown }) =>
   typeof params.documentId !== 'string' || params.documentId.startsWith('sha256:')
 
 type AppPlugin = Plugin<Context & NodeContext, NodeContext>
 
 /**
- * Plugins that find documents by their identifiers, and keep those that clients name by a hash. They belong behind everything that
- * judges a document: what was refused is not kept. `trustedOnly`: nothing but what the operator trusts is let in.
+ * Creates the plugins that find documents by ID and store documents that clients identify by hash. Place them after
+ * the plugins that check documents, so that rejected documents are not stored. `trustedOnly`: rejects all other
+ * documents.
  */
 export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly: boolean): [AppPlugin, Plugin] {
   const kept = new LRUCache<string, string>({
@@ -182,7 +180,7 @@ export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly:
     maxSize: keptDocuments.bytes,
     sizeCalculation: (text, key) => BYTES_PER_UNIT * (text.length + key.length),
   })
-  /** Which documents came together with their hash, until they are carried out. */
+  /** Documents that arrived with their hash and are not executed yet. */
   const claims = new WeakMap<IncomingMessage, { hash: string; text: string }>()
   const keepClaimed = ({ args }: { args: { contextValue: NodeContext } }) => {
     const claim = claims.get(args.contextValue.req)

@@ -36,18 +36,20 @@ export function fileUpload(
   return { filename, mimetype, createReadStream } as unknown as FileUpload
 }
 
-/** Those that may be left out. */
+/** Parameters that may be omitted. */
 const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
 
 const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0)
 
-/** PHP writes an empty map as a list, and forms send a field that was left empty as an empty text: both are as if left out. */
+/**
+ * Treats empty values as omitted: PHP encodes an empty map as a list, and forms send an empty field as an empty text.
+ */
 function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
   for (const name of OPTIONAL) if (isEmpty(params[name])) delete params[name]
   return params
 }
 
-/** The parameters that a body of JSON holds. Raises PARSE_ERROR, and VALIDATION_FAILED for a batch. */
+/** Returns the parameters of a JSON body. Throws PARSE_ERROR, and VALIDATION_FAILED for a batch. */
 export function readParams(text: string): Record<string, unknown> {
   const value = readJson(text)
   if (isJsonObject(value)) return withoutEmpty(value)
@@ -58,7 +60,7 @@ export function readParams(text: string): Record<string, unknown> {
   )
 }
 
-/** The parameters that stand in a URL, of which some are JSON. Raises PARSE_ERROR. */
+/** Returns the parameters of a URL, some of which are JSON. Throws PARSE_ERROR. */
 export function readSearchParams(url: string): Record<string, unknown> {
   const search = new URL(url, 'http://localhost').searchParams
   const text = (name: string) => search.get(name) || undefined
@@ -80,7 +82,7 @@ const MAX_FILES = 4
 
 /** A multipart request that is being read. */
 export interface UploadForm {
-  /** The operation, with an `Upload` wherever a file belongs. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
+  /** The operation, with an `Upload` for each file. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
   params: Promise<Record<string, unknown>>
   /** Stops reading. Call it at the end of the request. */
   cancel(): void
@@ -88,7 +90,7 @@ export interface UploadForm {
 
 const badForm = (problem: string) => new DomainError('PARSE_ERROR', `Multipart form parse error - ${problem}`)
 
-/** Puts `upload` in the place of the null at a path such as `variables.input.assetFile`. Raises PARSE_ERROR. */
+/** Replaces the null at a path such as `variables.input.assetFile` with `upload`. Throws PARSE_ERROR. */
 function place(operations: Record<string, unknown>, path: unknown, upload: Upload) {
   const steps = typeof path === 'string' ? path.split('.') : []
   const last = steps.pop()
@@ -102,9 +104,9 @@ function place(operations: Record<string, unknown>, path: unknown, upload: Uploa
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 /**
- * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission and funds.
- * `processRequest` of `graphql-upload-ts` writes every file to disk first (test/api/graphql/multipart.test.ts). Raises PAYLOAD_TOO_LARGE, PARSE_ERROR,
- * and VALIDATION_FAILED for a batch, before anything is read.
+ * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission
+ * and funds. `processRequest` of `graphql-upload-ts` writes every file to disk first. Throws PAYLOAD_TOO_LARGE,
+ * PARSE_ERROR, and VALIDATION_FAILED for a batch, before it reads a file.
  */
 export function readUploadForm(
   req: IncomingMessage,
@@ -188,7 +190,7 @@ const transportStatus: Partial<Record<DomainError['code'], number>> = {
   UNSUPPORTED_MEDIA_TYPE: 415,
 }
 
-/** Nothing was executed, so the transport's own status tells it. */
+/** Sets the HTTP status of an error before execution. */
 function transportError(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error
   return new GraphQLError(error.message, {
@@ -199,25 +201,26 @@ function transportError(error: unknown): unknown {
 
 const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
 
-/** What a request is made of. Clients add more for links and servers of their own: Apollo’s the type of the operation. */
+/** Parameters of a request. Some clients add others for their own servers, such as Apollo’s operation type. */
 const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
 
-/** As at the other door, what nobody knows is left out. */
+/** Removes unknown parameters, as the REST API does. */
 function knownParams<Params extends object>(params: Params): Params {
   const names = Object.keys(params)
-  // One that is misspelled may be the very document: it is named then.
+  // Without a document, an unknown parameter may be a misspelled one. It is kept so that the error names it.
   const isNamed = names.includes('query') || names.includes('documentId')
   if (names.every((name) => PARAMETERS.has(name)) || !isNamed) return params
   return Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))) as Params
 }
 
 /**
- * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga's own parser is not used: it
- * copies every body through a stream, which costs more than the query, and rounds numbers that a double cannot hold.
+ * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga’s own parser copies
+ * every body through a stream, which costs more than the query. It also rounds numbers that a double cannot
+ * represent.
  */
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
   const intakes = new WeakMap<IncomingMessage, Intake>()
-  /** Until there is an answer, or the caller is gone. */
+  /** Reads files until the response is sent or the client disconnects. */
   const readFiles = ({ req, res, uploads, actor }: Context & NodeContext) => {
     const intake = uploads.open(actor, Number(req.headers['content-length'] ?? 0))
     intakes.set(req, intake)
@@ -229,7 +232,7 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
     return form.params
   }
 
-  /** Returns the function that reads a body of the request's media type. Raises UNSUPPORTED_MEDIA_TYPE. */
+  /** Returns the function that reads a body of the request’s media type. Throws UNSUPPORTED_MEDIA_TYPE. */
   function bodyReader(context: Context & NodeContext): () => Promise<Record<string, unknown>> {
     const { req, readText } = context
     const type = mediaTypeOf(req.headers['content-type'])

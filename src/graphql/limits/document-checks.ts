@@ -1,4 +1,4 @@
-/** Checks of every document, whether it comes with a request or from the operator's list. */
+/** Checks documents of requests and of trusted manifests. */
 import {
   type ASTNode,
   type ASTVisitor,
@@ -42,7 +42,7 @@ import {
   withoutSubscriptionTypename,
 } from './document-limits.ts'
 
-/** How often everything that tools ask for may be asked for in one document. */
+/** Number of times that a document may request a full introspection. */
 const MARGIN = 1.5
 
 const everything = () =>
@@ -56,7 +56,10 @@ const everything = () =>
     }),
   )
 
-/** Fields of a selection, with those of its fragments. The document is valid: fragments exist, and none goes in circles. */
+/**
+ * Returns the fields of a selection, including fragments. The document is valid, so fragments exist and are not
+ * recursive.
+ */
 function* fieldsOf({ selections }: SelectionSetNode, fragments: Fragments): Generator<FieldNode> {
   for (const node of selections as readonly SelectionNode[]) {
     if (node.kind === Kind.FIELD) yield node
@@ -67,17 +70,17 @@ function* fieldsOf({ selections }: SelectionSetNode, fragments: Fragments): Gene
   }
 }
 
-/** Where an operation asks for the schema. */
+/** Returns the introspection fields of an operation. */
 function introspectionsOf(document: DocumentNode, { selectionSet }: OperationDefinitionNode): FieldNode[] {
   return [...fieldsOf(selectionSet, fragmentsOf(document))].filter(isIntrospection)
 }
 
-/** How many values these fields of the root tell of the schema; any number above `limit` once there are more. */
+/** Returns the number of schema values that these root fields return, or any number above `limit` if there are more. */
 function countValues(schema: GraphQLSchema, document: DocumentNode, fields: FieldNode[], limit: number): number {
   const fragments = fragmentsOf(document)
   let count = 0
 
-  /** Where the type's name is a variable, as many as there are. */
+  /** Returns the type that `__type` names, or all types if the name is a variable. */
   function typesNamed({ arguments: given = [] }: FieldNode): readonly unknown[] {
     const name = given[0]?.value
     if (name?.kind !== Kind.STRING) return Object.values(schema.getTypeMap())
@@ -88,7 +91,7 @@ function countValues(schema: GraphQLSchema, document: DocumentNode, fields: Fiel
     if (node.name.value === '__type') return typesNamed(node)
     const resolve = schema.getField(parent, node.name.value)?.resolve
     if (!resolve) return []
-    // What introspection's own resolvers look at.
+    // The resolvers of introspection read only these fields of `info`.
     const info = { schema, parentType: parent } as never
     return sources.flatMap((source) => resolve(source, { includeDeprecated: true }, undefined, info))
   }
@@ -108,7 +111,7 @@ function countValues(schema: GraphQLSchema, document: DocumentNode, fields: Fiel
   return count
 }
 
-/** Returns a function that raises a GraphQLError when an operation of a valid document asks too much of the schema. */
+/** Creates a check that throws a GraphQLError when an operation of a valid document requests too much of the schema. */
 export function createIntrospectionCheck(schema: GraphQLSchema) {
   const refused = new WeakMap<OperationDefinitionNode, boolean>()
   let limit: number | undefined
@@ -139,10 +142,7 @@ export function createIntrospectionCheck(schema: GraphQLSchema) {
 
 const MAX_ERRORS = 8
 
-/**
- * `__schema` tells nothing, and `__type` only whether there is a type of the name that was asked for, which every
- * error about a fragment tells, too.
- */
+/** Rejects `__schema`, and all of `__type` except the name. Validation errors about fragments also show whether a type exists. */
 function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
   const refuse = (message: string) => context.reportError(new GraphQLError(message))
   return {
@@ -159,19 +159,22 @@ function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** The checks of a document, in their order. */
+/** The checks of a document, in order. */
 export interface DocumentChecks {
-  /** Raises a GraphQLError, also for a document that is too large for its syntax alone. */
+  /** Throws a GraphQLError for invalid syntax, and for a document that exceeds the limits. */
   parse(source: string | Source): DocumentNode
-  /** What documents are held to besides the rules of the specification. */
+  /** Validation rules in addition to those of the specification. */
   rules: readonly ValidationRule[]
-  /** As graphql's own, with few errors. */
+  /** Validates a document like graphql-js, but reports few errors. */
   validate: typeof validate
-  /** How many bytes the answer may have. Raises a GraphQLError or VALIDATION_FAILED when the operation asks too much. */
+  /**
+   * Returns the maximum response size, in bytes. Throws a GraphQLError or VALIDATION_FAILED if the operation requests
+   * too much.
+   */
   measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number
 }
 
-/** The checks for one schema. `introspection`: whether it is told. */
+/** Creates the checks for a schema. `introspection`: true if introspection is allowed. */
 export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean): DocumentChecks {
   const costOf = createCostOf(schema)
   const assertIntrospectionFits = createIntrospectionCheck(schema)
@@ -220,7 +223,7 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
   }
 }
 
-/** Raises a GraphQLError at the first name that is unknown or missing. */
+/** Throws a GraphQLError for the first unknown or missing field. */
 function assertFieldNames(value: unknown, declared: GraphQLInputType, variable: string): void {
   const type = isNonNullType(declared) ? declared.ofType : declared
   if (isListType(type)) {
@@ -243,8 +246,8 @@ function assertFieldNames(value: unknown, declared: GraphQLInputType, variable: 
 }
 
 /**
- * Returns the check of the field names in an operation's variables. It raises a GraphQLError. The executor would repeat the whole object for
- * each wrong name: a body of 1 MB would make a response of 90 MB.
+ * Returns the check of the field names in an operation’s variables. It throws a GraphQLError. The executor would
+ * repeat the whole object for each wrong name: a body of 1 MB would cause a response of 90 MB.
  */
 function createNameCheck(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
   const objects = variableDefinitions.flatMap(({ variable, type: node }) => {

@@ -1,7 +1,6 @@
 /**
- * What carrying out an operation costs: the values that its answer may hold, and their bytes, from the sizes that fields state
- * (sizes.ts). Worked out once for each document; where a page size is a variable the rest of the sum is left open, and closing
- * it takes a few multiplications.
+ * Computes the maximum size of a response: its values and bytes, from the sizes that fields declare. Each document is
+ * analysed once. Page sizes in variables are filled in for each request.
  */
 import type { SchemaTypes } from '@pothos/core'
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig } from '@pothos/core'
@@ -26,70 +25,70 @@ import {
 import { DomainError } from '../../shared/errors.ts'
 import { fragmentsOf, isIntrospection, isTypename } from './document-limits.ts'
 
-/** Items of a page: when nothing is asked for, and at most. */
+/** Default and maximum number of items of a page. */
 export interface PageSize {
   defaultSize: number
   maxSize: number
 }
 
-/** How large a field's value can be, in whichever of these terms fits it. */
+/** Maximum size of the value of a field. */
 export interface Size {
-  /** Of a list that is read page by page: `first` and `last`, or `limit`. */
+  /** A paged list with `first` and `last`, or `limit`. */
   page?: PageSize
-  /** Of any other list: it never has more. */
+  /** Maximum number of items of any other list. */
   items?: number
-  /** Maximum bytes: of text and JSON in the answer, of an object or list item when it is read. */
+  /** Maximum bytes of a text or JSON value in the response, or bytes read for an object or list item. */
   bytes?: number
-  /** Of what stands for much work: the values that it counts as. */
+  /** Number of values that an expensive field counts as. */
   values?: number
 }
 
-/** Also what a page holds when nothing is asked for. */
+/** Default page size. */
 const DEFAULT_PAGE = 20
 
-/** A control character becomes six: `\u0001`. */
+/** JSON escapes a control character as six bytes: `\u0001`. */
 const BYTES_OF_CHARACTER = 6
-/** A quotation mark becomes two. */
+/** JSON escapes a quotation mark as two bytes. */
 const BYTES_OF_JSON_BYTE = 2
 
 const stated = (size: Size) => ({ extensions: { size } })
 
-/** A page of a list; the two sizes are what Pothos bounds it by. `bytes`: bytes read for each item, whatever is selected of it. */
+/** Declares a page of a list. Pothos enforces both sizes. `bytes`: bytes read for each item, whatever the selection. */
 export const pageOf = (maxSize: number, defaultSize = DEFAULT_PAGE, bytes?: number) => ({
   defaultSize,
   maxSize,
   ...stated({ page: { defaultSize, maxSize }, ...(bytes !== undefined && { bytes }) }),
 })
 
-/** A list that never has more items. */
+/** Declares a list with a maximum number of items. */
 export const atMost = (items: number) => stated({ items })
 
-/** Text of so many characters at most. */
+/** Declares a text with a maximum number of characters. */
 export const characters = (count: number) => stated({ bytes: count * BYTES_OF_CHARACTER })
 
-/** JSON of so many bytes at most, as a value of the answer. */
+/** Declares a JSON value with a maximum number of bytes. */
 export const jsonBytes = (count: number) => stated({ bytes: count })
 
-/** JSON of so many bytes at most, as text in the answer. */
+/** Declares a text that contains JSON, with a maximum number of bytes. */
 export const jsonTextBytes = (count: number) => stated({ bytes: count * BYTES_OF_JSON_BYTE })
 
-/** A link of ours: it holds nothing that anybody wrote. */
+/** Declares a URL that the service creates. */
 export const urlSize = stated({ bytes: 1_000 })
 
-/** A value that is so large and counts for so many. */
+/** Declares a value with a maximum size that counts as several values. */
 export const wholeDocument = (bytes: number, values: number) => stated({ bytes, values })
 
-/** What a field or an argument says of its size; nothing for one whose type is small. */
+/** Returns the declared size of a field or argument, if any. */
 export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
   (extensions as { size?: Size } | null)?.size ?? {}
 
-/** Types whose values hold as much as somebody writes. */
+/** Scalars without a maximum size. */
 const unbounded = new Set(['String', 'JSONObject'])
 
-/** The lists of a connection are as long as the page that was asked for, and cursors as short as what they are made of. */
+/** Fields whose size follows from their connection. */
 const boundedByPage = /(Connection\.(nodes|edges)|Edge\.cursor)$|^PageInfo\./
 
-/** Fields that answer a list or a text and do not say how large it can be, as `Type.field`. */
+/** Returns the list and text fields that declare no size, as `Type.field`. */
 export function fieldsWithoutSize(schema: GraphQLSchema): string[] {
   const fields = Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) && !isIntrospectionType(type))
@@ -109,7 +108,7 @@ export function fieldsWithoutSize(schema: GraphQLSchema): string[] {
 const pageArguments = new Set(['first', 'last', 'limit'])
 const grouped = new Intl.NumberFormat('en-US')
 
-/** Tells the sizes of a page where its arguments are described. */
+/** Adds the page sizes to the descriptions of the arguments. */
 class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { page } = sizeOf(config)
@@ -136,7 +135,7 @@ class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-/** Name of the plugin that tells the sizes of pages where their arguments are described. */
+/** Name of the Pothos plugin that describes page sizes. */
 export const sizesPlugin = 'sizes' as const
 
 declare global {
@@ -152,20 +151,20 @@ SchemaBuilder.registerPlugin(sizesPlugin, SizesPlugin)
 type Variables = Readonly<Record<string, unknown>>
 type Cost = number | ((variables: Variables) => number)
 
-/** Values that a statement of its own is worth. */
+/** Number of values that a field with its own SQL statement counts as. */
 const STATEMENT = 10
-/** What a value takes in an answer when its field states nothing: numbers, moments, identifiers, amounts. */
+/** Bytes of a value without a declared size, such as a number, time, ID or amount. */
 const SMALL_VALUE = 100
-/** Quotation marks, colon, comma, braces. */
+/** Bytes of quotation marks, colon, comma and braces. */
 const PUNCTUATION = 6
 
-/** What one answer may hold: a hundred assets with their latest commits are some 2,500 values. */
+/** Maximum number of values of a response. One hundred assets with their latest commits are about 2,500. */
 export const answerLimits = { values: 5_000, bytes: 8_100_000 } as const
 
-/** From so many bytes on an answer keeps a process busy, so that few are made at once. */
+/** Size from which a response counts as large, in bytes. Few large responses are created at once. */
 export const LARGE_ANSWER = 1_000_000
 
-/** What an answer may hold at most: values, and bytes as they stand in JSON. */
+/** Limits of a response: values, and bytes of JSON. */
 export interface DocumentCost {
   values: number
   bytes: number
@@ -174,7 +173,7 @@ export interface DocumentCost {
 interface Plan {
   values: Cost
   bytes: Cost
-  /** Raise VALIDATION_FAILED for pages that cannot be asked for. */
+  /** Throw VALIDATION_FAILED for an invalid page size. */
   checks: ((variables: Variables) => void)[]
 }
 
@@ -201,7 +200,7 @@ const constant = (node: ValueNode | undefined) =>
 const fits = (size: unknown, { maxSize }: PageSize) =>
   typeof size === 'number' && size >= 0 ? Math.min(size, maxSize) : maxSize
 
-/** The arguments by which a page is asked for; those that are variables are filled in for each request. */
+/** The page arguments of a field. Those in variables are filled in for each request. */
 function readArguments({ arguments: given = [] }: FieldNode, operation: OperationDefinitionNode) {
   const known: PageArguments = {}
   const open: [keyof PageArguments, string, unknown][] = []
@@ -226,7 +225,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
   const root = schema.getRootType(operation.operation) ?? undefined
   const checks: Plan['checks'] = []
 
-  /** How many items a page holds. */
+  /** Returns the number of items of the page. */
   function pageSize(node: FieldNode, page: PageSize): Cost {
     const read = readArguments(node, operation)
     const sizeFrom = ({ first, last, limit }: PageArguments) => {
@@ -272,7 +271,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     return sum([{ ...own, values: 0 }, times(asked ?? size.items ?? page ?? 1, item)])
   }
 
-  /** `page`: what the lists of a connection hold. */
+  /** `page`: number of items in the lists of a connection. */
   function ofSelections(
     { selections }: SelectionSetNode,
     parent: GraphQLObjectType | undefined,
@@ -301,8 +300,8 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
 const isList = ({ type }: GraphQLField<unknown, unknown>) => isListType(isNonNullType(type) ? type.ofType : type)
 
 /**
- * Tells the cost of operations of valid documents. Documents that nobody else holds are forgotten. Raises VALIDATION_FAILED
- * for a page that cannot be asked for.
+ * Creates a function that returns the cost of an operation of a valid document. Results are cached as long as the
+ * document is in use. The function throws VALIDATION_FAILED for an invalid page size.
  */
 export function createCostOf(schema: GraphQLSchema) {
   const known = new WeakMap<OperationDefinitionNode, Plan>()
@@ -323,7 +322,7 @@ export function createCostOf(schema: GraphQLSchema) {
   }
 }
 
-/** As they came, of whatever type. */
+/** Page arguments as the client sent them, unchecked. */
 interface PageArguments {
   first?: unknown
   last?: unknown
@@ -334,7 +333,7 @@ interface PageArguments {
 const refuse = (field: string, problem: string) =>
   new DomainError('VALIDATION_FAILED', `${field}: ${problem}`, { details: { [field]: [problem] } })
 
-/** Ignores values of another type, which GraphQL's own validation rejects. Raises VALIDATION_FAILED. */
+/** Ignores values of another type, which GraphQL’s own validation rejects. Throws VALIDATION_FAILED. */
 function assertPage(given: PageArguments, { maxSize }: PageSize): void {
   for (const name of ['first', 'last', 'limit', 'offset'] as const) {
     const size = given[name]

@@ -1,4 +1,4 @@
-/** How much a document may ask. Told by its syntax alone, before it is validated, for validation is work already. */
+/** Limits on the syntax of a document. They are checked before validation, because validation is expensive. */
 import {
   type DirectiveNode,
   type DocumentNode,
@@ -14,10 +14,10 @@ import {
 import { Upload } from 'graphql-upload-ts'
 import { assertVariables, MAX_JSON_DEPTH } from '../../shared/json-input.ts'
 
-/** The fragments of a document by name. */
+/** Fragments of a document by name. */
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
-/** The fragments that a document defines. */
+/** Returns the fragments that a document defines. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions
@@ -68,24 +68,24 @@ export function withoutSubscriptionTypename(
   return { ...document, definitions }
 }
 
-/** How much there may be of each. Callers are told in the description of the schema's queries. */
+/** Limits of a document. The description of the query type lists them. */
 export const documentLimits = {
-  /** UTF-16 units. */
+  /** Maximum length, in UTF-16 code units. */
   characters: 16_384,
   tokens: 1_500,
   operations: 20,
   fragments: 50,
-  /** With fragments counted wherever they are spread, as are aliases and directives. */
+  /** Fields, aliases and directives of a fragment count each time it is spread. */
   fields: 400,
-  /** Fields inside each other. */
+  /** Nesting depth of fields. */
   depth: 12,
-  /** The same inside `__schema` and `__type`: the query that tools send goes down 15, eight of them through lists and non-nulls. */
+  /** Nesting depth inside `__schema` and `__type`. The introspection query of common tools has depth 15. */
   schemaDepth: 20,
   aliases: 30,
   rootFields: 15,
   directives: 20,
   directivesAtOnePlace: 4,
-  /** The same field written again in one selection. */
+  /** Occurrences of one field in one selection. */
   repetitions: 5,
 } as const
 
@@ -106,21 +106,21 @@ const nouns: Record<Limited, string> = {
   repetitions: 'repetitions of a field',
 }
 
-/** The refusal of a document, as VALIDATION_FAILED. */
+/** Returns the error for a rejected document, with code VALIDATION_FAILED. */
 export const documentRefusal = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
 
-/** Raises a GraphQLError. */
+/** Throws a GraphQLError. */
 function assertWithin(limit: Limited, count: number): void {
   if (count > documentLimits[limit]) {
     throw documentRefusal(`The document has more than ${documentLimits[limit]} ${nouns[limit]}.`)
   }
 }
 
-/** Directives by which a client asks for an answer in parts. */
+/** Directives for incremental delivery. */
 const INCREMENTAL = new Set(['defer', 'stream'])
 
-/** Raises a GraphQLError that names the directive. */
+/** Throws a GraphQLError that names the directive. */
 function assertWhole(directives: readonly DirectiveNode[]): void {
   for (const { name } of directives) {
     if (INCREMENTAL.has(name.value)) {
@@ -140,7 +140,7 @@ interface Measure {
 
 const nothing: Measure = { fields: 0, aliases: 0, directives: 0, depth: 0 }
 
-/** Which of the limits of depth holds: a description of the schema is deeper than any data. */
+/** Returns the depth limit that applies. Introspection queries are deeper than queries of data. */
 type DepthLimit = 'depth' | 'schemaDepth'
 
 function createMeter(document: DocumentNode) {
@@ -150,7 +150,7 @@ function createMeter(document: DocumentNode) {
   function ofFragment(name: string): Measure {
     const known = measured.get(name)
     if (known) return known
-    // A fragment that spreads itself counts as nothing there: validation refuses it.
+    // A recursive fragment counts as zero here. Validation rejects it.
     measured.set(name, nothing)
     const fragment = fragments.get(name)
     const depthLimit = fragment?.typeCondition.name.value.startsWith('__') ? 'schemaDepth' : 'depth'
@@ -217,7 +217,7 @@ function createMeter(document: DocumentNode) {
   return { fragments, ofSelections, ofFragment, levelOf }
 }
 
-/** Holds a document to the limits, by its syntax. Raises a GraphQLError that names the limit. */
+/** Checks the syntax of a document against the limits. Throws a GraphQLError that names the limit. */
 export function assertDocumentFits(document: DocumentNode): void {
   const { fragments, ofSelections, ofFragment, levelOf } = createMeter(document)
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
@@ -249,17 +249,19 @@ export function rootFieldsOf(document: DocumentNode, operation: OperationDefinit
   return count
 }
 
-/** A body is bounded in bytes; this bounds the work of looking through it. */
+/** Maximum number of values in the variables. The size of the body is limited separately. */
 const MAX_VALUES = 10_000
-/** Deeper ones are refused whatever they hold. */
+/** Maximum nesting depth of variables. */
 const MAX_DEPTH = 2 * MAX_JSON_DEPTH
 
-/** Holds the variables of a request to the limits. Raises a GraphQLError, or VALIDATION_FAILED for what no input may hold. */
+/**
+ * Checks the variables of a request against the limits. Throws a GraphQLError, or VALIDATION_FAILED for invalid text.
+ */
 export function assertVariablesFit(variables: unknown): void {
   if (typeof variables !== 'object' || variables === null) return
   let level: unknown[] = Object.values(variables)
   let count = 0
-  // Level by level: a text of brackets is deeper than the stack.
+  // Not recursive: deeply nested brackets would overflow the stack.
   for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
     count += level.length
     if (count > MAX_VALUES) throw documentRefusal(`The variables hold more than ${MAX_VALUES} values.`)
