@@ -142,8 +142,8 @@ const nameOf = (path: string) =>
     .replace(/(order|app|delivery|user)_\w+/, '$1')
     .replaceAll(/[/?=]/g, '-')
 
-describe('the pages for administrators', () => {
-  it('let an account be found, locked and unlocked by keyboard alone', async () => {
+describe('the admin pages', () => {
+  it('allow finding, locking and unlocking an account by keyboard', async () => {
     const context = await open('phone')
     const page = await context.newPage()
     await signIn(page)
@@ -197,7 +197,7 @@ describe('the pages for administrators', () => {
     await context.close()
   })
 
-  it.each(['desktop', 'dark', 'phone'] as Look[])('have nothing that axe finds: %s', async (name) => {
+  it.each(['desktop', 'dark', 'phone'] as Look[])('have no axe violations: %s', async (name) => {
     const context = await open(name, true)
     const page = await context.newPage()
     const findings: string[] = []
@@ -219,7 +219,7 @@ describe('the pages for administrators', () => {
     await context.close()
   })
 
-  it('mark the present one alone where the system chooses the colours', async () => {
+  it('mark only the current page in forced-colors mode', async () => {
     const context = await browser.newContext({ ...looks.desktop, forcedColors: 'active', javaScriptEnabled: false })
     const page = await context.newPage()
     await signIn(page)
@@ -233,7 +233,7 @@ describe('the pages for administrators', () => {
     await context.close()
   })
 
-  it('let an order be given back by keyboard alone, from the sign-in to the sign-out', async () => {
+  it('allow refunding an order by keyboard, from sign-in to sign-out', async () => {
     const context = await open('desktop')
     const page = await context.newPage()
     await page.goto(`${app.url}/admin`)

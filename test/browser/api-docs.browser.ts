@@ -33,7 +33,7 @@ async function look(page: Page, name: string) {
   if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `api-docs-${name}.png`) })
 }
 
-it('leads to an operation by its navigation, requests nothing from other origins, and sends a request', {
+it('has navigation, loads nothing from other origins, and sends a request', {
   timeout: 120_000,
 }, async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
@@ -61,7 +61,7 @@ it('leads to an operation by its navigation, requests nothing from other origins
 })
 
 it.each(['light', 'dark'] as const)(
-  'follows the system in its %s colours, and axe finds no error',
+  'follows the %s color scheme without axe errors',
   {
     timeout: 120_000,
   },

@@ -75,7 +75,7 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 it.each(Object.keys(looks) as (keyof typeof looks)[])(
-  'fits the screen, loads nothing of others, breaks no rule of its own, and has nothing that axe finds: %s',
+  'fits the screen, loads nothing from other origins, follows its CSP, and has no axe violations: %s',
   { timeout: 120_000 },
   async (name) => {
     const context = await browser.newContext(looks[name])
@@ -103,7 +103,7 @@ it.each(Object.keys(looks) as (keyof typeof looks)[])(
   },
 )
 
-it('is checked without scripts, and printed', { timeout: 60_000 }, async () => {
+it('can be verified without scripts, and printed', { timeout: 60_000 }, async () => {
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto(app.url + path)
@@ -118,7 +118,7 @@ it('is checked without scripts, and printed', { timeout: 60_000 }, async () => {
   await context.close()
 })
 
-it('has names and texts that are written from right to left turn nothing that stands beside them', {
+it('isolates right-to-left text from its surroundings', {
   timeout: 60_000,
 }, async () => {
   const writer = await app.newUser({ num: '100' })
@@ -144,7 +144,7 @@ it('has names and texts that are written from right to left turn nothing that st
   await context.close()
 })
 
-it('of a private asset is read by its link, of which no request tells', { timeout: 60_000 }, async () => {
+it('opens a private asset by its link without leaking the link in requests', { timeout: 60_000 }, async () => {
   const { body } = await registerWith(owner.rest, { asset_file: await newPicture(), headline: 'For a friend' })
   const { body: link } = await owner.rest('POST', `assets/${body.id}/links/`, { json: {} })
   const context = await browser.newContext(looks['phone-dark'])

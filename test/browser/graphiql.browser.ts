@@ -21,7 +21,7 @@ beforeAll(async () => {
   browser = await launchChromium(atEnd)
 })
 
-it('shows what there is, completes a field, and runs a query with and without a token', {
+it('shows the schema, completes a field, and runs a query with and without a token', {
   timeout: 60_000,
 }, async () => {
   const user = await app.newUser()
@@ -41,7 +41,7 @@ it('shows what there is, completes a field, and runs a query with and without a 
   expect(complaints).toEqual([])
 })
 
-it('shows the answer on a phone, too', { timeout: 60_000 }, async () => {
+it('shows the response on a phone', { timeout: 60_000 }, async () => {
   const viewport = { width: 375, height: 740 }
   const page = await browser.newPage({ viewport, isMobile: true, hasTouch: true })
   await page.goto(`${app.url}/graphql`)
@@ -57,7 +57,7 @@ it('shows the answer on a phone, too', { timeout: 60_000 }, async () => {
   }
 })
 
-it('works in a browser that keeps nothing for pages', { timeout: 60_000 }, async () => {
+it('works without browser storage', { timeout: 60_000 }, async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
   const complaints = complaintsOf(page)
   await page.addInitScript(() => {
@@ -74,7 +74,7 @@ it('works in a browser that keeps nothing for pages', { timeout: 60_000 }, async
   expect(complaints).toEqual([])
 })
 
-it('opens on tabs that work from left to right: an account, its session, a file, its history, what was, and an order of a paid action', {
+it('opens with example tabs that work from left to right', {
   timeout: 120_000,
 }, async () => {
   // As the comment of a tab says, in a terminal.

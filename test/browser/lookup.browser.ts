@@ -85,7 +85,7 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 it.each(Object.keys(looks) as (keyof typeof looks)[])(
-  'fits the screen, has nothing that axe finds, and asks for nothing but itself: %s',
+  'fits the screen, has no axe violations, and loads nothing else: %s',
   { timeout: 120_000 },
   async (name) => {
     const context = await browser.newContext(looks[name])
@@ -116,7 +116,7 @@ it.each(Object.keys(looks) as (keyof typeof looks)[])(
   },
 )
 
-it('reads a large file piece by piece, tells how far it is, and begins anew when another one is chosen', {
+it('reads a large file in chunks with progress, and restarts for another file', {
   timeout: 120_000,
 }, async () => {
   const context = await browser.newContext(desktop)
@@ -145,7 +145,7 @@ it('reads a large file piece by piece, tells how far it is, and begins anew when
   await context.close()
 })
 
-it('takes the same file once more from whoever comes back to it', { timeout: 60_000 }, async () => {
+it('accepts the same file again after going back', { timeout: 60_000 }, async () => {
   const context = await browser.newContext(desktop)
   const page = await context.newPage()
   const photo = createHash('sha256').update('a photograph').digest('hex')
@@ -159,7 +159,7 @@ it('takes the same file once more from whoever comes back to it', { timeout: 60_
   await context.close()
 })
 
-it('works without scripts, by the hash that a person gives', { timeout: 60_000 }, async () => {
+it('works without scripts for a given hash', { timeout: 60_000 }, async () => {
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto(`${app.url}/lookup`)

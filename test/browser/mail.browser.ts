@@ -41,7 +41,7 @@ async function look(page: Page, name: string) {
 
 describe('every mail', () => {
   it.each(Object.keys(looks) as (keyof typeof looks)[])(
-    'fits the screen with the longest of names, and has nothing that axe finds: %s',
+    'fits the screen with the longest names, and has no axe violations: %s',
     async (name) => {
       const context = await browser.newContext(looks[name])
       const page = await context.newPage()
@@ -63,7 +63,7 @@ describe('every mail', () => {
   )
 })
 
-it('a reason is shown in the lines in which it was written, by the direction of its own writing', async () => {
+it('shows a reason with its line breaks and text direction', async () => {
   const context = await browser.newContext({ ...looks.phone, javaScriptEnabled: false })
   const page = await context.newPage()
   const nothing = { points: '0', num: '0' }

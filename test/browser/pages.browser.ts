@@ -43,8 +43,8 @@ const submit = async (page: Page, first: string, second: string) => {
   await page.getByRole('button').click()
 }
 
-describe('the page that resets a password', () => {
-  it('is found by its labels on a phone, tells what is wrong, changes the password once, and tells what happened', async () => {
+describe('the password reset page', () => {
+  it('can be used by its labels on a phone, shows errors, and changes the password once', async () => {
     const user = await mails.app.newUser()
     const link = await newLink(user)
     const context = await open()
@@ -67,7 +67,7 @@ describe('the page that resets a password', () => {
     await context.close()
   })
 
-  it.each(['phone', 'dark', 'zh-tw'] as const)('fits the width of the screen and is readable: %s', async (name) => {
+  it.each(['phone', 'dark', 'zh-tw'] as const)('fits the screen and is readable: %s', async (name) => {
     const context = await open(name)
     const page = await context.newPage()
     await page.goto(await newLink(await mails.app.newUser()))

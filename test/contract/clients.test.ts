@@ -22,8 +22,8 @@ const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'))
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: CLIENTS }).filter((path) => !/node_modules|\.venv|gql\/|__generated__|schema\./.test(path))
 
-describe.each(pages.map((page) => [basename(page.file), page] as const))('the page %s', (name, page) => {
-  it('shows what its project holds, and nothing else', () => {
+describe.each(pages.map((page) => [basename(page.file), page] as const))('the guide %s', (name, page) => {
+  it('shows exactly the code of its project', () => {
     const snippets = snippetsOf(page.text)
     expect(snippets.length).toBeGreaterThan(6)
     for (const { path, region, text } of snippets) {
@@ -32,14 +32,14 @@ describe.each(pages.map((page) => [basename(page.file), page] as const))('the pa
     }
   })
 
-  it('shows no code that nobody tries', () => {
+  it('shows only tested code', () => {
     const unmarked = [...page.text.matchAll(/^(.*)\n+```(?!sh$|text$)(\w+)$/gm)].filter(
       ([, before]) => !before!.startsWith('<!-- '),
     )
     expect(unmarked.map(([all]) => all)).toEqual([])
   })
 
-  it('has its reader write files and then type commands, and is found from the overview', () => {
+  it('lists files and then commands, and is linked from the overview', () => {
     const steps = stepsOf(page)
     expect(steps.filter((step) => 'write' in step).length).toBeGreaterThan(3)
     expect(steps.at(-1)).toEqual({ run: expect.stringMatching(/start|first.upload/) })
@@ -47,7 +47,7 @@ describe.each(pages.map((page) => [basename(page.file), page] as const))('the pa
   })
 })
 
-it('the page and the Go project ask for the same modules', () => {
+it('the page and the Go project use the same modules', () => {
   const guide = pages.map(({ text }) => text).join('\n')
   const asked = [...guide.matchAll(/\b(\S+)@(v\d\S*)/g)].map(([, module, version]) => `${module} ${version}`)
   expect(asked.length).toBeGreaterThan(2)
@@ -56,7 +56,7 @@ it('the page and the Go project ask for the same modules', () => {
 
 const rules = specifiedRules.filter(({ name }) => !['KnownDirectivesRule', 'NoUnusedFragmentsRule'].includes(name))
 
-describe('the projects', () => {
+describe('the client projects', () => {
   const documents = [
     ...sources('*/src/*.ts').flatMap((path) =>
       [...read(path).matchAll(/(?<![/\w])graphql\(?`([^`]*)`/g)].map(([, text]) => ({ path, text: text! })),
@@ -64,7 +64,7 @@ describe('the projects', () => {
     ...sources('*/*.graphql').map((path) => ({ path, text: read(path) })),
   ].filter(({ text }) => !text.includes('@refetchable'))
 
-  it('ask for what the schema has', () => {
+  it('use only existing schema fields', () => {
     expect(documents.length).toBeGreaterThan(40)
     for (const { path, text } of documents)
       expect(
@@ -79,7 +79,7 @@ describe('the projects', () => {
     'relay/relay.config.json',
     'genqlient/genqlient.yaml',
     'ariadne-codegen/pyproject.toml',
-  ])('%s says what each scalar of ours is', (path) => {
+  ])('%s maps each custom scalar', (path) => {
     // Its own name for files.
     const known = path.endsWith('pyproject.toml') ? ['Upload'] : []
     const scalars = Object.values(schema.getTypeMap()).filter(isScalarType)
@@ -87,7 +87,7 @@ describe('the projects', () => {
     expect(own.filter((name) => !known.includes(name) && !new RegExp(`\\b${name}\\b`).test(read(path)))).toEqual([])
   })
 
-  it('tell Graphcache of everything that has no identifier', () => {
+  it('configure Graphcache for every type without an ID', () => {
     const [, keys] = /keys: \{([^}]*)\}/.exec(read('urql/src/annal.ts'))!
     const told = [...keys!.matchAll(/(\w+):/g)].map(([, name]) => name)
     // What a mutation answers, and what pages are made of, it knows.
@@ -98,7 +98,7 @@ describe('the projects', () => {
     )
   })
 
-  it.each(sources('*/package.json'))('%s names exact versions, and has a lock file', (path) => {
+  it.each(sources('*/package.json'))('%s pins exact versions and has a lock file', (path) => {
     const { dependencies, devDependencies } = JSON.parse(read(path))
     const versions = Object.values({ ...dependencies, ...devDependencies })
     expect(versions.filter((version) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([])

@@ -130,7 +130,7 @@ function textsOf(value: unknown): string[] {
   return [JSON.stringify(value), ...Object.values(value).flatMap(textsOf)]
 }
 
-it('every column is declared, and nothing else', async () => {
+it('the list of columns matches the database', async () => {
   const rows = await app.sql<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = 'public' and table_name <> '_prisma_migrations'`,
@@ -141,7 +141,7 @@ it('every column is declared, and nothing else', async () => {
   expect(declared.toSorted()).toEqual(rows.map(({ name }) => name).toSorted())
 })
 
-it('what a person fills is exported, and erased with the account', async () => {
+it('personal data is exported, and erased with the account', async () => {
   await live('before', { language: 'en', format: 'png' })
   const baseline = await whatStands()
   const { rest } = await live('somebody', { language: 'zh-tw', format: 'jpeg' })

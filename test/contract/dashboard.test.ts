@@ -15,24 +15,24 @@ const known = new Set([...ofPrometheus, ...[...types.keys()].flatMap(parts)])
 const book = readFileSync(new URL('../../docs/alerts.md', import.meta.url), 'utf8')
 
 describe('dashboard and alerts', () => {
-  it('ask for metrics that there are', () => {
+  it('use only existing metrics', () => {
     const unknown = [...dashboardQueries, ...alerts].flatMap(({ expr }) =>
       metricsIn(expr).filter((name) => !known.has(name)),
     )
     expect(unknown).toEqual([])
   })
 
-  it('show every metric of ours that is more than a detail', () => {
+  it('show every important metric', () => {
     const asked = new Set([...dashboardQueries, ...alerts].flatMap(({ expr }) => metricsIn(expr)))
     const unseen = Object.keys(metricTable).filter((name) => !parts(name).some((part) => asked.has(part)))
     expect(unseen, 'give it a panel').toEqual(['annal_pool_open'])
   })
 
-  it('are tried: there is a case in which each alert fires, and one in which it does not', () => {
+  it('have a firing and a silent test case for each alert', () => {
     expect(Object.keys(alertCases)).toEqual(alerts.map(({ name }) => name))
   })
 
-  it('take what is alike in every process once, not once for each', () => {
+  it('count values that all processes share only once', () => {
     const shared = Object.entries(metricTable).filter(
       ([, row]) => 'source' in row && ['database', 'ledger', 'chain'].includes(row.source),
     )
@@ -44,7 +44,7 @@ describe('dashboard and alerts', () => {
 })
 
 describe('docs/alerts.md', () => {
-  it('says of every alert what it means and what to do, in their order', () => {
+  it('explains each alert and its remedy, in order', () => {
     const entries = [...book.matchAll(/^## (\w+)\n\n\*\*(\w+)\.\*\* [^\n]+\n\n[^\n]+/gm)].map(([, name, severity]) => ({
       name,
       severity,

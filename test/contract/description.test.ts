@@ -25,7 +25,7 @@ const presented: Record<string, { fields?: string[]; query?: string[] }> = {
 }
 
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {
-  it('describes the fields and parameters that it reads, and no others', () => {
+  it('documents exactly the fields and parameters that it reads', () => {
     const { fields, files, query } = noteReadings(route)
     expect(keysOf(route.body)).toEqual(unique([...fields, ...files, ...(presented[name]?.fields ?? [])]))
     const shared = route.body && 'max_cost' in route.body.shape ? ['dry_run', 'max_cost'] : ['dry_run']
@@ -36,7 +36,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
 })
 
 const writes = routes.filter(({ body }) => body).map((route) => [`${route.method} ${route.path}`, route.body!] as const)
-it.each(writes)('%s says which texts may not be empty, and which are e-mail addresses', (_, body) => {
+it.each(writes)('%s documents which strings are required and which are e-mail addresses', (_, body) => {
   const { properties = {}, required = [] } = z.toJSONSchema(body, { unrepresentable: 'any', io: 'input' })
   const texts = Object.entries(properties).flatMap(([name, schema]) =>
     typeof schema === 'object' && schema.type === 'string' ? [{ name, schema }] : [],
@@ -48,7 +48,7 @@ it.each(writes)('%s says which texts may not be empty, and which are e-mail addr
   expect(addresses.filter(({ schema }) => schema.format !== 'email').map(({ name }) => name)).toEqual([])
 })
 
-describe('a link', () => {
+describe('an OpenAPI link', () => {
   const operations = Object.values(description.paths).flatMap((item) => Object.values(item))
   const parametersOf = new Map(operations.map(({ operationId, parameters = [] }) => [operationId, parameters]))
   const links = operations.flatMap(({ operationId, responses }) =>
@@ -59,7 +59,7 @@ describe('a link', () => {
     ),
   )
 
-  it('leads from what was made or listed to everything that can be done with it', () => {
+  it('connects a created or listed resource with all its operations', () => {
     const tell = (from: string) => links.filter((each) => each.from === from).map(({ link }) => link.operationId)
     const ofAsset = [
       'createAssetLink',
@@ -87,7 +87,7 @@ describe('a link', () => {
   })
 
   it.each(links.map((each) => [`${each.from} to ${each.link.operationId}`, each] as const))(
-    'from %s gives what that asks for',
+    'from %s provides the required parameters',
     (_, { response, link }) => {
       const example = response.content!['application/json']!.example
       for (const [name, expression] of Object.entries(link.parameters)) {
@@ -100,7 +100,7 @@ describe('a link', () => {
   )
 })
 
-it('every operation has a name of its own', () => {
+it('every operation has a unique ID', () => {
   const names = Object.values(description.paths).flatMap((item) => Object.values(item).map((each) => each.operationId))
   expect(names.length).toBeGreaterThan(60)
   expect(names).toEqual([...new Set(names)])
@@ -113,7 +113,7 @@ function* schemasIn(value: unknown, place: string): Generator<[place: string, ty
   for (const [key, inner] of Object.entries(value)) yield* schemasIn(inner, `${place}/${key}`)
 }
 
-it('values of several types are alternatives: generators for Go read no list of types, but for null', () => {
+it('values of several types use anyOf, because Go generators support type lists only with null', () => {
   const types = [...schemasIn(description, '#')].filter(([, type]) => Array.isArray(type)) as [string, string[]][]
   expect(types.length).toBeGreaterThan(10)
   expect(types.filter(([, type]) => type.filter((each) => each !== 'null').length > 1)).toEqual([])
@@ -123,7 +123,7 @@ const codesOfAllChanges: readonly string[] = ['CONFLICT', 'IDEMPOTENCY_KEY_REUSE
 
 it.each(
   routes.filter(({ method }) => method !== 'GET').map((route) => [`${route.method} ${route.path}`, route] as const),
-)('%s refuses with what the mutation says that it does', (_, { operation, errors = [] }) => {
+)('%s documents the same errors as the mutation', (_, { operation, errors = [] }) => {
   const [field] = rootFieldsOf(operation)
   for (const code of errors.filter((each) => !codesOfAllChanges.includes(each))) {
     expect(field!.description).toMatch(new RegExp(`\\b${code}\\b`))

@@ -44,8 +44,8 @@ const missingSources = (document: string) =>
 const records = globSync('docs/decisions/*.md', { cwd: root })
 const numbers = records.map((path) => Number(/(\d+)-[^/]+$/.exec(path)![1]))
 
-describe('A decision record', () => {
-  it('exists for every number that a comment or a document names', () => {
+describe('a decision record', () => {
+  it('exists for every number in comments and documents', () => {
     const files = globSync(['{src,test,proofs,bench}/**/*.ts', 'prisma/**/*.{prisma,sql}'], { cwd: root })
     const named = [...files, ...documents.filter(namesSources)].flatMap((file) =>
       [...read(file).matchAll(/\bdecision \[?(\d+)/gi)].map(([, number]) => ({ file, number: Number(number) })),
@@ -59,17 +59,17 @@ describe('A decision record', () => {
   })
 })
 
-describe('A document', () => {
-  it('links to files and headings that are there', () => {
+describe('a document', () => {
+  it('links only to existing files and headings', () => {
     expect(documents.length).toBeGreaterThan(40)
     expect(documents.flatMap(brokenLinks)).toEqual([])
   })
 
-  it('names sources that are there', () => {
+  it('names only existing source files', () => {
     expect(documents.filter(namesSources).flatMap(missingSources)).toEqual([])
   })
 
-  it('tells strangers each field of a commit, as it lies on the chain, and what says which file a tree is about', () => {
+  it('describes each field of a commit on the chain, and how a tree identifies its file', () => {
     const told = read('docs/chain.md').split('## How it lies there')[1]!.split('\n## ')[0]!
     const [table, trees] = told.split('A **tree** is')
     const written = new Proxy({} as CommitData, { get: () => '' })
@@ -78,7 +78,7 @@ describe('A document', () => {
     expect(identifyingKeys.filter((name) => !trees!.includes(`\`${name}\``))).toEqual([])
   })
 
-  it('tells strangers how a file gets its identifier', () => {
+  it('describes how the CID of a file is computed', () => {
     const layout = read('src/files/cids.ts')
     const told = read('docs/chain.md').split('The **nid** is')[1]!.split('\n\n')[0]!.replaceAll(',', '')
     const sizes = [...layout.matchAll(/(?:chunkSize|maxChildrenPerNode): ([\d_]+)/g)].map(([, size]) =>
@@ -88,7 +88,7 @@ describe('A document', () => {
     expect(sizes.filter((size) => !told.includes(` ${size} `))).toEqual([])
   })
 
-  it('tells of each queue that runs in the background', () => {
+  it('lists each background queue', () => {
     const told = read('docs/architecture.md').split('## What runs in the background')[1]!.split('\n## ')[0]!
     const loops = read('src/background.ts')
     const queues = loops.slice(loops.indexOf('const queues'), loops.indexOf('const upkeepOfQueues'))

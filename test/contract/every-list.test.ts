@@ -4,7 +4,7 @@ import { everyList, staleNames } from '../../proofs/harness/every-list.ts'
 
 const riches = { longHistory: 'bafkreiexample', order: 'order', sha256: '0'.repeat(64) }
 
-it('every list that comes in pages says how it is asked for, at its start and far in', () => {
+it('every paginated list has a benchmark query for its first and a later page', () => {
   const asks = everyList(riches, 12_000)
   expect(asks.length).toBeGreaterThan(70)
   expect(new Set(asks.map(({ name }) => name)).size).toBe(asks.length)
@@ -14,6 +14,6 @@ it('every list that comes in pages says how it is asked for, at its start and fa
   }
 })
 
-it('nothing is said of a list, or of a field, that is gone', () => {
+it('no query refers to a removed list or field', () => {
   expect(staleNames()).toEqual([])
 })

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const sources = globSync('examples/web/src/**/*.{ts,tsx}', { cwd: root }).filter((path) => !path.includes('/gql/'))
 
-it('examples/web asks for what the schema has', () => {
+it('examples/web uses only existing schema fields', () => {
   const documents = sources.flatMap((path) =>
     [...read(path).matchAll(/graphql\(\/\* GraphQL \*\/ `([^`]*)`/g)].map(([, text]) => text!),
   )
@@ -18,12 +18,12 @@ it('examples/web asks for what the schema has', () => {
   expect(errors.map(({ message }) => message)).toEqual([])
 })
 
-it('examples/web has words for every error', () => {
+it('examples/web has a message for every error code', () => {
   const words = read('examples/web/src/api/errors.ts')
   expect(errorCodes.filter((code) => !words.includes(`\n  ${code}: `))).toEqual([])
 })
 
-it('examples/web has words for every value of the enums that it shows', () => {
+it('examples/web has a label for every enum value that it shows', () => {
   const schema = buildSchema(read('schema.graphql'))
   const tables = sources.flatMap((path) => [...read(path).matchAll(/: Record<(\w+), [^=]+> = \{\n(.*?)\n\}/gs)])
   const shown = tables.flatMap(([, name, body]) => {

@@ -79,7 +79,7 @@ it('DELETE auth/users/me/ returns 204', async () => {
   expect((await leaver.rest('DELETE', 'auth/users/me/')).status).toBe(204)
 })
 
-it('every path exists without its trailing slash, and those of accounts also below /auth', async () => {
+it('every path exists without a trailing slash, and account paths also below /auth', async () => {
   const unknown: string[] = []
   for (const [method, path] of endpoints) {
     const bare = path.replace(/\/?(\?.*)?$/, '')

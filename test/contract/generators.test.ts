@@ -68,20 +68,20 @@ test('webhooks are described as callbacks', () => {
 })
 
 // openapi-generator for TypeScript: an empty interface.
-test('no value is one of several simple types', () => {
+test('no value is one of several primitive types', () => {
   const isMixed = ({ anyOf = [] }: { anyOf?: { type?: string }[] }) =>
     new Set(anyOf.map(({ type }) => type).filter((type) => type !== undefined && type !== 'null')).size > 1
   expect(pathsWhere(isMixed)).toEqual([])
 })
 
 // openapi-generator 7.17: for Python it ends with an exception, for Java, Go and Rust it writes what does not compile.
-test('nothing is described as null alone, but beside something else that it may be', () => {
+test('null appears only together with another type', () => {
   const isNullAlone = ({ path, schema }: Found) => schema.type === 'null' && !/\/anyOf\/\d+$/.test(path)
   expect(objects.filter(isNullAlone).map(({ path }) => path)).toEqual([])
 })
 
 // openapi-generator 7.17 for Java: a method is called getMap<String, Object>().
-test('no value of a request is any object, or any list, or else something of another type', () => {
+test('no request value mixes an object or array with another type', () => {
   const isOpen = (option: Found['schema']) =>
     option.type === 'array' || (option.type === 'object' && !('properties' in option))
   const optionsOf = ({ anyOf = [] }: { anyOf?: Found['schema'][] }) => anyOf.filter(({ type }) => type !== 'null')
@@ -89,13 +89,13 @@ test('no value of a request is any object, or any list, or else something of ano
 })
 
 // openapi-generator 7.17 for Go: each model X has a function NewX that makes one.
-test('no component is called New before the name of another one', () => {
+test('no component name is "New" plus another component name', () => {
   const names = Object.keys(document.components.schemas)
   expect(names.filter((name) => names.includes(`New${name}`))).toEqual([])
 })
 
 // openapi-generator 7.17 for TypeScript: a choice of words is exported twice, as a field of the form and as a parameter of the operation.
-test('no form alone is called as its operation is', () => {
+test('no form has the name of its operation', () => {
   const named = objects.flatMap(({ schema: { operationId, requestBody } }) => {
     const { content = {} } = (requestBody ?? {}) as { content?: Record<string, { schema: { $ref?: string } }> }
     const name = content['multipart/form-data']?.schema.$ref?.split('/').at(-1)
@@ -104,11 +104,11 @@ test('no form alone is called as its operation is', () => {
   expect(named).toEqual([])
 })
 
-test('what is always a whole number is described as one', () => {
+test('integers are described as integers', () => {
   expect(pathsWhere((schema) => schema.type === 'number' && Number.isInteger(schema.const))).toEqual([])
 })
 
 // openapi-generator 7.17 for Python: false is no "false", so that no answer with such a field could be read.
-test('what is always true or false is described as either', () => {
+test('booleans are described as booleans', () => {
   expect(pathsWhere(({ type, ...rest }) => type === 'boolean' && ('const' in rest || 'enum' in rest))).toEqual([])
 })

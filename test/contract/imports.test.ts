@@ -136,7 +136,7 @@ describe('every import', () => {
     expect(complaints).toEqual([])
   })
 
-  it('of the service is there after npm ci --omit=dev', () => {
+  it('of the service is a production dependency', () => {
     const complaints = files
       .filter((file) => !buildSteps.includes(file))
       .flatMap((file) => importsOf(file).map((each) => ({ file, ...each })))
@@ -165,7 +165,7 @@ function loadedByProofs(): Map<string, string> {
 }
 
 describe('what proofs share with tests', () => {
-  it('loads nothing of Vitest, which is there in tests alone', () => {
+  it('does not load Vitest', () => {
     const loaded = loadedByProofs()
     expect([...loaded.keys()].filter((target) => target.startsWith('test/')).length).toBeGreaterThan(5)
     expect(
@@ -192,21 +192,21 @@ function findCircles(): string[] {
 }
 
 describe('every source file', () => {
-  it('can be understood without those that build on it: no import leads back, not even for a type', () => {
+  it('has no import cycle, not even for types', () => {
     const circles = findCircles()
     expect(circles, `Move what both need into a file of its own:\n${circles.join('\n')}`).toEqual([])
   })
 
-  it('is no barrel: names are imported from where they are made', () => {
+  it('is not a barrel', () => {
     expect(files.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
   })
 
-  it('reads no environment, except the configuration', () => {
+  it('does not read the environment, except config.ts', () => {
     const readers = files.filter((file) => /\bprocess\.env\b/.test(read(file)) && file !== 'config.ts')
     expect(readers, 'add a variable to src/config/variables.ts and hand its value in').toEqual([])
   })
 
-  it('writes no console lines: it takes a Log', () => {
+  it('does not write to the console', () => {
     expect(files.filter((file) => /\bconsole\.\w/.test(read(file)))).toEqual([])
   })
 })

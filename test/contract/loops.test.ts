@@ -39,7 +39,7 @@ const ofParts: Record<string, string> = {
   'modules/events/event-stream.rest.ts': 'ends with the stream',
 }
 
-it('whatever goes on by itself is started for one role, or belongs to a part that says why', () => {
+it('every recurring task has a role, or belongs to a part with a reason', () => {
   const repeating = files.filter((file) => REPEATS.test(read(file)))
   const known = { ...started, ...ofParts }
   const unknown = repeating.filter((file) => !(file in known))
@@ -47,7 +47,7 @@ it('whatever goes on by itself is started for one role, or belongs to a part tha
   expect(Object.keys(known).filter((file) => !repeating.includes(file))).toEqual([])
 })
 
-it('nothing but background.ts starts a loop, and there each has its role', () => {
+it('only background.ts starts loops, each with a role', () => {
   const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|treasuryWorker)\.start\(\)|\.work\('/
   const mayStart = ['background.ts', 'run-process.ts', 'jobs/jobs.ts', 'jobs/repeat.ts']
   expect(files.filter((file) => starts.test(read(file)) && !mayStart.includes(file))).toEqual([])

@@ -36,7 +36,7 @@ const registered = await user.register(given)
 const read = async (name: string, id: string) =>
   expectOk(await user.graphql(`query ($id: ID!) { asset(id: $id) { ${name} } }`, { id })).asset[name]
 
-it.each(named(allFields))('$name: both interfaces take it and tell it', async ({ name, kind, column, description }) => {
+it.each(named(allFields))('$name: both APIs accept and return it', async ({ name, kind, column, description }) => {
   expect([described('Asset', name), described('RegisterAssetInput', name)]).toEqual([description, description])
   const value = kind === 'flag' ? false : given[column]
   expect(await read(name, registered.id)).toBe(value)
@@ -47,7 +47,7 @@ it.each(named(allFields))('$name: both interfaces take it and tell it', async ({
 })
 
 it.each(named(fields))(
-  '$name: an update changes it, and its commit tells what it was',
+  '$name: an update changes it, and its commit contains the old value',
   async ({ name, kind, column, ...field }) => {
     expect(described('UpdateAssetMetadataInput', name)).toBe(field.description)
     const { id } = await user.register(given)
@@ -61,7 +61,7 @@ it.each(named(fields))(
   },
 )
 
-it('the REST description has the maximum length of each text in registrations and in updates', () => {
+it('the REST documentation contains the maximum length of each string', () => {
   const schemas = description.components.schemas as Record<
     string,
     { properties: Record<string, { maxLength: number }> }
@@ -74,7 +74,7 @@ it('the REST description has the maximum length of each text in registrations an
   expect(metadataFields.headline).toMatchObject({ size: 100, updateSize: 25 })
 })
 
-it('the tree has those fields that have a name there', async () => {
+it('the asset tree contains exactly the fields with a tree name', async () => {
   const { id } = await user.register(given)
   const [commit] = await app.sql<{ tree: string }>(
     'select tree from commits c join assets a on a.id = c.asset_id where a.nid = $1',
@@ -87,7 +87,7 @@ it('the tree has those fields that have a name there', async () => {
   }
 })
 
-it('an export has every field, by the names of GraphQL', async () => {
+it('an export contains every field under its GraphQL name', async () => {
   const { assets } = expectOk(await user.rest('GET', 'auth/users/me/export/'))
   const asset = assets.find(({ nid }: { nid: string }) => nid === registered.id)
   for (const [name, { kind, column }] of allFields)

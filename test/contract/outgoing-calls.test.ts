@@ -47,7 +47,7 @@ const callsOf = ({ begins }: Way) =>
   )
 
 describe.each(Object.entries(ways))('%s', (_, way) => {
-  it('has a deadline wherever it is made', () => {
+  it('has a timeout everywhere', () => {
     const calls = callsOf(way)
     expect(calls.length).toBeGreaterThan(0)
     const endless = calls.filter(({ call }) => !way.needs.every((need) => need.test(call)))
@@ -55,7 +55,7 @@ describe.each(Object.entries(ways))('%s', (_, way) => {
   })
 })
 
-it('a connection that lasts asks whether anybody is there, and gives up an answer that does not come', () => {
+it('a long-lived connection uses keepalive and a response timeout', () => {
   const needs = [/query_timeout|watchAnswers\(/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
   const text = (file: string) => sources.find((source) => source.file === file)!.text
   expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
@@ -72,7 +72,7 @@ it('opens every connection to PostgreSQL with DatabaseClient', () => {
   expect(queues.filter(({ call }) => !call.includes('Client: DatabaseClient'))).toEqual([])
 })
 
-it('there is no other way out of the process than these', () => {
+it('the process uses only these network clients', () => {
   // Of Node's own servers and their messages, only what asks others is a way out.
   const clients =
     /import (?:\{[^}]*\b(?:request|get|connect)\b[^}]*\} from '(node:(?:https?|net|tls|dgram))'|[^;]*? from '(undici|nodemailer|kubo-rpc-client|@aws-sdk\/client-s3|pg|pg-boss|axios|got|ws)')/g

@@ -33,7 +33,7 @@ const order = words(`id status network_app_id network_app_name action action_arg
   payment_crypto_transaction_id workflow_id owner created_at expired_at`)
 const page = words('count next previous results')
 
-it('an asset, with its owner’s address for the owner alone and its custom fields when it has some', async () => {
+it("an asset has the expected keys, the owner's e-mail only for the owner, and custom fields if present", async () => {
   const { id, ...plain } = await user.register({ public_access: 'true' })
   expect(keysOf({ id, ...plain })).toEqual([...asset, 'owner'].sort())
   const list = expectOk(await app.rest('GET', 'assets/'))
@@ -43,13 +43,13 @@ it('an asset, with its owner’s address for the owner alone and its custom fiel
   expect(keysOf(expectOk(changed))).toEqual([...asset, 'owner', 'nit_commit_custom'].sort())
 })
 
-it('a history and its commits', async () => {
+it('a history and its commits have the expected keys', async () => {
   const { id } = await user.register()
   const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
   expect(keysOf(history.commits[0])).toEqual(commit)
 })
 
-it('a person, with what older scripts look for in a list', async () => {
+it('a user has the expected keys, including those of old scripts', async () => {
   const self = expectOk(await user.rest('GET', 'auth/users/me/?show_num_balance=true'))
   expect(keysOf(self)).toEqual([...me, 'results'].sort())
   expect([keysOf(self.profile), keysOf(self.user_wallet)]).toEqual([profile, wallet])
@@ -60,7 +60,7 @@ it('a person, with what older scripts look for in a list', async () => {
   expect(keysOf(expectOk(changed))).toEqual(profile)
 })
 
-it('an order', async () => {
+it('an order has the expected keys', async () => {
   const store = await createStore(app)
   const created = await store.order(user, { price: 0 })
   expect(keysOf(created)).toEqual(order)

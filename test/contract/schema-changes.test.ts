@@ -3,15 +3,15 @@ import { schema } from '../../src/graphql/schema.ts'
 import { keptReleases, toldReleases, undatedDeprecations, untoldSinceLastRelease } from './schema-changes.ts'
 
 describe('the schema', () => {
-  it('breaks nothing of the last release without telling', async () => {
+  it('has no undeclared breaking change since the last release', async () => {
     expect((await untoldSinceLastRelease()).untold).toEqual([])
   })
 
-  it('gives a date to everything that is deprecated', () => {
+  it('has a removal date for every deprecation', () => {
     expect(undatedDeprecations(schema)).toEqual([])
   })
 
-  it('of each version that was released is kept', () => {
+  it('of each release is stored', () => {
     expect(toldReleases().filter((version) => !keptReleases().includes(version))).toEqual([])
   })
 })

@@ -43,12 +43,12 @@ const within: Record<string, string> = {
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
-it('whoever opens connections to the database says whether they may be shared', () => {
+it('every database connection declares whether it can be pooled', () => {
   const opening = files.filter((file) => OPENS.test(withoutComments(read(file))))
   expect(opening, 'Say in this test which way it goes').toEqual(Object.keys(connections))
 })
 
-it('what outlives its transaction stands only where the session is its own', () => {
+it('session-level features are used only on dedicated sessions', () => {
   const own = Object.entries(connections).flatMap(([file, [way]]) => (way === 'own' ? [file] : []))
   const found = files.filter((file) => outlives.some((pattern) => pattern.test(withoutComments(read(file)))))
   const unknown = found.filter((file) => !own.includes(file) && !(file in within) && file !== 'db/migration-lock.ts')
@@ -56,7 +56,7 @@ it('what outlives its transaction stands only where the session is its own', () 
   expect(Object.keys(within).filter((file) => !found.includes(file))).toEqual([])
 })
 
-it('no statement of a request has an effect that outlives its transaction', async () => {
+it('no statement of a request uses session-level features', async () => {
   const statements = await declaredStatements()
   expect(statements.length).toBeGreaterThan(300)
   expect(
@@ -64,7 +64,7 @@ it('no statement of a request has an effect that outlives its transaction', asyn
   ).toEqual([])
 })
 
-it('nor has a function or trigger that a statement calls', () => {
+it('no function or trigger uses session-level features', () => {
   const folder = new URL('../../prisma/migrations/', import.meta.url)
   const scripts = globSync('*/*.sql', { cwd: folder }).map((file) => readFileSync(new URL(file, folder), 'utf8'))
   // Scripts themselves run in sessions of their own; what they define does not.

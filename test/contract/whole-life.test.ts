@@ -30,7 +30,7 @@ interface HistoryCommit {
   changes: object
 }
 
-it('an asset’s whole life can be checked from the chain and the file network alone', async () => {
+it('the history of an asset can be verified with only the chain and the file network', async () => {
   const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' }
   expect((await app.rest('POST', 'auth/users/', { json: account })).status).toBe(201)
   const actor = { token: expectOk(await app.rest('POST', 'auth/token/login/', { json: account })).auth_token }
@@ -125,7 +125,7 @@ it('an asset’s whole life can be checked from the chain and the file network a
   expect(app.log.lines).toEqual([])
 })
 
-it('what was deleted before it reached the chain still gets there, because it was paid for', async () => {
+it('commits of a deleted asset still reach the chain, because they were paid', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ caption: 'Short life' })
   expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
@@ -140,7 +140,7 @@ it('what was deleted before it reached the chain still gets there, because it wa
   expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
 })
 
-it('a file that was deleted and registered again, by the same person or another, can be verified', async () => {
+it('a file that was deleted and registered again by any user can be verified', async () => {
   const [one, other] = [await app.newUser(), await app.newUser()]
   const file = newFile()
   const settled = async (nid: string, commits: number) => {

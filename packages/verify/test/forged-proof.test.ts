@@ -66,7 +66,7 @@ beforeAll(async () => {
   ;[world, home] = [await startWorld(), await startWorld()]
 })
 
-it('a block that was made up is not settled by the true one of the same number', async () => {
+it('does not accept a forged block because of the real block with the same number', async () => {
   const nid = home.hold('a file that nobody registered')
   const other = world.hold('a file of somebody')
   // In the second block of either chain.
@@ -84,7 +84,7 @@ it('a block that was made up is not settled by the true one of the same number',
   }
 })
 
-it('a registry that nobody named may write in anybody’s name, and is no yes', async () => {
+it('does not trust a registry that the caller did not name', async () => {
   const made = await createForger(world.url, relayKeys[1]!)
   const nid = made.hold('a file of a made-up registry')
   await made.commit([nid, await made.write(nid, 1)])
@@ -95,7 +95,7 @@ it('a registry that nobody named may write in anybody’s name, and is no yes', 
   await expect(verify(proof, ...known())).rejects.toThrow(/is about the registry/)
 })
 
-it('a block that is shown twice counts once', async () => {
+it('counts a repeated block once', async () => {
   const nid = world.hold('a file that is registered once')
   await world.commit([nid, await world.write(nid, 1)])
   const proof = withManifest(await prove(world, nid), ({ blocks }) => blocks.push(...blocks))
@@ -105,7 +105,7 @@ it('a block that is shown twice counts once', async () => {
 it.each([
   ['of which the trees tell another SHA-256', 'the file', 'another file'],
   ['that names no file', undefined, 'a file'],
-])('an identifier %s is found, also where that file is given', async (_, named, told) => {
+])('detects a CID %s, also with the file', async (_, named, told) => {
   const nid = named ? world.hold(named) : 'bafkr4ihkr4ld3m4gqkjf4reryxsy2s5tkbxprqkow6fin2iiyvreuzzab4'
   const assetSha256 = createHash('sha256').update(told).digest('hex')
   await world.commit([nid, await world.write(nid, 1, undefined, { assetSha256 })])
@@ -118,7 +118,7 @@ it.each([
   }
 })
 
-it('nobody’s words move the cursor of whoever reads what was found, or pass for lines and columns of it', async () => {
+it('escapes control characters in the output', async () => {
   const nid = world.hold('a file with hostile metadata')
   const fields = {
     '\u001b[2J\u001b[H\nsettled   right': 1,
@@ -154,7 +154,7 @@ async function endlessReceipts(): Promise<{ header: Block; nodes: Block[] }> {
   return { header: chainBlock(CODES.header, encodeHeader({ ...newest, receiptsRoot })), nodes }
 }
 
-it('a file whose first block claims to be longer than any is given up', async () => {
+it('rejects a file whose first block claims an excessive length', async () => {
   const nid = CID.createV1(0x70, create(0x12, createHash('sha256').update('a long file').digest()))
   const empty = { cid: nid, bytes: new Uint8Array() }
   // A block of no bytes is its name after one byte of its length.
@@ -179,7 +179,7 @@ it('a file whose first block claims to be longer than any is given up', async ()
   expect(sent).toBeLessThan(50)
 })
 
-it('does not read a newest header whose time has no date', async () => {
+it('rejects a newest header with an invalid time', async () => {
   const nid = world.hold('a file of the end of time')
   await world.commit([nid, await world.write(nid, 1)])
   const newest = (await world.rpc.call('eth_getBlockByNumber', 'latest', false)) as BlockReply
@@ -193,7 +193,7 @@ it('does not read a newest header whose time has no date', async () => {
   })
 })
 
-it('receipts without end are not read to it', async () => {
+it('limits the size of receipts', async () => {
   const nid = world.hold('a file with a block beside it')
   await world.commit([nid, await world.write(nid, 1)])
   const { header, nodes } = await endlessReceipts()

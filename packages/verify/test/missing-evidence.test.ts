@@ -117,7 +117,7 @@ describe('a node', () => {
   )
 
   it.each(['eth_getBlockByNumber', 'eth_getBlockReceipts'])(
-    'that lacks the answer to %s for the first block leaves the other commits right',
+    'that lacks the response to %s for the first block leaves the other commits valid',
     async (method) => {
       node.lie = (asked, [number]) => (asked === method && Number(number) === firstBlock ? null : undefined)
       const found = await verify('--recorder', forger.recorder)
@@ -127,7 +127,7 @@ describe('a node', () => {
     },
   )
 
-  it('that lacks a block in the middle leaves the changes around it open', async () => {
+  it('that lacks a block in the middle leaves the adjacent changes unsettled', async () => {
     node.lie = (asked, [number]) =>
       asked === 'eth_getBlockReceipts' && Number(number) === secondBlock ? null : undefined
     const found = await verify()
@@ -176,7 +176,7 @@ describe('a node', () => {
     },
   )
 
-  it('that is not there leaves the history unsettled', async () => {
+  it('that is unreachable leaves the history unsettled', async () => {
     const found = read(
       await annalVerify(
         nid,
@@ -206,7 +206,7 @@ describe('a node', () => {
     expect(requests).toBe(1)
   })
 
-  it('that limits the size of a response is asked for each block alone', async () => {
+  it('that limits the response size is queried block by block', async () => {
     node.answer = (_, calls) => {
       const many = calls.filter(({ method }) => method === 'eth_getBlockReceipts')
       if (many.length < 2) return undefined
@@ -221,7 +221,7 @@ describe('a node', () => {
     ['null', null],
     ['a block without a hash', { number: '0x1' }],
     ['a text', '<!doctype html>'],
-  ])('that is asked second and answers with %s leaves the history unsettled', async (_, value) => {
+  ])('that is queried second and returns %s leaves the history unsettled', async (_, value) => {
     const second = await startToldNode(
       atEnd,
       forger.rpc.host.startsWith('http') ? forger.rpc.host : `http://${forger.rpc.host}`,
@@ -250,13 +250,13 @@ describe('a trusted hash', () => {
     expect(await verify('--block-hash', hash)).toMatchObject({ code: 0, verdict: 'holds' })
   })
 
-  it('that nobody knows leaves the history unsettled', async () => {
+  it('of an unknown block leaves the history unsettled', async () => {
     expectUnsettled(await verify('--block-hash', `0x${'7'.repeat(64)}`))
   })
 })
 
 describe('a gateway', () => {
-  it('that is not there leaves the history unsettled', async () => {
+  it('that is unreachable leaves the history unsettled', async () => {
     expectUnsettled(await verify('--gateway', 'http://127.0.0.1:1'))
   })
 
@@ -273,7 +273,7 @@ describe('a gateway', () => {
     )
   })
 
-  it('that answers every request with a page leaves the trees out of a proof', async () => {
+  it('that returns HTML for every request leaves the trees out of a proof', async () => {
     gateway.swap = () => Buffer.from('<!doctype html><title>Welcome</title>')
     const path = join(dir, 'without-trees.car')
     const said = await annalHere({}, ['proof', nid, '--out', path, ...sources()])
@@ -310,7 +310,7 @@ async function verifyProof(blocks: readonly Block[], ...args: string[]) {
 }
 
 describe('a proof', () => {
-  it('of which any one block is missing is unsettled', async () => {
+  it('without any one of its blocks is unsettled', async () => {
     const blocks = await prove()
     const { hash } = await newest()
     const kinds = new Set(blocks.map(({ cid }) => cid.code))
@@ -325,7 +325,7 @@ describe('a proof', () => {
     }
   })
 
-  it('that cannot be read is wrong usage, with a sentence', async () => {
+  it('that cannot be read is reported as wrong usage', async () => {
     const whole = await carOf(await prove())
     const unreadable: Uint8Array[] = [
       Buffer.alloc(0),

@@ -92,7 +92,7 @@ afterEach(() => {
 })
 
 describe('a proof', () => {
-  it('is written by the command, too', async () => {
+  it('can be written by the command', async () => {
     let count = 0
     const { written, anchors } = await eventually(
       async () => {
@@ -111,7 +111,7 @@ describe('a proof', () => {
     })
   })
 
-  it('holds without a network once one hash is believed, and beside the file', async () => {
+  it('holds offline with one trusted hash, and with the file', async () => {
     const bytes = await carOf(blocks)
     expect(await verify(bytes, ...named(), '--block-hash', anchor)).toMatchObject({
       code: 0,
@@ -124,7 +124,7 @@ describe('a proof', () => {
     expect(beside).toMatchObject({ code: 1, file: { result: 'wrong' } })
   })
 
-  it('is for those who may see the asset', async () => {
+  it('is available to callers who can see the asset', async () => {
     expect((await download(app.rest)).status).toBe(404)
   })
 
@@ -164,7 +164,7 @@ describe('a proof', () => {
       /"complete":\{"result":"(wrong|unknown)"/,
       () => withManifest((proof) => void Object.assign(proof, { head: proof.blocks[0]!.header })),
     ],
-  ])('with %s does not hold, and tells where', async (_, where, change) => {
+  ])('with %s is broken, and names the check', async (_, where, change) => {
     const found = await verify(await carOf(change()), '--block-hash', anchor)
     expect(found.agrees).toBe(false)
     expect(JSON.stringify(found)).toMatch(where)
@@ -186,7 +186,7 @@ describe('a proof', () => {
       () => carOf(withManifest((proof) => void Object.assign(proof, { version: 2 }))),
     ],
     ['with a bent header', /Block/, () => carOf(bent(isOf(CODES.header)))],
-  ])('%s is none', async (_, sentence, make) => {
+  ])('%s is rejected', async (_, sentence, make) => {
     const bytes = await make()
     const refusal = await verify(bytes, '--block-hash', anchor).then(
       (found) => (found.agrees ? 'it holds' : 'Block'),
@@ -195,7 +195,7 @@ describe('a proof', () => {
     expect(refusal).toMatch(sentence)
   })
 
-  it('is unsettled when the trusted hash belongs to no block in it', async () => {
+  it('is unsettled if it does not contain the trusted block', async () => {
     await expect(verify(await carOf(blocks), '--block-hash', `0x${'3'.repeat(64)}`)).resolves.toMatchObject({
       code: 3,
       settled: { result: 'unknown', finding: expect.stringContaining('No block here has the hash') },
@@ -203,7 +203,7 @@ describe('a proof', () => {
   })
 })
 
-describe('what the service says of a history', () => {
+describe('the verification by the service', () => {
   const ask = async () => {
     const { asset } = expectOk(
       await owner.graphql(
@@ -226,7 +226,7 @@ describe('what the service says of a history', () => {
     ['an HTML page', { answer: () => ({ body: '<!doctype html>' }) }],
     ['errors', { lie: () => new Error('no') }],
     ['null', { lie: () => null }],
-  ])('is unsettled with the reason while the node answers with %s', async (_, failure) => {
+  ])('is unsettled with a reason while the node returns %s', async (_, failure) => {
     Object.assign(node, failure)
     const [status, found] = [(await download()).status, await ask()]
     expect(found).toMatchObject({
@@ -237,7 +237,7 @@ describe('what the service says of a history', () => {
     expect(status).toBe(503)
   })
 
-  it('is unsettled with the reason while blocks or trees cannot be read', async () => {
+  it('is unsettled with a reason while blocks or trees are unavailable', async () => {
     node.lie = (method) => (method === 'eth_getBlockReceipts' ? new Error('pruned') : undefined)
     expect(await ask()).toMatchObject({
       ...{ verdict: 'UNSETTLED', asOfBlock: expect.any(Number), commits: [] },
@@ -252,7 +252,7 @@ describe('what the service says of a history', () => {
     })
   })
 
-  it('is what strangers find', async () => {
+  it('matches the independent verifier', async () => {
     expect(await holding()).toMatchObject({ verdict: 'HOLDS', record: { result: 'RIGHT' } })
   })
 
@@ -263,7 +263,7 @@ describe('what the service says of a history', () => {
     ['another message', 'commits set message', 'message', /another message/],
     ['another signature', 'commit_relays set tree_signature', 'tree_signature', /another signature/],
     ['another transaction', 'commit_relays set transaction_hash', 'transaction_hash', /another transaction/],
-  ])('tells of %s in the database', async (_, update, column, finding) => {
+  ])('reports %s in the database', async (_, update, column, finding) => {
     const key = update.startsWith('commits') ? 'id' : 'commit_id'
     const where = `where ${key} = ${second.replace('$', id)}`
     const table = update.split(' ')[0]

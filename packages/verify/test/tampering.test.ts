@@ -120,18 +120,18 @@ beforeAll(async () => {
 
 afterAll(() => chain?.stop())
 
-it('an honest history holds', async () => {
+it('accepts an unaltered history', async () => {
   expect([honest.verdict, namesOf(honest)]).toEqual(['holds', []])
   expect(honest.commits).toHaveLength(4)
 })
 
-describe('on the chain', () => {
+describe('altered chain data', () => {
   it.each(forgeries)('%s', async (name, names) => {
     const found = await verify(forged.get(name)!)
     expect([found.agrees, namesOf(found)]).toEqual([false, names])
   })
 
-  it('an older tree with the signature of the newer one', async () => {
+  it('an old tree with a newer signature is broken', async () => {
     const asset = newNid()
     let first: CommitData | undefined
     const remember: Forge = (data) => {
@@ -144,7 +144,7 @@ describe('on the chain', () => {
     expect(namesOf(await verify(asset))).toEqual(['2 sha256 wrong'])
   })
 
-  it('a registration whose author is not who signed it, and a change that nothing was registered before', async () => {
+  it('a registration with a wrong author, and a change without a registration, are broken', async () => {
     const [one, other] = [newNid(), newNid()]
     const registration = await forger.write(one, 1, () => ({ author: another.address }))
     await forger.commit([one, registration], [other, await forger.write(other, 2)])
@@ -152,7 +152,7 @@ describe('on the chain', () => {
     expect(namesOf(await verify(other))).toEqual(['1 order wrong'])
   })
 
-  it('what others write counts for nothing, and spoils nothing once it is said whose commits count', async () => {
+  it('commits of other recorders are ignored once the recorder is named', async () => {
     const asset = newNid()
     await forger.commit([asset, await forger.write(asset, 1)])
     const stranger = await createForger(chain.url, relayKeys[1]!, {
@@ -170,7 +170,7 @@ describe('on the chain', () => {
     expect(theirs.commits.map(({ commitData }) => commitData?.author)).toEqual([another.address])
   })
 
-  it('a change is what differs, not an order of keys or a name that every object has', async () => {
+  it('changes are compared by value, not by key order or prototype names', async () => {
     const asset = newNid()
     const fields = { license: { name: 'CC0', url: 'https://example.org' }, credits: [1, { a: 1, b: [] }] }
     const sorted = { license: { url: 'https://example.org', name: 'CC0' }, credits: [1, { b: [], a: 1 }] }
@@ -190,7 +190,7 @@ describe('on the chain', () => {
     expect(commits[2]!.changes).toMatchObject({ constructor: [null, 'c'] })
   })
 
-  it('a tree that is nested too deeply to be compared is none', async () => {
+  it('a tree that is nested too deeply is rejected', async () => {
     const asset = newNid()
     await forger.commit([asset, await forger.write(asset, 1)])
     const tree = `{"assetCid":"${asset}","assetSha256":"","assetTimestampCreated":1,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
@@ -198,7 +198,7 @@ describe('on the chain', () => {
     expect(namesOf(await verify(asset))).toEqual(['2 sha256 wrong', '2 asset wrong'])
   })
 
-  it('whoever wrote rubbish about a file before it was registered does not make its history look broken', async () => {
+  it('invalid commits of others before the registration do not break the history', async () => {
     const asset = newNid()
     const stranger = await createForger(chain.url, relayKeys[1]!, {
       registry: forger.registry,
@@ -217,7 +217,7 @@ describe('on the chain', () => {
   })
 })
 
-describe('at the gateway', () => {
+describe('altered gateway data', () => {
   it.each<[string, (bytes: Uint8Array) => Uint8Array | number | null]>([
     ['one bit of a tree', (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1)],
     ['the tree of the commit before', () => forger.blocks.get(treeOf(1))!],
@@ -233,7 +233,7 @@ describe('at the gateway', () => {
     ['status 404', () => 404],
     ['status 500', () => 500],
     ['status 302 without a location', () => 302],
-  ])('is unsettled when the gateway gives %s instead of a tree', async (_, swap) => {
+  ])('is unsettled if the gateway returns %s instead of a tree', async (_, swap) => {
     const named = treeOf(2)
     gateway.swap = (cid) => (cid === named ? swap(forger.blocks.get(cid)!) : everything(cid))
     const found = await verify(nid)
@@ -249,7 +249,7 @@ describe('at the gateway', () => {
     ['status 500', 500],
     ['status 504', 504],
     ['status 451', 451],
-  ])('is unsettled when the gateway gives %s instead of the file', async (_, bytes) => {
+  ])('is unsettled if the gateway returns %s instead of the file', async (_, bytes) => {
     gateway.swap = (cid) => (cid === nid ? bytes : everything(cid))
     const found = await verify(nid)
     expect([found.code, found.verdict, namesOf(found)]).toEqual([3, 'unsettled', ['file unknown']])
@@ -290,7 +290,7 @@ const otherState: Lie = (method, _, truth) => {
   return { ...rest, accountProof: accountProof.map((each) => each.replace(/..$/, '00')) }
 }
 
-describe('at the node', () => {
+describe('altered node data', () => {
   it.each<[string, string[], Lie]>([
     [
       'another text of a commit',
@@ -369,7 +369,7 @@ describe('at the node', () => {
     expect(namesOf(found)).toEqual(expect.arrayContaining(names))
   })
 
-  it('is broken when a second node has other blocks, and unsettled when nobody knows a trusted hash', async () => {
+  it('is broken if a second node has other blocks, and unsettled for an unknown trusted hash', async () => {
     const second = await startToldNode(atEnd, chain.url)
     second.lie = (method, params, truth) =>
       method === 'eth_getBlockByNumber' && params[0] !== 'latest'
@@ -379,7 +379,7 @@ describe('at the node', () => {
     expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled unknown'])
   })
 
-  it('no chain that changed its newest block while it was read', async () => {
+  it('tolerates a reorganization of the newest block while reading', async () => {
     const second = await startToldNode(atEnd, chain.url)
     const hash = `0x${'2'.repeat(64)}`
     second.lie = (method, _params, truth) => {
@@ -391,7 +391,7 @@ describe('at the node', () => {
     expect(second.lie).toBeUndefined()
   })
 
-  it('a list that ends in blocks that are not there, unless the node was just writing one', async () => {
+  it('rejects a list with missing blocks, except a block that was just created', async () => {
     let torn = 1
     node.lie = (method, params, truth) => {
       const slots = params[1] as string[]
@@ -412,7 +412,7 @@ describe('at the node', () => {
   it.each([
     ['the list’s length', 1],
     ['its entries', 2],
-  ])('no state for %s, though the node was just writing the next block', async (_, answer) => {
+  ])('tolerates missing state for %s while the next block is created', async (_, answer) => {
     let proofs = 0
     node.lie = (method, params, truth) => {
       if (method === 'eth_getProof') proofs += 1
@@ -422,7 +422,7 @@ describe('at the node', () => {
     expect(proofs).toBe(4)
   })
 
-  it('another registry, or none', async () => {
+  it('rejects another or a missing registry', async () => {
     const other = await createForger(chain.url, relayKeys[1]!)
     expect(await verify(nid, '--registry', other.registry)).toMatchObject({ code: 1, verdict: 'unknown' })
     expect(await verify(nid, '--registry', other.recorder)).toMatchObject({

@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 
 describe('annal-verify', () => {
-  it('finds an honest history whole, with what each commit changed', async () => {
+  it('accepts an unaltered history and lists the changes of each commit', async () => {
     const { id } = await owner.register({ public_access: 'true', caption: 'One' })
     for (const caption of ['Two', 'Three']) await owner.rest('PATCH', `assets/${id}/`, { json: { caption } })
     await settled(id)
@@ -74,7 +74,7 @@ describe('annal-verify', () => {
     expect(stdout).toMatch(/action-initial-registration[\s\S]*action-commit +abstract +right/)
   })
 
-  it('reads a file of several blocks part by part', async () => {
+  it('reads a file of several blocks in parts', async () => {
     const large = new File(
       [new Uint8Array(600_000).map((_, at) => at % 251), String(performance.timeOrigin)],
       'large.bin',
@@ -85,7 +85,7 @@ describe('annal-verify', () => {
     expect(await judge(id)).toMatchObject({ file: { result: 'right' } })
   })
 
-  it('verifies an asset that is named by another form of its CID', async () => {
+  it('accepts other encodings of the CID', async () => {
     const { id } = await owner.register({ public_access: 'true' })
     await settled(id)
     await proven(id)
@@ -94,7 +94,7 @@ describe('annal-verify', () => {
     }
   })
 
-  it('says of what nobody registered that it proves nothing', async () => {
+  it('reports "unknown" for an unregistered file', async () => {
     const nid = 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
     expect(await judge(nid)).toMatchObject({ code: 1, verdict: 'unknown', commits: [] })
   })
@@ -109,13 +109,13 @@ describe('annal-verify', () => {
     [['no-such.car', '--recorder', 'Annal'], 2],
     [['no-such.car', '--block-hash', 'f'.repeat(64)], 2],
     [['no-such.car'], 2],
-  ])('exits a wrong call %j with %i and a sentence', async (args, code) => {
+  ])('rejects the arguments %j with exit code %i and a sentence', async (args, code) => {
     expect(await run(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/\w/) })
   })
 })
 
-describe('the package for strangers', () => {
-  it('depends on five others, at the versions that are tried here, and on nothing of the service', () => {
+describe('the published package', () => {
+  it('depends only on five pinned packages', () => {
     const folder = join(import.meta.dirname, '../src')
     const imported = readdirSync(folder).flatMap((file) =>
       [...readFileSync(join(folder, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name!),

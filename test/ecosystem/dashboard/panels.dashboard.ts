@@ -76,7 +76,7 @@ describe('the dashboard', () => {
     expect(empty.map(({ panel, refId, expr }) => ({ panel, refId, expr }))).toEqual([])
   })
 
-  it.runIf(report)('is written down as its panels would show it', async () => {
+  it.runIf(report)('matches the recorded panel values', async () => {
     const shown = dashboardQueries.map(async (query) => ({
       ...query,
       series: await prometheus.askRange(filled(query.expr), SECONDS),
@@ -86,7 +86,7 @@ describe('the dashboard', () => {
 })
 
 describe('the alerts', () => {
-  it('are rules that Prometheus carries out, on metrics that are there, and a healthy service raises none', async () => {
+  it('are valid Prometheus rules on existing metrics, and stay silent for a healthy service', async () => {
     const rules = await prometheus.alertingRules()
     expect(rules.map(({ name }) => name)).toEqual(alerts.map(({ name }) => name))
     expect(rules.filter(({ health }) => health !== 'ok')).toEqual([])

@@ -62,7 +62,7 @@ async function expectRestored(env: Record<string, string>, person: Person, remem
 }
 
 describe('a backup', () => {
-  it('of a dump, keys, blocks and chain is restored in another folder and database, and check and verify are right', async () => {
+  it('of a dump, keys, blocks and chain can be restored elsewhere and passes all checks', async () => {
     const BACKUP = join(dir, 'backup')
     const before = {
       DATABASE_URL: await postgres.createDatabase('annal'),
@@ -96,7 +96,7 @@ describe('a backup', () => {
     await expectRestored(after, person, remembered)
   })
 
-  it('of an installation whose parts are all embedded is restored in another folder, and check and verify are right', async () => {
+  it('of a fully embedded installation can be restored elsewhere and passes all checks', async () => {
     const BACKUP = join(dir, 'embedded-backup')
     const before = { ANNAL_DIR: join(dir, 'embedded-before'), BACKUP, PUBLIC_URL }
     const service = await serve(before)

@@ -59,12 +59,12 @@ afterAll(async () => {
 })
 
 describe('the image', () => {
-  it('is built on the Node that the sources are tested with', () => {
+  it('uses the tested Node version', () => {
     const base = parseDockerfile(file).find(({ name }) => name === 'ARG')
     expect(base?.text).toBe(`NODE_IMAGE=node:${manifest.dependencies.node}-bookworm-slim`)
   })
 
-  it('holds the service and what it needs, and nothing of what builds it', async () => {
+  it('contains the service and its dependencies, but no build tools', async () => {
     expect(await megabytesOf(join(image.folder, 'opt/annal'))).toBeLessThanOrEqual(350)
     for (const name of ['typescript', 'vitest', 'prisma', 'node', '@biomejs']) {
       expect(existsSync(join(image.folder, 'opt/annal/node_modules', name)), name).toBe(false)
@@ -72,13 +72,13 @@ describe('the image', () => {
     expect(existsSync(join(image.folder, 'src/package.json'))).toBe(false)
   })
 
-  it('runs as somebody without rights, on a root that cannot be written to', () => {
+  it('runs as an unprivileged user on a read-only root', () => {
     expect(inContainer(['id', '-u']).stdout.trim()).toBe('10001')
     expect(inContainer(['touch', '/opt/annal/x']).stderr).toMatch(/Read-only file system/)
     expect(inContainer(['sh', '-c', 'touch /tmp/x /var/lib/annal/x && rm /var/lib/annal/x']).status).toBe(0)
   })
 
-  it('serves, is healthy while it does, stops when it is told to, and finds its data again', async () => {
+  it('serves requests, reports health, stops on SIGTERM, and keeps its data', async () => {
     const [port, healthPort] = [await findFreePort(), await findFreePort()]
     const env = {
       PORT: String(port),

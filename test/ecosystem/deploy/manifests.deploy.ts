@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
 describe('the Compose file', () => {
-  it('is one by the specification, and names secrets that make-secrets.sh makes', async () => {
+  it('is valid, and uses the secrets of make-secrets.sh', async () => {
     await bash(`${tools}/node_modules/.bin/dclint --quiet ${deploy}/compose/compose.yaml`, dir)
     const copy = join(dir, 'make-secrets.sh')
     await writeFile(copy, await readFile(join(deploy, 'compose/make-secrets.sh')))
@@ -45,21 +45,21 @@ describe('the Compose file', () => {
 })
 
 describe('the Kubernetes manifests', () => {
-  it.each(KUBERNETES)('fit the schemas of Kubernetes %s, without a field that it does not know', async (version) => {
+  it.each(KUBERNETES)('match the schemas of Kubernetes %s without unknown fields', async (version) => {
     const files = (await bash('ls *.yaml | grep -v kustomization', join(deploy, 'kubernetes'))).trim().split('\n')
     const validate = `${dir}/venv/bin/kubernetes-validate --strict -k ${version}`
     await bash(`${validate} ${files.join(' ')}`, join(deploy, 'kubernetes'))
   })
 })
 
-describe('the files of balancers', () => {
+describe('the load balancer configurations', () => {
   it.each([
     ['haproxy', 'haproxy -c -f haproxy/haproxy.cfg'],
     [
       'nginx',
       `printf 'pid /tmp/annal-nginx.pid; events {} http { include %s; }' "$PWD/nginx/annal.conf" > "$TMP_CONF" && nginx -t -e stderr -c "$TMP_CONF"`,
     ],
-  ])('of %s are understood whole', async (program, line) => {
+  ])('of %s are valid', async (program, line) => {
     const missing = `echo '${program} is missing: apt-get install ${program}' >&2; exit 1`
     const TMP_CONF = join(dir, `${program}.conf`)
     const said = await bash(`command -v ${program} > /dev/null || { ${missing}; }; { ${line}; } 2>&1`, deploy, {
@@ -69,7 +69,7 @@ describe('the files of balancers', () => {
   })
 })
 
-describe('the files of Prometheus and Alertmanager', () => {
+describe('the Prometheus and Alertmanager configurations', () => {
   it.each([
     ['promtool', 'prometheus', 'promtool check config prometheus/prometheus.yml'],
     ['amtool', 'prometheus-alertmanager', 'amtool check-config alertmanager/alertmanager.yml'],
@@ -78,7 +78,7 @@ describe('the files of Prometheus and Alertmanager', () => {
     expect(await bash(`command -v ${tool} > /dev/null || { ${missing}; }; ${line}`, deploy)).toContain('SUCCESS')
   })
 
-  it('send critical alerts to another receiver than the others', async () => {
+  it('send critical alerts to a separate receiver', async () => {
     const receiverOf = async (severity: string) =>
       (
         await bash(`amtool config routes test --config.file=alertmanager/alertmanager.yml severity=${severity}`, deploy)
@@ -91,8 +91,8 @@ describe('the files of Prometheus and Alertmanager', () => {
   })
 })
 
-describe('the PgBouncer file', () => {
-  it("loads on the machine's PgBouncer, which lets Annal in", async () => {
+describe('the PgBouncer configuration', () => {
+  it('is loaded by PgBouncer and accepts Annal', async () => {
     const missing = "echo 'pgbouncer is missing: apt-get install pgbouncer' >&2; exit 1"
     await bash(`command -v pgbouncer > /dev/null || { ${missing}; }`, dir)
     const postgres = await startEmbeddedPostgres({ dir: join(dir, 'postgres'), log: silent })
@@ -136,7 +136,7 @@ async function startPgBouncer({ port, password, search }: URL) {
 }
 
 describe('the systemd unit', () => {
-  it('is understood whole, and leaves the service little to do harm with', async () => {
+  it('is valid and restricts the service', async () => {
     const unit = await readFile(join(deploy, 'systemd/annal.service'), 'utf8')
     // What it starts is not installed here.
     await writeFile(join(dir, 'annal.service'), unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'))

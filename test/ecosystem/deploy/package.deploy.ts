@@ -36,13 +36,13 @@ afterAll(async () => {
 })
 
 describe('the package', () => {
-  it('leaves nothing behind where it is packed, and holds no tests or secrets', async () => {
+  it('leaves no files behind when packed, and contains no tests or secrets', async () => {
     expect((await bash('git status --porcelain --ignored dist', root)).trim()).toBe('')
     const names = (await bash(`tar -tzf ${tarball}`, dir)).trim().split('\n')
     expect(names.filter((name) => /^package\/(src|test|proofs|bench)\/|\.env/.test(name))).toEqual([])
   })
 
-  it('weighs no more than it may, with everything that it needs, and without what only develops', async () => {
+  it('stays below its maximum size with production dependencies only', async () => {
     expect(await megabytesOf(join(project, 'node_modules'))).toBeLessThanOrEqual(MOST_MEGABYTES)
     const installed = await readdir(join(project, 'node_modules'))
     expect(installed.filter((name) => /^(prisma|typescript|effect|vitest|@electric-sql|@biomejs)$/.test(name))).toEqual(
@@ -50,7 +50,7 @@ describe('the package', () => {
     )
   })
 
-  it('serves in an empty folder, keeps its data there, and ends when it is told to', async () => {
+  it('serves from an empty folder, keeps its data there, and stops on SIGTERM', async () => {
     const port = await findFreePort()
     const first = start('npx annal serve', project, port)
     await first.ready()

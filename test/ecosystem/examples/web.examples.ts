@@ -148,7 +148,7 @@ const newestCommit = () => page.locator('.history > li').first()
 const awaitFinal = () => newestCommit().getByText('Final on the chain').waitFor()
 const spendable = () => page.locator('.who .money').textContent()
 
-it('a stranger is told in words why they are not let in', async () => {
+it('explains a rejected sign-in', async () => {
   await heading('Sign in')
   await page.getByLabel('E-mail address').fill(person.email)
   await page.getByLabel('Password').fill('a wrong one')
@@ -157,13 +157,13 @@ it('a stranger is told in words why they are not let in', async () => {
   await look('sign-in')
 })
 
-it('a screen that keeps somebody out would be noticed', async () => {
+it('detects an inaccessible screen', async () => {
   await page.evaluate(() => document.querySelector('main')!.append(document.createElement('img')))
   expect(await findings()).toEqual(['image-alt: <img>'])
   await page.reload()
 })
 
-it('somebody signs up by the keyboard alone, and is in', async () => {
+it('signs up by keyboard', async () => {
   await tabTo('Sign up')
   await page.keyboard.press('Enter')
   await heading('Sign up')
@@ -180,7 +180,7 @@ it('somebody signs up by the keyboard alone, and is in', async () => {
   await look('no-assets')
 })
 
-it('a file is sent with its progress, and its first commit becomes final before one’s eyes', async () => {
+it('uploads a file with progress, and shows its commit becoming final', async () => {
   await page.getByRole('link', { name: 'Register a file' }).click()
   await heading('Register a file')
   await page.getByLabel('File').setInputFiles(photo)
@@ -216,7 +216,7 @@ it('a file is sent with its progress, and its first commit becomes final before 
   expect(await spendable()).toBe('11.821\u00a0NUM')
 })
 
-it('a file that is registered already is named', async () => {
+it('names an already registered file', async () => {
   const nid = page.url().split('/').at(-1)!
   await page.getByRole('link', { name: 'Assets' }).click()
   await page.getByRole('link', { name: 'Register a file' }).click()
@@ -229,7 +229,7 @@ it('a file that is registered already is named', async () => {
   expect(page.url()).toContain(nid)
 })
 
-it('a change shows its price first, and is charged once though its answer got lost and the button was hit twice', async () => {
+it('shows the price of a change, and charges once despite a lost response and a double click', async () => {
   await page.getByLabel('Title').focus()
   await page.keyboard.press('End')
   await page.keyboard.type(', 1912')
@@ -258,7 +258,7 @@ it('a change shows its price first, and is charged once though its answer got lo
   await look('asset')
 })
 
-it('who is overtaken sees both versions, and keeps theirs', async () => {
+it("shows both versions after a concurrent change, and keeps the user's input", async () => {
   await page.getByLabel('Title').fill('Night at sea')
   await awaitPrice()
   const input = { id: page.url().split('/').at(-1), headline: 'Morning at sea' }
@@ -275,7 +275,7 @@ it('who is overtaken sees both versions, and keeps theirs', async () => {
   expect(await page.locator('.history > li').count()).toBe(4)
 })
 
-it('what happened while the connection was broken appears by itself once it is back', async () => {
+it('shows missed events after a reconnect', async () => {
   await site.stop()
   const input = { id: page.url().split('/').at(-1), caption: 'Written meanwhile.' }
   expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
@@ -285,7 +285,7 @@ it('what happened while the connection was broken appears by itself once it is b
   await awaitFinal()
 })
 
-it('what was typed stays while the asset cannot be read anew', async () => {
+it('keeps form input while the asset cannot be reloaded', async () => {
   const away = { data: { asset: null }, errors: [{ message: 'Away.', extensions: { code: 'UNAVAILABLE' } }] }
   const answerAway = (route: Route) =>
     route.request().postData()?.includes('query Asset(') ? route.fulfill({ json: away }) : route.fallback()
@@ -304,7 +304,7 @@ it('what was typed stays while the asset cannot be read anew', async () => {
   await awaitFinal()
 })
 
-it('an action is ordered with its price, paid in time, and its outcome appears by itself', async () => {
+it('orders and pays an action, and shows its result live', async () => {
   await page.getByRole('button', { name: 'Order Upscale' }).click()
   await heading('Upscale')
   expect(await page.getByRole('timer').textContent()).toMatch(/^1[45]:\d\d left to pay$/)
@@ -321,7 +321,7 @@ it('an action is ordered with its price, paid in time, and its outcome appears b
   await look('order-done')
 })
 
-it('an order that is not wanted any more is cancelled', async () => {
+it('cancels an order', async () => {
   await page.goBack()
   await page.getByRole('button', { name: 'Order Upscale' }).click()
   await page.getByRole('button', { name: 'Cancel the order' }).click()
@@ -333,7 +333,7 @@ it('an order that is not wanted any more is cancelled', async () => {
   await look('orders')
 })
 
-it('the wallet tells every charge once', async () => {
+it('lists each charge once in the wallet', async () => {
   await page.getByRole('link', { name: 'Wallet' }).click()
   await heading('Your wallet')
   await page.getByRole('row').nth(8).waitFor()
@@ -360,7 +360,7 @@ async function sendCoins(to: string, coins: bigint) {
   }
 }
 
-it('coins that are sent to the address of the wallet appear by themselves, and count', async () => {
+it('shows and credits coins sent to the wallet address', async () => {
   const deposits = page.getByRole('region', { name: 'Deposit' })
   await deposits.getByText('Send from an ordinary account').waitFor()
   const address = (await deposits.locator('.identifier').first().textContent())!
@@ -373,7 +373,7 @@ it('coins that are sent to the address of the wallet appear by themselves, and c
   await look('deposit')
 })
 
-it('a withdrawal shows what it takes first, wants the password, and is cancelled while nothing is signed for it', async () => {
+it('previews a withdrawal, asks for the password, and cancels it', async () => {
   const before = await spendable()
   const form = page.getByRole('form', { name: 'Withdrawal' })
   const see = () => form.getByRole('button', { name: 'See what it takes' }).click()
@@ -410,7 +410,7 @@ it('a withdrawal shows what it takes first, wants the password, and is cancelled
   await look('withdrawal-cancelled')
 })
 
-it('a withdrawal that is not held back arrives, and its transaction is named', async () => {
+it('completes a withdrawal and shows its transaction', async () => {
   await page.goto('about:blank')
   await gateway.stop()
   gateway = await serveGateway(dir, { WITHDRAWAL_HOLD_SECONDS: '0' }, Number(new URL(gateway.url).port))
@@ -428,7 +428,7 @@ it('a withdrawal that is not held back arrives, and its transaction is named', a
   await look('withdrawal-sent')
 })
 
-it('assets are leafed through by cursors, and the browser’s way back works', async () => {
+it('pages through assets, and the back button works', async () => {
   const token = await tokenOfPage()
   for (let n = 0; n < PAGE_SIZE; n += 1) {
     const body = new FormData()
@@ -453,13 +453,13 @@ it('assets are leafed through by cursors, and the browser’s way back works', a
   await page.getByText('Night at sea').waitFor()
 })
 
-it('what is not there is told', async () => {
+it('reports missing pages', async () => {
   await page.goto(`${site.url}/assets/bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`)
   expect(await alert()).toBe('There is nothing here, or nothing that you may see.')
   await look('missing')
 })
 
-it('signing out ends the session, here and at the server', async () => {
+it('ends the session at sign-out', async () => {
   const token = await tokenOfPage()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await heading('Sign in')
@@ -467,7 +467,7 @@ it('signing out ends the session, here and at the server', async () => {
   expect((await graphql(token, '{ me { id } }')).errors?.[0]?.extensions.code).toBe('AUTHENTICATION_FAILED')
 })
 
-it('a session that was ended elsewhere leads back to signing in', async () => {
+it('returns to the sign-in page if the session was ended elsewhere', async () => {
   await page.getByLabel('E-mail address').fill(person.email)
   await page.getByLabel('Password').fill(person.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -477,7 +477,7 @@ it('a session that was ended elsewhere leads back to signing in', async () => {
   await heading('Sign in')
 })
 
-it('nothing was asked of anybody else, and the browser had nothing to complain about', () => {
+it('loads nothing from other origins, and logs no browser errors', () => {
   expect([...origins].filter((origin) => origin !== 'null').sort()).toEqual([gateway.url, site.url].sort())
   // Connections were broken on purpose.
   expect(complaints.filter((text) => !/net::ERR_/.test(text))).toEqual([])

@@ -40,7 +40,7 @@ const read = async (...wanted: Wanted[]): Promise<Found[]> => {
   return JSON.parse(stdout)
 }
 
-it('reads a file of one block, one of many, and a tree', async () => {
+it('reads a file of one block, a file of many blocks, and a tree', async () => {
   const { small, large, tree } = published
   const files = [small, large, tree]
   expect(await read(...files.map(({ cid }) => ({ cid })))).toEqual(
@@ -61,7 +61,7 @@ it('reads ranges', async () => {
   )
 })
 
-it('finds nothing of what is private', async () => {
+it('does not find private files', async () => {
   const [found] = await read({ cid: published.hidden })
   expect(found!.bytes === undefined || found!.status! >= 400, JSON.stringify(found)).toBe(true)
 })

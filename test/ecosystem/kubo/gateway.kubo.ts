@@ -41,7 +41,7 @@ const age = async () => {
 describe('files in Kubo', () => {
   it('are read whole, in ranges, as blocks and as CARs', expectReadInEveryForm)
 
-  it('are looked after by the commands: doctor, check and mend', async () => {
+  it('are covered by the doctor and check commands', async () => {
     const { stdout } = await annal('doctor')
     expect(stdout).toMatch(/^files +ok +Kubo answers at IPFS_API_URL\./m)
     // As Kubo is set up unless somebody says otherwise.
@@ -57,8 +57,8 @@ describe('files in Kubo', () => {
   })
 })
 
-describe('what nobody needs in Kubo', () => {
-  it('goes with a deleted asset, after the grace, and nothing else does', async () => {
+describe('unneeded files in Kubo', () => {
+  it('are deleted with their asset after the grace period; others stay', async () => {
     const gone = await user.register({ asset_file: new File([new Uint8Array(2_000_000).fill(7)], 'gone.bin') })
     expectOk(await user.rest('DELETE', `assets/${gone.id}/`))
     expect(await collect()).toBe(0)
@@ -70,7 +70,7 @@ describe('what nobody needs in Kubo', () => {
     expect(await isWhole()).toBe(true)
   })
 
-  it('goes while others upload, also what they send again, and whatever was acknowledged stays', async () => {
+  it('are deleted during uploads, and acknowledged files stay', async () => {
     const files = Array.from({ length: 8 }, (_, n) => [n, newFile(`file-${n}.txt`, 'text/plain')] as const)
     const kept = new Map<string, number>()
     // Each was there, was deleted, and is old: the collection is about to remove what comes back.
@@ -97,8 +97,8 @@ describe('what nobody needs in Kubo', () => {
   })
 })
 
-describe('a Kubo that fails', () => {
-  it('killed in the middle of an upload has it refused, and the upload is taken afterwards', async () => {
+describe('a failing Kubo node', () => {
+  it('rejects an upload if it is killed, and accepts it afterwards', async () => {
     // So large that it is still under way when its first blocks have been seen, also where the machine is busy.
     const bytes = bytesOf(200_000_000)
     const file = new File([bytes], 'film.mp4', { type: 'video/mp4' })
@@ -119,7 +119,7 @@ describe('a Kubo that fails', () => {
     expect(sha256Of((await read(id)).bytes)).toBe(sha256Of(bytes))
   })
 
-  it('that stands still has uploads refused within its patience, and takes them when it goes on', async () => {
+  it('rejects uploads after a timeout while it hangs, and accepts them afterwards', async () => {
     await expectNothingTaken(async () => {
       kubo.freeze()
       try {
@@ -134,7 +134,7 @@ describe('a Kubo that fails', () => {
     expectOk(await upload(newFile()))
   })
 
-  it('has what was committed without it once it is back', async () => {
+  it('receives files that were committed during its outage', async () => {
     await kubo.kill()
     const asset = published.small.cid
     const changed = await user.rest('PATCH', `assets/${asset}/`, { json: { caption: 'while Kubo was away' } })

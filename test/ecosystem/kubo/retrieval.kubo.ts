@@ -34,7 +34,7 @@ it('reads a file of one block, one of many, and a tree', async () => {
   }
 })
 
-it('reads a range of a file that it has not got', async () => {
+it('reads a range of a file that it does not have', async () => {
   const other = await startKubo({ router: router.url })
   try {
     const { cid, bytes } = published.large
@@ -47,7 +47,7 @@ it('reads a range of a file that it has not got', async () => {
   }
 })
 
-it('pins a public file, and finds nothing of what is private or withdrawn', async () => {
+it('pins a public file, and does not find private or deleted files', async () => {
   const { user, small, hidden } = published
   await reader.ipfs('pin', 'add', small.cid)
   const note = new File([`withdrawn ${performance.timeOrigin}`], 'note.txt', { type: 'text/plain' })
@@ -61,8 +61,8 @@ it('pins a public file, and finds nothing of what is private or withdrawn', asyn
     await expect(reader.ipfs('cat', '--timeout=10s', cid), cid).rejects.toThrow(/deadline exceeded|timeout|timed out/i)
 })
 
-describe('behind a balancer that ends TLS', () => {
-  it('is read over HTTP/2, with whatever headers that adds', async () => {
+describe('behind a load balancer that terminates TLS', () => {
+  it('is readable over HTTP/2', async () => {
     const balancer = await startBalancer(app.url)
     const names = await startRouter(`/ip4/127.0.0.1/tcp/${balancer.port}/tls/http`)
     const node = await startKubo({ router: names.url })

@@ -10,7 +10,7 @@ const SIZES = [1, 262_144, 300_000, 50_000_000]
 const old = () => `annal ${Math.floor(Date.now() / 1000) - 120}`
 
 describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
-  'a Kubo of the profile %s',
+  'a Kubo node with the profile %s',
   (profile) => {
     let node: KuboNode
     let store: ContentStore
@@ -20,22 +20,19 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
     })
     afterAll(() => node?.stop())
 
-    it.each(SIZES)(
-      'gives a file of %i bytes the identifier that it has everywhere, and its bytes back',
-      async (size) => {
-        const bytes = bytesOf(size)
-        const { cid, size: stored } = await store.importFile(stream(bytes))
-        expect([cid, stored]).toEqual([(await identifyFile(stream(bytes))).cid, size])
-        expect(await store.size(cid)).toBe(size)
-        expect(await store.isWhole(cid)).toBe(true)
-        expect((await collect(store.read(cid))).equals(bytes)).toBe(true)
-        const [offset, length] = [Math.floor(size / 3), Math.ceil(size / 3)]
-        expect(
-          (await collect(store.read(cid, { offset, length }))).equals(bytes.subarray(offset, offset + length)),
-        ).toBe(true)
-        expect(await node.ipfs('pin', 'ls', '--type=recursive', '--names', cid)).toMatch(/ recursive annal \d+\n/)
-      },
-    )
+    it.each(SIZES)('returns the same CID and bytes for a file of %i bytes', async (size) => {
+      const bytes = bytesOf(size)
+      const { cid, size: stored } = await store.importFile(stream(bytes))
+      expect([cid, stored]).toEqual([(await identifyFile(stream(bytes))).cid, size])
+      expect(await store.size(cid)).toBe(size)
+      expect(await store.isWhole(cid)).toBe(true)
+      expect((await collect(store.read(cid))).equals(bytes)).toBe(true)
+      const [offset, length] = [Math.floor(size / 3), Math.ceil(size / 3)]
+      expect((await collect(store.read(cid, { offset, length }))).equals(bytes.subarray(offset, offset + length))).toBe(
+        true,
+      )
+      expect(await node.ipfs('pin', 'ls', '--type=recursive', '--names', cid)).toMatch(/ recursive annal \d+\n/)
+    })
 
     it.each([10, 200_000, 1_000_000])('keeps a document of %i bytes as one block', async (size) => {
       const bytes = bytesOf(size, 'a document')
@@ -45,7 +42,7 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
       expect(await node.ipfs('pin', 'ls', '--type=recursive', '--names', cid)).toMatch(/ recursive annal \d+\n/)
     })
 
-    it('collects what is old, ours and not needed, and nothing else', async () => {
+    it('deletes only old unpinned files of ours', async () => {
       const cids: string[] = []
       for (const seed of ['needed', 'lost', 'young', 'foreign', 'old'])
         cids.push((await store.importFile(stream(bytesOf(600_000, seed)))).cid)
@@ -63,7 +60,7 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
       await expectError(store.readBlock(gone), 'NOT_FOUND')
     })
 
-    it('keeps what is put while its own collection goes on', async () => {
+    it('keeps files that are added during its own collection', async () => {
       let isOver = false
       const collecting = (async () => {
         while (!isOver) await node.ipfs('repo', 'gc', '--quiet')

@@ -43,7 +43,7 @@ afterAll(s3.stop)
 describe('files in a bucket', () => {
   it('are read whole, in ranges, as blocks and as CARs', expectReadInEveryForm)
 
-  it('have their thumbnails and their copies with Content Credentials there, too', async () => {
+  it('include thumbnails and copies with Content Credentials', async () => {
     const asset = await user.register({
       asset_file: await newPicture({ width: 800, height: 600 }),
       public_access: 'true',
@@ -66,7 +66,7 @@ describe('files in a bucket', () => {
     for (const { cid } of pins) expect(await app.installation.contentStore.isWhole(cid), cid).toBe(true)
   })
 
-  it('are read by blockstore-s3', async () => {
+  it('can be read by blockstore-s3', async () => {
     await carryOut('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], inFolder)
     const { stdout } = await carryOut(
       process.execPath,
@@ -95,7 +95,7 @@ describe('files in a bucket', () => {
   })
 })
 
-describe('what nobody needs in a bucket', () => {
+describe('unneeded files in a bucket', () => {
   it('goes with a deleted asset, after the grace, and nothing else does', async () => {
     const gone = await user.register({ asset_file: new File([new Uint8Array(2_000_000).fill(7)], 'gone.bin') })
     const before = (await s3.blocks()).length
@@ -110,7 +110,7 @@ describe('what nobody needs in a bucket', () => {
     expect(await isWhole()).toBe(true)
   })
 
-  it('goes by pages', async () => {
+  it('are deleted page by page', async () => {
     const blocks = await s3.blocks()
     const root = dirname(dirname(blocks[0]!))
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
@@ -133,7 +133,7 @@ describe('what nobody needs in a bucket', () => {
   })
 })
 
-describe('a storage that fails', () => {
+describe('a failing storage', () => {
   it('killed in the middle of an upload has it refused, and the upload is taken afterwards', async () => {
     const bytes = new Uint8Array(30_000_000)
     for (let at = 0; at < bytes.length; at += 1_000) bytes[at] = at / 1_000
@@ -169,7 +169,7 @@ describe('a storage that fails', () => {
     expectOk(await upload(newFile()))
   })
 
-  it('that takes the keys for wrong ones is told of without them, and works as soon as it takes them', async () => {
+  it('reports rejected credentials without printing them, and works when they are accepted', async () => {
     await s3.kill()
     await s3.start('another-secret-than-ours')
     await expectNothingTaken(async () => expect((await upload(newFile())).status).toBe(503))
@@ -186,7 +186,7 @@ describe('a storage that fails', () => {
     expectOk(await upload(newFile()))
   })
 
-  it('whose bucket is gone has lost nothing once it is back', async () => {
+  it('loses nothing if its bucket is missing for a while', async () => {
     await s3.hide()
     await expectNothingTaken(async () => expect((await upload(newFile())).status).toBe(503))
     expect((await read(published.small.cid)).status).toBe(503)
