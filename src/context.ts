@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Chain, Coins, Histories } from './chain/chain-types.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/database-types.ts'
-import type { ContentStore, PictureMaker } from './files/file-types.ts'
+import type { ContentCredentials, ContentStore, PictureMaker } from './files/file-types.ts'
 import type { Custody, EnvelopeCipher, KeyVault, PasswordHasher } from './keys/key-types.ts'
 import type { ComposeMail, Mailer } from './mail/mail-types.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
@@ -14,6 +14,7 @@ import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { ActionArgs } from './modules/store/action-args.ts'
 import type { Actor } from './shared/actor.ts'
 import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
+import type { DomainError } from './shared/errors.ts'
 import type { IdempotencyContext, IdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import type { RateLimiter, RequestQuota } from './shared/rate-limiter.ts'
@@ -28,6 +29,8 @@ export interface AppContext {
   readonly custody: Custody
   readonly passwords: PasswordHasher
   readonly pictures: PictureMaker
+  readonly contentCredentials: ContentCredentials
+  readonly signedCopies: SignedCopies
   readonly vault: KeyVault
   readonly envelopeCipher: EnvelopeCipher
   readonly mailer: Mailer
@@ -46,6 +49,8 @@ export interface AppContext {
   /** Base URL of the service, without a trailing slash. Commits on the chain contain it. Links in responses start with `baseUrl`. */
   readonly publicUrl: string
   readonly linkConfig: LinkConfig
+  /** Version of Annal. */
+  readonly version: string
   readonly actionArgs: ActionArgs
   readonly idempotencySecrets: IdempotencySecrets
   readonly rateLimiter: RateLimiter
@@ -64,6 +69,16 @@ export interface Semaphores {
   readonly verifications: Semaphore
   /** Downloads of proofs, which last as long as their readers take. */
   readonly proofs: Semaphore
+  /** Creations of signed copies, which use a core for up to half a minute. */
+  readonly signedCopies: Semaphore
+}
+
+/** Signed copies of files in this process. */
+export interface SignedCopies {
+  /** CIDs of copies that are being created, by asset and version. */
+  readonly inProgress: Map<string, Promise<string>>
+  /** Errors of files that cannot be signed, by asset and version. `until`: milliseconds on the monotonic clock. */
+  readonly rejections: Map<string, { error: DomainError; until: number }>
 }
 
 /** Facts from which links and records are made. */

@@ -2,9 +2,7 @@
 
 import type { AppContext, Context as UseCaseContext } from './context.ts'
 import type { AccountServices } from './modules/accounts/account-services.ts'
-import type { StatisticsService } from './modules/admin/statistics.ts'
 import type { AuditService } from './modules/audit/audit-service.ts'
-import type { ContentCredentialsService } from './modules/content-credentials/content-credentials-service.ts'
 import type { EventService } from './modules/events/event-service.ts'
 import type { createDeliveryService } from './modules/webhooks/delivery-service.ts'
 import type { Idempotency } from './shared/idempotency.ts'
@@ -14,9 +12,7 @@ import type { RequestQuota } from './shared/rate-limiter.ts'
 export interface Services extends AccountServices {
   deliveries: ReturnType<typeof createDeliveryService>
   audit: AuditService
-  contentCredentials: ContentCredentialsService
   events: EventService
-  statistics: StatisticsService
   idempotency: Idempotency
   requestQuota: RequestQuota
 }

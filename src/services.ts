@@ -25,14 +25,11 @@ import type { WatchedHasher } from './keys/password-hasher.ts'
 import { createMailComposer } from './mail/mail-templates.ts'
 import type { Mailer } from './mail/mail-types.ts'
 import { createAccountServices } from './modules/accounts/account-services.ts'
-import { createStatisticsService } from './modules/admin/statistics.ts'
-import { storeAndPin } from './modules/assets/pinned-files.ts'
 import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
 import { createAuditService } from './modules/audit/audit-service.ts'
 import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
-import { createContentCredentialsService } from './modules/content-credentials/content-credentials-service.ts'
-import { createManifestReader } from './modules/content-credentials/manifest-reader.ts'
+import { readManifest } from './modules/content-credentials/read-manifest.ts'
 import { createEventService } from './modules/events/event-service.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { createActionArgs } from './modules/store/action-args.ts'
@@ -138,7 +135,7 @@ const verificationOptions = { name: 'Verifications', places: 2, perKey: perKey(2
 const proofOptions = { name: 'Proofs', places: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }
 
 /** Signing a file takes a core for up to half a minute. */
-const manifestOptions = {
+const signedCopyOptions = {
   ...{ name: 'Files with Content Credentials', places: 2, perKey: perKey(2), queue: 20, maxWait: 30_000 },
 }
 
@@ -196,7 +193,13 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       meter,
     }),
     assetLinkKey: createSecretKey(vault.derive('asset-links')),
-    semaphores: { verifications: createSemaphore(verificationOptions), proofs: createSemaphore(proofOptions) },
+    semaphores: {
+      verifications: createSemaphore(verificationOptions),
+      proofs: createSemaphore(proofOptions),
+      signedCopies: createSemaphore(signedCopyOptions),
+    },
+    signedCopies: { inProgress: new Map(), rejections: new Map() },
+    version: manifest.version,
   }
   const shared = {
     ...deps,
@@ -222,25 +225,15 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       emailVerification: config.emailVerification,
     },
   })
-  const contentCredentials = {
-    ...deps,
-    keep: <Stored, Result>(store: () => Promise<Stored>, pin: (stored: Stored) => Promise<Result>) =>
-      storeAndPin(context, store, pin),
-    manifests: createSemaphore(manifestOptions),
-    version: manifest.version,
-    registryAddress: config.chain.registryAddress,
-  }
   const deliveries = createDeliveryService({
     ...shared,
     sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
   })
   const services: Services = {
     ...account.services,
-    contentCredentials: createContentCredentialsService(contentCredentials),
     deliveries,
     audit: createAuditService(deps),
     events: createEventService(shared),
-    statistics: createStatisticsService({ ...shared, config: config.store }),
     idempotency,
     requestQuota,
   }
@@ -268,7 +261,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       mail: (job) => sendOrderMail(context, job),
       webhookDelivery: deliveries.handle,
       abandonedDelivery: deliveries.abandon,
-      manifest: createManifestReader(deps).handle,
+      manifest: (job) => readManifest(context, job),
       thumbnail: (job) => makeThumbnail(context, job),
     },
     async prepare() {

@@ -1,9 +1,11 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
+
 import { z } from 'zod'
 import { fileUrl } from '../../context.ts'
 import { findBlock, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { signedTypeNames } from '../../modules/assets/file-types.ts'
 import { findFile } from '../../modules/assets/find-file.ts'
+import { findSignedCopy } from '../../modules/content-credentials/signed-copies.ts'
 import { notFound } from '../../shared/errors.ts'
 import { sendJson } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
@@ -188,13 +190,13 @@ async function sendSignedFile({ gateway, links }: FileParts, { req, res, params,
   const nid = params.nid!
   res.setHeader('Vary', VARY)
   // A link to the file also gives access to its signed copy, unless the owner disabled it.
-  const { cid, ...file } = await context.services.contentCredentials.find(context.actor, nid, links.verify(nid, query))
+  const { cid, ...file } = await findSignedCopy(context, nid, links.verify(nid, query))
   const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
   await gateway.send(req, res, cid, query, file, audience, () => indexBlocks(context, cid))
 }
 
 async function sendSignedFileUrl(request: DirectRequest) {
   const { context, params } = request
-  const file = await context.services.contentCredentials.find(context.actor, params.nid!)
+  const file = await findSignedCopy(context, params.nid!)
   sendJson(request.reply, { url: fileUrl(context, file), cid: file.cid })
 }

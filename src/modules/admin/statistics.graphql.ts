@@ -1,6 +1,6 @@
 import { builder } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/document-cost.ts'
-import { type DayStatistics, MAX_DAYS, type Statistics } from './statistics.ts'
+import { type DayStatistics, MAX_DAYS, readStatistics, type Statistics } from './statistics.ts'
 
 const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement({
   description: 'Statistics of one day.',
@@ -68,6 +68,6 @@ builder.queryField('figures', (t) =>
     args: {
       days: t.arg.int({ required: true, description: `Number of days including today, from 1 to ${MAX_DAYS}.` }),
     },
-    resolve: (_root, { days }, { actor, services }) => services.statistics.read(actor, days),
+    resolve: (_root, { days }, context) => readStatistics(context, days),
   }),
 )

@@ -1,8 +1,7 @@
 /** Statistics of the service for administrators, counted from existing tables. */
 
-import type { Database } from '../../db/database-types.ts'
+import type { Use } from '../../context.ts'
 import { int, LARGEST_INT, numeric, orNull, type RowOf, statement, text, timestamp } from '../../db/sql.ts'
-import type { Actor } from '../../shared/actor.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { firstIdSql } from '../../shared/ids.ts'
 import { assertMay } from '../../shared/policy.ts'
@@ -121,35 +120,24 @@ export interface Statistics {
   waitingDeliveries: number
 }
 
-export type StatisticsService = ReturnType<typeof createStatisticsService>
-
-/** Counts statistics. `orderWindowSeconds` is the time in which an order can be confirmed. */
-export function createStatisticsService({
-  database,
-  config: { orderWindowSeconds: window },
-}: {
-  database: Pick<Database, 'query'>
-  config: { orderWindowSeconds: number }
-}) {
+/**
+ * Returns statistics of the last `days` days in UTC, including today. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+ */
+export async function readStatistics(
+  { actor, config, database }: Use<'actor' | 'config' | 'database'>,
+  days: number,
+): Promise<Statistics> {
+  assertMay(actor, 'store:administer')
+  if (days < 1 || days > MAX_DAYS) throw validationFailed({ days: [`Must be between 1 and ${MAX_DAYS}.`] })
+  const [perDay, [backlog]] = await Promise.all([
+    database.query(readDays, { days, window: config.store.orderWindowSeconds }),
+    database.query(readBacklog),
+  ])
+  const { commits = 0, oldestCommitAt = null, deliveries = 0 } = backlog ?? {}
   return {
-    /**
-     * Returns statistics of the last `days` days in UTC, including today. Raises NOT_AUTHENTICATED, PERMISSION_DENIED,
-     * VALIDATION_FAILED.
-     */
-    async read(actor: Actor, days: number): Promise<Statistics> {
-      assertMay(actor, 'store:administer')
-      if (days < 1 || days > MAX_DAYS) throw validationFailed({ days: [`Must be between 1 and ${MAX_DAYS}.`] })
-      const [perDay, [backlog]] = await Promise.all([
-        database.query(readDays, { days, window }),
-        database.query(readBacklog),
-      ])
-      const { commits = 0, oldestCommitAt = null, deliveries = 0 } = backlog ?? {}
-      return {
-        days: perDay,
-        waitingCommits: commits,
-        oldestWaitingCommitAt: oldestCommitAt,
-        waitingDeliveries: deliveries,
-      }
-    },
+    days: perDay,
+    waitingCommits: commits,
+    oldestWaitingCommitAt: oldestCommitAt,
+    waitingDeliveries: deliveries,
   }
 }

@@ -1,6 +1,6 @@
 /** Copies with Content Credentials that processes make of one file at the same moment. */
 import { expect, it } from 'vitest'
-import { keepSigned } from '../../../src/modules/content-credentials/content-credentials-service.ts'
+import { keepSigned } from '../../../src/modules/content-credentials/signed-copies.ts'
 import { waiting } from '../../support/held-rows.ts'
 import { createTestApp } from '../../support/test-app.ts'
 

@@ -2,12 +2,14 @@
  * An asset's page for people: what it is, who changed what, and how one finds out whether that is true. It shows what the interfaces show,
  * by one operation of theirs, and needs no script.
  */
+
 import { html } from 'hono/html'
 import { messages } from '../../../locales/messages.ts'
 import { DomainError } from '../../../shared/errors.ts'
 import { preferredLanguage } from '../../../shared/language.ts'
 import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
 import { verifyHistory } from '../../commits/verify-history.ts'
+import { hasSignedCopy } from '../../content-credentials/signed-copies.ts'
 import { type FormPage, layout, noticePage, type PageAnswer, type PageRequest, type Run, refusalPage } from '../page.ts'
 import { type CheckOutcome, check, yourself } from './checked.ts'
 import { assetPolicy, assetStyle, head, media } from './head.ts'
@@ -102,7 +104,7 @@ export function createAssetPage({ run }: { run: Run }): FormPage {
     const older = query.get('older')
     const asset = await readAsset(run, params.nid!, older, context)
     const place = await context.histories?.place()
-    const hasC2pa = await context.services.contentCredentials.isOffered(asset.nid)
+    const hasC2pa = await hasSignedCopy(context, asset.nid)
     const link = asset.publicAccess ? {} : linkOf(query)
     const { baseUrl } = context
     const url = baseUrl + assetPagePath(asset.nid)

@@ -1,0 +1,77 @@
+/** Reads the embedded manifest of a registered file in a job. Registrations do not wait for it. */
+
+import type { AppContext } from '../../context.ts'
+import { statement, text, timestamp, uuid } from '../../db/sql.ts'
+import type { ManifestJob } from '../../jobs/queues.ts'
+import { DomainError } from '../../shared/errors.ts'
+import { HEAD_BYTES, signedTypeOf } from '../assets/file-types.ts'
+import { readHead } from '../assets/find-file.ts'
+import { type ManifestReport, reportOf, unreadable } from './manifest.ts'
+
+/** Maximum size of a file, in bytes. Larger files take too much time and memory. */
+const MAX_BYTES = 50_000_000
+/**
+ * The bytes by which a manifest is found: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property that names a remote one (C2PA 11.5). GIF may
+ * split the property, so its XMP itself is a mark.
+ */
+const MARKS = [
+  Buffer.from('6332706100110010800000aa00389b71', 'hex'),
+  ...['dcterms:provenance', 'XMP DataXMP'].map((text) => Buffer.from(text)),
+]
+/** Bytes of the longest mark. */
+const MARK_BYTES = Math.max(...MARKS.map(({ length }) => length))
+
+const readClock = statement(
+  'manifest_clock',
+  { parameters: {}, columns: { now: timestamp } },
+  'select clock_timestamp()::timestamptz(3) as now',
+)
+
+/** Changes nothing if the asset is deleted. */
+const keepReport = statement(
+  'manifest_keep',
+  { parameters: { asset: uuid, report: text } },
+  'update assets set content_credentials = $report::jsonb where id = $asset and deleted_at is null',
+)
+
+/** Returns whether the bytes contain a mark. Keeps the end of each piece, so that a mark across two pieces is found. */
+async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
+  let tail = Buffer.alloc(0)
+  for await (const part of bytes) {
+    const whole = Buffer.concat([tail, part])
+    if (MARKS.some((mark) => whole.includes(mark))) return true
+    tail = whole.subarray(-MARK_BYTES)
+  }
+  return false
+}
+
+type Needs = Pick<AppContext, 'contentCredentials' | 'contentStore' | 'database'>
+
+/** Returns undefined if the file has no manifest and names none. Throws UNAVAILABLE. */
+async function reportOfFile(
+  { contentCredentials, contentStore, database }: Needs,
+  nid: string,
+): Promise<ManifestReport | undefined> {
+  const type = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
+  if (!type || !(await hasMark(contentStore.read(nid)))) return undefined
+  const [clock] = await database.query(readClock, {})
+  const { now } = clock!
+  try {
+    const read = await contentCredentials.read(contentStore.read(nid), type.format)
+    return read && reportOf(read.report, read.trustList, now)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return unreadable('The report is too deep.', now)
+    if (error instanceof DomainError && error.code === 'VALIDATION_FAILED') return unreadable(error.message, now)
+    throw error
+  }
+}
+
+/** Runs a job of the queue `manifest`: reads the manifest of a registered file and stores a summary. Throws UNAVAILABLE. */
+export async function readManifest(context: Needs, { assetId }: ManifestJob): Promise<void> {
+  const { database } = context
+  const select = { nid: true, fileSize: true }
+  const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
+  if (!asset || asset.fileSize > MAX_BYTES) return
+  const report = await reportOfFile(context, asset.nid)
+  if (report) await database.query(keepReport, { asset: assetId, report: JSON.stringify(report) })
+}

@@ -1,0 +1,208 @@
+/**
+ * Signed copies of files, with Content Credentials. A copy is created on request, stored and pinned like the file, and as private as the file.
+ * It is created again after the asset, its transaction or the signer changed.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Use } from '../../context.ts'
+import { settingKeys } from '../../db/key-value-store.ts'
+import { int, orNull, statement, text, uuid } from '../../db/sql.ts'
+import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
+import { canonicalNid } from '../../shared/ids.ts'
+import { owns, readableAssets } from '../../shared/policy.ts'
+import { rateLimitKeys } from '../../shared/rate-limiter.ts'
+import { HEAD_BYTES, signedTypeNames, signedTypeOf } from '../assets/file-types.ts'
+import { readHead } from '../assets/find-file.ts'
+import { storeAndPin } from '../assets/pinned-files.ts'
+import { type ManifestFacts, manifestOf } from './manifest.ts'
+
+/** Facts of a commit for its manifest. The transaction is null until a block contains it. */
+const findManifestFacts = statement(
+  'c2pa_facts',
+  {
+    parameters: { commit: uuid, registry: orNull(text) },
+    columns: {
+      sequence: int,
+      tree: text,
+      tree_cid: text,
+      tree_sha256: text,
+      transaction: orNull(text),
+      chain_id: orNull(text),
+      registry: orNull(text),
+    },
+  },
+  `with chain as (select value as id from settings where key = '${settingKeys.chain}')
+   select c.sequence, c.tree, c.tree_cid, c.tree_sha256,
+     case when r.status in ('INCLUDED', 'FINAL') then r.transaction_hash end as transaction,
+     (select id from chain) as chain_id,
+     coalesce($registry, (select value from settings, chain where key = '${settingKeys.registry}' || chain.id)) as registry
+   from commits c left join commit_relays r on r.commit_id = c.id
+   where c.id = $commit and c.tree <> ''`,
+)
+
+/** Pins a signed copy and unpins all others of the asset. Returns no row if the asset is deleted. */
+export const keepSigned = statement(
+  'c2pa_keep',
+  { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
+  `with locked_asset as (
+     select id from assets where id = $asset and deleted_at is null for no key update
+   ),
+   updated_asset as (
+     update assets a set c2pa_cid = $cid, c2pa_version = $version from locked_asset where a.id = locked_asset.id
+     returning a.id
+   ),
+   deleted_pin as (
+     delete from pins using locked_asset
+     where pins.asset_id = locked_asset.id and pins.kind = 'C2PA' and pins.cid <> $cid
+   ),
+   inserted_pin as (
+     insert into pins (cid, asset_id, kind) select $cid, id, 'C2PA' from updated_asset on conflict do nothing
+   )
+   select id from updated_asset`,
+)
+
+/** Maximum size of a file, in bytes. Larger files take too much time and memory. */
+const MAX_BYTES = 50_000_000
+/** Version of the manifest layout. */
+const LAYOUT = 1
+/** Time until a rejected file is tried again. */
+const REJECTED_FOR_MS = 600_000
+const MAX_REJECTIONS = 1_000
+
+/** A signed copy of a file. */
+export interface SignedFile {
+  cid: string
+  /** UUID of the asset. */
+  assetId: string
+  mimeType: string
+  fileName: string
+  publicAccess: boolean
+  /** True when anyone may read it: the asset is public, and its owner allows others to read such files. */
+  isOpen: boolean
+}
+
+/** Facts with the UUID of their commit. */
+type Versioned = ManifestFacts & { commit: string }
+
+const selection = {
+  ...{ id: true, nid: true, ownerId: true, fileName: true, fileSize: true, publicAccess: true },
+  ...{ headCommitId: true, c2paCid: true, c2paVersion: true, owner: { select: { allowC2paDownload: true } } },
+} as const
+
+const tooLarge = () =>
+  validationFailed({ file: [`Only files of at most ${MAX_BYTES / 1e6} MB are given with Content Credentials.`] })
+const noFormat = () =>
+  validationFailed({ file: [`Files of this type cannot have Content Credentials. ${signedTypeNames} files can.`] })
+
+type Needs = Use<
+  | 'config'
+  | 'contentCredentials'
+  | 'contentStore'
+  | 'database'
+  | 'log'
+  | 'meter'
+  | 'semaphores'
+  | 'signedCopies'
+  | 'version'
+>
+
+/** Returns the version of a signed copy. It changes with the commit, its transaction and the way of signing. */
+const versionOf = ({ version }: Use<'version'>, signedBy: string, facts: Versioned) =>
+  createHash('sha256').update([LAYOUT, version, signedBy, facts.commit, facts.transaction].join(' ')).digest('hex')
+
+async function createCopy(context: Needs, id: string, format: string, facts: Versioned): Promise<string> {
+  const { contentCredentials, contentStore, database } = context
+  const request = { format, ...manifestOf(facts, context.version) }
+  return storeAndPin(
+    context,
+    () => contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request)),
+    async (imported) => {
+      // The authority may have rejected a time stamp, so the way of signing is known only now.
+      const version = versionOf(context, contentCredentials.signedBy()!.at(-1)!, facts)
+      const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
+      if (kept) return imported.cid
+      await imported.discard()
+      throw notFound('Asset')
+    },
+  )
+}
+
+/** Concurrent requests for a copy share one creation. A file that cannot be signed is rejected again for some time without a try. */
+async function createOnce({ signedCopies }: Needs, key: string, create: () => Promise<string>): Promise<string> {
+  const { inProgress, rejections } = signedCopies
+  const rejection = rejections.get(key)
+  if (rejection && rejection.until > performance.now()) throw rejection.error
+  const running = inProgress.get(key) ?? create()
+  inProgress.set(key, running)
+  try {
+    return await running
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'VALIDATION_FAILED') {
+      if (rejections.size >= MAX_REJECTIONS) rejections.clear()
+      rejections.set(key, { error, until: performance.now() + REJECTED_FOR_MS })
+    }
+    throw error
+  } finally {
+    inProgress.delete(key)
+  }
+}
+
+/**
+ * Returns whether every reader of an asset can get a signed copy of its file, as far as is known before one is created. False for a missing
+ * asset, an unavailable file store and an expired certificate.
+ */
+export async function hasSignedCopy(
+  { contentCredentials, contentStore, database }: Use<'contentCredentials' | 'contentStore' | 'database'>,
+  nid: string,
+): Promise<boolean> {
+  const asset = await database.read.asset.findFirst({ select: selection, where: { nid, deletedAt: null } })
+  if (!asset?.owner.allowC2paDownload || asset.fileSize > MAX_BYTES) return false
+  try {
+    return (
+      contentCredentials.signedBy() !== undefined &&
+      signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES)) !== undefined
+    )
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'UNAVAILABLE') return false
+    throw error
+  }
+}
+
+/**
+ * Returns the signed copy of an asset's file. Readers of the asset and of a link to its file (`linkedAsset`) get it, or only the owner if the
+ * account forbids copies for others. Throws NOT_FOUND, UNAVAILABLE, and VALIDATION_FAILED if the file cannot have a signed copy.
+ */
+export async function findSignedCopy(
+  context: Needs & Use<'actor'>,
+  id: string,
+  linkedAsset?: string,
+): Promise<SignedFile> {
+  const { actor, config, contentCredentials, contentStore, database } = context
+  const nid = canonicalNid(id)
+  if (nid === undefined) throw notFound('Asset')
+  const where = { nid, ...readableAssets(actor, linkedAsset) }
+  const asset = await database.read.asset.findFirst({ select: selection, where })
+  if (!asset) throw notFound('Asset')
+  const signedBy = contentCredentials.signedBy()
+  if (signedBy === undefined || !(owns(actor, asset) || asset.owner.allowC2paDownload)) {
+    throw notFound('File with Content Credentials')
+  }
+  const { id: assetId, c2paCid, fileName, publicAccess } = asset
+  if (asset.fileSize > MAX_BYTES) throw tooLarge()
+  const signed = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
+  if (!signed) throw noFormat()
+  const registry = config.chain.registryAddress ?? null
+  const [found] = await database.query(findManifestFacts, { commit: asset.headCommitId, registry })
+  // The asset was deleted meanwhile.
+  if (!found) throw notFound('Asset')
+  const { tree_cid: treeCid, tree_sha256: treeSha256, chain_id: chainId, ...rest } = found
+  const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }
+  const versions = signedBy.map((way) => versionOf(context, way, facts))
+  const isCurrent = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
+  const keys = [...rateLimitKeys(actor), `owner:${asset.ownerId}`]
+  const create = () =>
+    context.semaphores.signedCopies(() => createCopy(context, assetId, signed.format, facts), { keys })
+  const cid = isCurrent ? c2paCid : await createOnce(context, `${assetId} ${versions[0]}`, create)
+  const isOpen = publicAccess && asset.owner.allowC2paDownload
+  return { cid, assetId, mimeType: signed.type, fileName, publicAccess, isOpen }
+}
