@@ -1,4 +1,4 @@
-/** Opens connections to PostgreSQL. Adds to the driver what matters when a server fails over. */
+/** PostgreSQL connections that recover correctly when a server fails over. */
 import pg from 'pg'
 
 declare module 'pg' {
@@ -15,21 +15,25 @@ interface Wire {
   emit(event: 'error', error: Error): void
 }
 
-/** SQLSTATE of a write that a read-only server rejects. */
+/** SQLSTATE that a read-only server returns for a write. */
 const READ_ONLY = '25006'
 /** SQLSTATE of a transaction with an unknown outcome. */
 const OUTCOME_UNKNOWN = '08007'
-/** Server function that waits for synchronous standbys. The notice text depends on the server's language, the function name does not. */
+/**
+ * Server function that waits for synchronous standbys. Its name, unlike the notice text, does not depend on the
+ * server's language.
+ */
 const WAITS_FOR_STANDBYS = 'SyncRepWaitForLSN'
 
 /** A connection to PostgreSQL. Pools use this class as their `Client`. */
 export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super(config)
-    // The failing statement reports the error. Without a listener, a connection lost between two statements would end the process.
+    // The failing statement reports the error. Without this listener, a connection lost between two statements would
+    // end the process.
     this.on('error', () => {})
     this.on('notice', (notice) => this.#failUnconfirmedCommit(notice))
-    // After a failover, the endpoint may still lead to the old primary. A new connection reaches the new one.
+    // After a failover, the endpoint may still resolve to the old primary. A new connection reaches the new primary.
     this.#wire.on('errorMessage', ({ code }) => {
       if (code === READ_ONLY) setImmediate(() => this.cut(new Error('Connection terminated: the server is read-only.')))
     })
@@ -49,26 +53,32 @@ export class DatabaseClient extends pg.Client {
     this.cut(Object.assign(error, { code: OUTCOME_UNKNOWN }))
   }
 
-  /** Sets the session's time zone to UTC: Prisma reads timestamps as UTC, and day arithmetic must not follow local clock changes. */
+  /**
+   * Sets the session's time zone to UTC. Prisma reads timestamps as UTC, and day arithmetic must not follow local
+   * clock changes.
+   */
   override getStartupConf(): Record<string, string> {
     return { ...super.getStartupConf(), TimeZone: 'UTC' }
   }
 
-  /** Closes the connection at once and fails the running statement with `reason`. */
+  /** Closes the connection immediately and fails the running statement with `reason`. */
   cut(reason: Error): void {
     this.#reset()
-    // The success message may have been read already, so the statement must fail first.
+    // The driver may already have read the success message, so the statement must fail first.
     this.#wire.emit('error', reason)
   }
 
-  /** Discards data that was not delivered: a statement must not arrive after the network recovers. */
+  /**
+   * Resets the connection and discards unsent data. Otherwise a statement could reach the server after the network
+   * recovers.
+   */
   #reset(): void {
     const { stream } = this.#wire
     try {
       if (stream.connecting || stream.writableEnded) stream.destroy()
       else stream.resetAndDestroy()
     } catch {
-      // Only TCP without TLS can be reset.
+      // Only TCP sockets without TLS can be reset.
       stream.destroy()
     }
   }
@@ -76,7 +86,7 @@ export class DatabaseClient extends pg.Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): unknown {
-    // Nobody waits for the running statement any more.
+    // The running statement no longer has a caller.
     if ((this as unknown as { _activeQuery: object | null })._activeQuery) this.#reset()
     return callback ? super.end(callback) : super.end()
   }

@@ -1,9 +1,10 @@
-/** The database, as rules see it. */
-
 import type { PrismaClient } from './prisma/client.ts'
 import type { Query } from './sql.ts'
 
-/** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
+/**
+ * Prisma's read methods for the models that resolvers load. An implementation may be faster than Prisma but must
+ * return the same results.
+ */
 type ReadMethods = 'findFirst' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
 
 type ReadModels =
@@ -23,21 +24,27 @@ type ReadModels =
   | 'webhookDelivery'
   | 'webhookAttempt'
 
-/** What reads the models that resolvers load. */
+/** Read access to the models that resolvers load. */
 export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
 
-/** The database, as services use it. */
+/** Database access for services. */
 export interface Database {
-  /** Reads in Prisma's language. */
+  /** Executes reads with Prisma's arguments. */
   readonly read: ReadClient
-  /** As `read`, but `findMany` with `take` returns fewer rows when their texts are long, and at least one row. */
+  /** Like `read`, but `findMany` with `take` returns fewer rows if their texts are long. Returns at least one row. */
   readonly readCut: ReadClient
-  /** One round trip. A single statement is a transaction of its own, READ COMMITTED. Raises UNAVAILABLE when the database is down. */
+  /**
+   * Executes one statement in one round trip. A single statement is its own READ COMMITTED transaction. Throws
+   * UNAVAILABLE when the database is down.
+   */
   readonly query: Query
-  /** Several statements in one transaction. Nothing but SQL belongs inside `work`. */
+  /**
+   * Executes several statements in one transaction. Do nothing but SQL inside `work`: it holds a connection and
+   * locks.
+   */
   transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>
 }
 
-/** The constraint or unique index that refused a statement, or undefined when the error is another one. */
+/** Returns the name of the violated constraint or unique index, or undefined for other errors. */
 export const violatedConstraint = (error: unknown): string | undefined =>
   error instanceof Error && 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined

@@ -21,7 +21,7 @@ export interface ConnectedDatabase extends Database {
   /** Returns the load of the connection pool. */
   load(): PoolLoad
   /**
-   * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call it
+   * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this
    * after start-up, which may take long.
    */
   watchStandstills(): void
@@ -32,13 +32,15 @@ export interface ConnectedDatabase extends Database {
   close(): Promise<void>
 }
 
-/** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000
-/** Client-side timeout for a server or network that stops responding. The server has shorter limits (`timeLimits`). */
+/**
+ * Client-side timeout, in milliseconds, for a server or network that stops responding. The server has shorter limits
+ * (`timeLimits`).
+ */
 const ANSWER_TIMEOUT_MS = 8_500
 /**
- * Maximum time that a process may be frozen before its pending work is rejected. No caller waits longer for a
- * response.
+ * Maximum time that a process may be frozen before its pending work is rejected, in milliseconds. No caller waits
+ * longer for a response.
  */
 const LONGEST_STANDSTILL_MS = 10_000
 /** Idle time before a TCP keep-alive probe, in milliseconds. */
@@ -47,8 +49,8 @@ const KEEP_ALIVE_MS = 10_000
 const REACH_TIMEOUT_MS = 2_000
 
 /**
- * Share of the connections that lists never use, waiting lists per connection, and their maximum wait in
- * milliseconds.
+ * Limits of list reads: the share of connections they never use, the waiting lists per connection, and the maximum
+ * wait in milliseconds.
  */
 const KEPT_FROM_LISTS = 0.3
 const MOST_WAITING = 100
@@ -61,9 +63,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
 /**
- * SQLSTATE classes: connection exception, invalid authorization (during password rotation), insufficient resources,
- * operator intervention, unknown database, idle-in-transaction timeout, read-only server. Then messages of the
- * driver.
+ * Errors that mean the database is down: SQLSTATE classes, then driver messages. Class 28 occurs during password
+ * rotation. 25P03 is the idle-in-transaction timeout and 25006 a read-only server.
  */
 const down = /^(08|28|53|57|3D000|25P03|25006)/
 const gone =
@@ -71,10 +72,9 @@ const gone =
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
-/** A span contains the name of a statement, never its text or parameters. */
+/** Options of a statement's span. A span contains the statement's name, never its text or parameters. */
 const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
 
-/** Checks that the server responds. */
 const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
 
 /** Returns the query for the driver, without a name. */
@@ -108,8 +108,8 @@ export interface DatabaseOptions {
   /** Number of connections. */
   pool: number
   /**
-   * True if `url` connects through PgBouncer in transaction mode. PgBouncer’s configuration then sets the time
-   * limits, and statements are unnamed: PgBouncer before 1.21 does not support prepared statements.
+   * True if `url` connects through PgBouncer in transaction mode. PgBouncer's configuration then sets the time
+   * limits. Statements are unnamed, because PgBouncer before 1.21 does not support prepared statements.
    */
   isPooled?: boolean
   log: Log
@@ -124,8 +124,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Creates a database client. Statements time out after 8 seconds and lock waits after 5. Throws UNAVAILABLE when the
- * database fails, and CONFLICT with `retryAfter` for a lock timeout or deadlock.
+ * Creates a database client. Statements time out after 8 seconds and lock waits after 5 seconds. Throws UNAVAILABLE
+ * when the database fails, and CONFLICT with `retryAfter` for a lock timeout or deadlock.
  */
 export function createDatabase({
   url,
@@ -153,7 +153,7 @@ export function createDatabase({
   })
   // Without a listener, the error of a broken idle connection would end the process.
   pool.on('error', ({ message }) => {
-    // The driver’s error contains the whole client. While closing, lost connections are expected.
+    // The driver's error contains the whole client. Lost connections are expected while the pool closes.
     if (!pool.ending) log.warn({ reason: message }, 'Idle database connection lost')
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
@@ -201,7 +201,6 @@ export function createDatabase({
     return (await pool.query<Row>(asked(wanted, given))).rows
   }
 
-  /** Runs a write in a batch, or alone. The span includes the batch. */
   const askTogether = (wanted: Statement<never, unknown>, together: Together, given: unknown) =>
     tracer.span(wanted.name, sqlSpan, () =>
       joinOf(together)({ given: given as Row, origin: tracer.origin() }, () => askOne(wanted, given)),
@@ -243,7 +242,7 @@ export function createDatabase({
         await client.query('commit')
         return result
       } catch (error) {
-        // A rollback would get no response either. The connection is closed, and the server rolls back.
+        // A rollback would get no response either. Closing the connection makes the server roll back.
         if (isSilence(error)) broken = error
         else {
           await client.query('rollback').catch((failure: Error) => {

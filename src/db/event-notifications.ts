@@ -1,7 +1,7 @@
 /**
- * Notifications between processes that a feed has grown or a session ended, by LISTEN and NOTIFY. They only save waiting:
- * whoever listens looks every two seconds besides, and when the connection is back after a loss. That a session ended is told by
- * triggers on the tables themselves, so that no statement can forget it.
+ * Notifies other processes through LISTEN and NOTIFY that a feed has grown or a session has ended. Notifications only
+ * reduce latency: listeners also poll every two seconds and after a reconnect. Triggers on the tables send the
+ * notification that a session ended, so no statement can omit it.
  */
 import type pg from 'pg'
 import type { FeedListener, FeedNotifications } from '../modules/events/notification-types.ts'
@@ -10,22 +10,24 @@ import { DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
 import { nothing, statement, text } from './sql.ts'
 
-/** Notifications of feeds, on a connection of their own. */
+/** Feed notifications with their own connection. */
 export interface EventNotifications extends FeedNotifications {
-  /** Sends what is due and lets go of the connection. */
+  /** Sends the pending notifications and closes the connection. */
   close(): Promise<void>
 }
 
-/** Milliseconds. */
 const GATHER_MS = 20
 const POLL_EVERY_MS = 2_000
 const RECONNECT_AFTER_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
-/** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
+/**
+ * Maximum number of owners in one notification. Each takes 37 bytes, and PostgreSQL limits a payload to less than
+ * 8,000 bytes.
+ */
 const OWNERS_PER_NOTIFICATION = 200
 
-/** Notifies all processes; `owners` are UUIDs, separated by commas. */
+/** Notifies all processes. `owners` is a comma-separated list of UUIDs. */
 const notify = statement(
   'event_notify',
   { parameters: { owners: text }, columns: { pg_notify: nothing } },
@@ -33,8 +35,8 @@ const notify = statement(
 )
 
 /**
- * Notifies all processes that feeds have grown, and hears of it while somebody listens. What cannot be sent is told to
- * nobody: followers look by themselves.
+ * Creates the notifier of feed growth, which listens while it has a listener. Failed notifications are ignored,
+ * because listeners also poll.
  */
 export function createEventNotifications({
   url,
@@ -47,7 +49,7 @@ export function createEventNotifications({
 }): EventNotifications {
   const listeners = new Set<FeedListener>()
   const due = new Set<string>()
-  /** What `close` waits for. */
+  /** Running operations that `close` waits for. */
   const pending = new Set<Promise<unknown>>()
   let client: pg.Client | undefined
   let gathering: NodeJS.Timeout | undefined
@@ -105,7 +107,7 @@ export function createEventNotifications({
       await opened.query('listen annal_events; listen annal_ended')
       tellOfGap()
     }
-    // One that is ended while it connects leaves its `connect` without an answer.
+    // If the client ends while it connects, the driver never settles `connect`.
     const ended = new Promise<void>((resolve) => opened.once('end', resolve))
     track(Promise.race([listen().catch(lose), ended]))
   }

@@ -1,6 +1,6 @@
 /**
- * Which processes live, and what each is there for: every process says so every five seconds, by the database's clock. So each
- * can tell when the installation lacks a role.
+ * Heartbeats of the running processes and their roles. Every process writes one every five seconds with the
+ * database's clock. A process can therefore detect that the installation lacks a role.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -8,14 +8,14 @@ import { roles as allRoles, type Role } from '../shared/process.ts'
 import type { Database } from './database-types.ts'
 import { arrayOf, float, statement, text, uuid } from './sql.ts'
 
-/** Milliseconds between two signs of life. */
+/** Interval between two heartbeats, in milliseconds. */
 export const BEAT_EVERY_MS = 5_000
-/** Seconds after which a process that said nothing counts no more, as long as a lease lasts. */
+/** Seconds without a heartbeat after which a process counts as dead. Equals the duration of a lease. */
 export const SILENT_SECONDS = 20
-/** Seconds after which it is forgotten. */
+/** Seconds without a heartbeat after which a process's row is deleted. */
 const FORGOTTEN_SECONDS = 3_600
 
-/** A sign of life. Whoever was silent for long is forgotten by the way. */
+/** Records a heartbeat and deletes the rows of processes that are long dead. */
 const beat = statement(
   'process_beat',
   { parameters: { id: uuid, name: text, roles: arrayOf(text), forgotten: float } },
@@ -29,10 +29,10 @@ const beat = statement(
    on conflict (id) do update set seen_at = now(), roles = excluded.roles`,
 )
 
-/** A process that ends by itself. */
+/** Deletes the row of a process that shuts down. */
 const leave = statement('process_leave', { parameters: { id: uuid } }, `delete from processes where id = $id`)
 
-/** Those that live, the oldest first. */
+/** Returns the live processes, oldest first. */
 export const findProcesses = statement(
   'process_list',
   { parameters: { silent: float }, columns: { name: text, roles: arrayOf(text), seconds: float } },
@@ -40,36 +40,36 @@ export const findProcesses = statement(
    from processes where seen_at > now() - make_interval(secs => $silent) order by started_at, id`,
 )
 
-/** A process that lives. */
+/** A process with a recent heartbeat. */
 export interface LivingProcess {
-  /** Machine and number. */
+  /** Host name and process ID. */
   name: string
   roles: readonly Role[]
-  /** Since it started. */
+  /** Uptime, in seconds. */
   seconds: number
 }
 
-/** Processes of the installation that live now. Raises UNAVAILABLE. */
+/** Returns the live processes of the installation. Throws UNAVAILABLE. */
 export async function readProcesses(database: Pick<Database, 'query'>): Promise<LivingProcess[]> {
   const found = await database.query(findProcesses, { silent: SILENT_SECONDS })
   return found.map(({ roles, ...rest }) => ({ ...rest, roles: roles as Role[] }))
 }
 
-/** Roles that no living process has. */
+/** Returns the roles that no live process has. */
 export const rolesWithout = (processes: readonly LivingProcess[]): Role[] =>
   allRoles.filter((role) => !processes.some(({ roles }) => roles.includes(role)))
 
-/** This process among the others. */
+/** The heartbeat of this process. */
 export interface Presence {
-  /** Says that this process lives. Raises UNAVAILABLE. */
+  /** Records a heartbeat. Throws UNAVAILABLE. */
   beat(): Promise<void>
-  /** Roles that no process has at this moment. Raises UNAVAILABLE. */
+  /** Returns the roles that no live process has. Throws UNAVAILABLE. */
   missingRoles(): Promise<Role[]>
-  /** Says that this process ends. */
+  /** Removes this process from the live processes. */
   leave(): Promise<void>
 }
 
-/** Creates the presence of this process. Call `beat` to record it. */
+/** Creates the heartbeat of this process. Call `beat` to record it. */
 export function createPresence({
   database,
   roles,

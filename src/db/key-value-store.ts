@@ -1,44 +1,44 @@
-/** What an installation remembers: texts in the table `settings`, each under a key. Here are the keys, and the statements that are about one of them and no other table. */
+/** Keys and statements of the key-value table `settings`. */
 import { statement, text } from './sql.ts'
 
-/** Every key in use. One that ends with a colon is the beginning of several: what each is of follows. */
+/** Keys in use. A key that ends with a colon is a prefix; its suffix is described beside it. */
 export const settingKeys = {
-  /** The identifier of the chain. */
+  /** ID of the chain. */
   chain: 'chain:id',
-  /** Of a chain's identifier: the address of its registry. */
+  /** Registry address. Suffix: chain ID. */
   registry: 'registry:',
-  /** Of a chain and a registry (`<chain>:<address>`): number and hash of the block that made it. */
+  /** Number and hash of the block that created the registry. Suffix: `<chain ID>:<registry address>`. */
   registryStart: 'registry-start:',
-  /** What a commit is charged for gas, and when that was found out. */
+  /** Gas fee charged for a commit, and the time when it was determined. */
   gasQuote: 'gas:quote',
-  /** When a chain was last seen to be ahead of the database. */
+  /** Time when the chain was last seen to be ahead of the database. */
   relayAhead: 'relay:ahead',
-  /** Of a chain: up to where it was read for deposits. */
+  /** Last block that was scanned for deposits. Suffix: chain ID. */
   deposits: 'deposits:',
-  /** The newest block, and up to which one deposits count. */
+  /** Newest block, and the block up to which deposits are confirmed. */
   depositsHead: 'deposits-head',
-  /** How many moves of coins that are set aside wait for what is not credited yet. */
+  /** Number of suspended coin transfers that wait for uncredited deposits. */
   movesWaiting: 'coin-moves-waiting',
-  /** Of a treasury's address: how many transactions it had sent when it was first looked at. */
+  /** Number of transactions a treasury had sent when Annal first read it. Suffix: treasury address. */
   treasury: 'treasury:',
-  /** The treasury of which the chain counts transactions that the database does not know. */
+  /** Treasury for which the chain counts transactions that the database does not know. */
   treasuryInDoubt: 'treasury-in-doubt',
-  /** Since when feeds are whole. */
+  /** Time since which feeds are complete. */
   feedsKeptFrom: 'feeds-kept-from',
-  /** The identity of the key vault. */
+  /** Identity of the key vault. */
   vault: 'vault',
-  /** Of a key of the vault that is lost: when it was given up. */
+  /** Time when a lost vault key was abandoned. Suffix: key ID. */
   keyGivenUp: 'vault:given-up:',
 } as const
 
-/** What is remembered under a key; no row where nothing is. */
+/** Returns the value of a key, or no row if it is not set. */
 export const findSetting = statement(
   'setting_find',
   { parameters: { key: text }, columns: { value: text } },
   'select value from settings where key = $key',
 )
 
-/** The first writer's value stays; returns the value that holds. */
+/** Sets a value unless the key exists. Returns the stored value. */
 export const rememberSetting = statement(
   'setting_remember',
   { parameters: { key: text, value: text }, columns: { value: text } },
@@ -48,14 +48,14 @@ export const rememberSetting = statement(
    select value from inserted_setting union all select value from settings where key = $key limit 1`,
 )
 
-/** Remembers when this was first asked, by the database's clock. */
+/** Stores the current time of the database's clock unless the key exists. */
 export const rememberMoment = statement(
   'setting_remember_moment',
   { parameters: { key: text } },
   'insert into settings (key, value) values ($key, clock_timestamp()::text) on conflict (key) do nothing',
 )
 
-/** The newest writer's value holds. */
+/** Sets or replaces a value. */
 export const replaceSetting = statement(
   'setting_replace',
   { parameters: { key: text, value: text } },

@@ -1,38 +1,38 @@
 /**
- * One process at a time changes the tables. A session's lock lives as long as its connection, also while its process is
- * frozen, so the server ends the session when it hears nothing of it. Scripts run in the session that holds the lock, so a
- * process that wakes later has neither, and changes nothing.
+ * Lock that lets one process at a time migrate. A session lock lives as long as its connection, even while its
+ * process is frozen. The server therefore ends silent sessions. Scripts run in the session that holds the lock, so a
+ * process that wakes later can change nothing.
  */
 import type pg from 'pg'
 
-/** That of Prisma's engine: `prisma migrate deploy` and we keep out of each other's way. */
+/** Advisory lock of Prisma's engine. Using the same one excludes `prisma migrate deploy`. */
 const LOCK = 72_707_369
 
-/** What a role may have been given: limits for requests, and a change of the tables takes as long as it takes. */
+/** Timeouts that a role may have for requests. Migrations may take longer. */
 const limits = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
 
-/** SQL that keeps out who migrates until its transaction ends, and waits for that as long as it takes. */
+/** SQL that waits without a timeout for the migration lock and holds it until the transaction ends. */
 export const lockForTransaction = `
   SELECT ${limits.map((name) => `set_config('${name}', '0', true)`)}; SELECT pg_advisory_xact_lock(${LOCK})`
 
-/** Milliseconds without a word after which a session is ended. */
+/** Idle time after which the server ends the session, in milliseconds. */
 export const SILENCE_MS = 20_000
 
-/** PostgreSQL's code for that end. */
+/** SQLSTATE of a session that the server ended because it was idle. */
 const IDLE_SESSION_TIMEOUT = '57P05'
 
-/** The right to change the tables. */
+/** The lock that permits schema changes. */
 export interface MigrationLock {
-  /** Runs a script in one transaction. Raises PostgreSQL's sentence when it fails, and another one when the lock was lost. */
+  /** Runs a script in one transaction. Throws PostgreSQL's error, or another error if the lock was lost. */
   run(script: string): Promise<pg.QueryResult>
 }
 
 /**
- * Waits until nobody else migrates, however long that takes; a frozen process is waited for as long as `silence` says (milliseconds). The
- * lock is the connection's: it ends with it.
+ * Waits without a timeout until no other process migrates. A frozen process loses the lock after `silence`
+ * milliseconds. Closing the connection releases the lock.
  */
 export async function takeMigrationLock(client: pg.Client, silence: number): Promise<MigrationLock> {
-  // Neither a script that runs nor waiting for the lock is silence.
+  // A running script and a wait for the lock do not count as idle.
   await client.query(`SET idle_session_timeout = ${silence}`)
   for (const name of limits) await client.query(`SET ${name} = 0`)
   await client.query('SELECT pg_advisory_lock($1)', [LOCK])
@@ -44,11 +44,11 @@ export async function takeMigrationLock(client: pg.Client, silence: number): Pro
   return {
     async run(script) {
       try {
-        // One message, which the server carries out to its end or not at all, whatever becomes of this process.
+        // The script is one message. The server runs it completely or not at all, even if this process dies.
         return await client.query(script)
       } catch (error) {
         look(error as Error)
-        throw isLost ? new Error('Another process migrates by now.', { cause: error }) : error
+        throw isLost ? new Error('Another process took over the migration.', { cause: error }) : error
       }
     },
   }

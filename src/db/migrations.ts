@@ -11,12 +11,12 @@ import { DatabaseClient } from './database-client.ts'
 import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 import { assertSettings } from './session-settings.ts'
 
-/** PostgreSQL's code for what a role may not do. */
+/** SQLSTATE for a missing privilege. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code
 
-/** An error as it is told to an operator: where the database's role lacks a right, with what to do about it; else as it is. */
+/** Converts a missing-privilege error to a FixableError with instructions. Returns other errors unchanged. */
 export function explainRights(error: unknown): unknown {
   if (!(error instanceof Error) || ![error, error.cause].some((each) => codeOf(each) === INSUFFICIENT_PRIVILEGE))
     return error
@@ -31,7 +31,7 @@ export function explainRights(error: unknown): unknown {
 export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
 export interface Migration {
-  /** Name of its folder: `<time>_<verb>_<noun>`. */
+  /** Folder name: `<time>_<verb>_<noun>`. */
   name: string
   script: string
   /** SHA-256 of the script in hexadecimal. Prisma and Annal use it to detect an edited migration. */
@@ -61,7 +61,7 @@ interface AppliedRow {
 
 const hasHistory = `to_regclass('_prisma_migrations') IS NOT NULL`
 
-/** As Prisma's engine creates it. */
+/** Creates the history table with the same definition as Prisma's engine. */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -78,7 +78,10 @@ const createHistory = `
 const rollBackUnfinished = `
   UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL`
 
-/** Runs in the script's transaction, so a killed process leaves neither the changes nor the record. */
+/**
+ * Records a migration. Runs in the script's transaction, so a killed process leaves neither the changes nor the
+ * record.
+ */
 const recordSql = ({ name, checksum }: Migration) => `
   INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
   VALUES (gen_random_uuid(), '${checksum}', ${pg.escapeLiteral(name)}, clock_timestamp(), 1)`
@@ -98,7 +101,7 @@ const PRE_RELEASE = /^2026112[1-6]\d{6}_/
 /** Last Git commit that has the migrations of `PRE_RELEASE`. */
 const PRE_RELEASE_COMMIT = '9b0c61da'
 
-/** Raises when the database was migrated by another version that this one cannot follow. */
+/** Throws if an unknown version of Annal migrated the database. */
 const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migration[]): void => {
   const unknown = applied.filter((row) => !migrations.some(({ name }) => name === row.name))
   if (unknown.length === 0) return
@@ -115,8 +118,8 @@ const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migrat
 }
 
 /**
- * Returns the migrations that the database lacks. Raises when an applied migration was edited, or when the database was
- * migrated by another version.
+ * Returns the migrations that the database lacks. Throws if an applied migration was edited, or if an unknown version
+ * migrated the database.
  */
 const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
   const applied = await readApplied(client)
@@ -133,7 +136,7 @@ const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<
   })
 }
 
-/** Creates the history table. Raises when the database contains tables of another application. */
+/** Creates the history table. Throws if the database contains tables of another application. */
 const openHistory = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ isForeign: boolean }>(
     `SELECT NOT ${hasHistory} AND EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isForeign"`,
@@ -176,10 +179,11 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
 }
 
 /**
- * Applies missing migrations in the order of their names, and returns the names. When several processes start at once, one
- * applies them and the others wait. Each migration is one transaction. Raises when a migration fails or was edited, when the
- * tables belong to another application, when another process took over after `silence` milliseconds without a sign of life,
- * and as `assertSettings` does.
+ * Applies missing migrations in the order of their names, and returns the names. If several processes start together,
+ * one applies them and the others wait. Each migration is one transaction.
+ *
+ * Throws if a migration fails or was edited, or if the tables belong to another application. Throws if another
+ * process took over after `silence` milliseconds of inactivity. Throws the errors of `assertSettings`.
  */
 export const applyMigrations = async (
   databaseUrl: string,
@@ -194,7 +198,7 @@ export const applyMigrations = async (
   })
 }
 
-/** Raises unless the database has exactly the migrations of this version. */
+/** Throws unless the database has exactly the migrations of this version. */
 export const assertMigrated = async (databaseUrl: string, folder = migrationsFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   const missing = await withClient(databaseUrl, (client) => findMissing(client, migrations))
@@ -212,7 +216,7 @@ export interface MigrationStatus {
   pending: string[]
 }
 
-/** Returns the applied and pending migrations. Raises as `applyMigrations` does. */
+/** Returns the applied and pending migrations. Throws the same errors as `applyMigrations`. */
 export const readMigrationStatus = async (databaseUrl: string, folder = migrationsFolder): Promise<MigrationStatus> => {
   const migrations = await readMigrations(folder)
   return await withClient(databaseUrl, async (client) => ({
@@ -224,8 +228,8 @@ export const readMigrationStatus = async (databaseUrl: string, folder = migratio
 }
 
 /**
- * Makes or updates all tables: ours, and those of the job queue. Returns the migrations that were applied. Safe when several
- * processes start at once: one does it, the others wait. Raises as `applyMigrations` does.
+ * Creates or updates all tables, including those of the job queue. Returns the applied migrations. If several
+ * processes start together, one migrates and the others wait. Throws the same errors as `applyMigrations`.
  */
 export async function prepareDatabase(databaseUrl: string): Promise<string[]> {
   const applied = await applyMigrations(databaseUrl)

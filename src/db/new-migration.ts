@@ -1,4 +1,4 @@
-/** `npm run migrate:new -- <verb_noun>` writes the next migration from what was changed in schema.prisma. For developers only. */
+/** Development tool: `npm run migrate:new -- <verb_noun>` writes a migration for the changes in schema.prisma. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createLog } from '../telemetry/log.ts'
 import { migrationsFolder, readMigrations } from './migrations.ts'
 import { withSchemaEngine } from './schema-engine.ts'
 
-/** Works on the database of the configuration, or on the embedded one, which is started when it does not run. */
+/** Runs `work` on the configured database, or on the embedded one. Starts the embedded database if necessary. */
 async function withConfiguredDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
   const { database, dir, logLevel } = readConfig()
   if (database.directUrl) return await work(database.directUrl)
@@ -22,7 +22,7 @@ async function withConfiguredDatabase<T>(work: (databaseUrl: string) => Promise<
   }
 }
 
-/** Carries out a command on the database and tells what it answers. What it raises is told, too, and ends the process with 1. */
+/** Runs a command on the database and prints its result. Prints an error and sets exit code 1 if it fails. */
 export async function runOnDatabase(command: (databaseUrl: string) => Promise<string>): Promise<void> {
   try {
     process.stdout.write(`${await withConfiguredDatabase(command)}\n`)
@@ -34,7 +34,7 @@ export async function runOnDatabase(command: (databaseUrl: string) => Promise<st
 
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
 
-/** A folder of migrations, as Prisma's engine wants to be told of it. */
+/** Returns a folder of migrations in the format of Prisma's engine. */
 export const listMigrations = async (folder = migrationsFolder): Promise<MigrationList> => ({
   baseDir: folder,
   lockfile: { path: 'migration_lock.toml', content: await readFile(join(folder, 'migration_lock.toml'), 'utf8') },
@@ -46,8 +46,8 @@ export const listMigrations = async (folder = migrationsFolder): Promise<Migrati
 })
 
 /**
- * The SQL that leads from the migrations to `schema.prisma`; empty when they are equal. Works in a temporary database
- * on the server of `databaseUrl`, whose user must be allowed to create one.
+ * Returns the SQL that leads from the migrations to `schema.prisma`, or an empty string if they match. Creates a
+ * temporary database on the server, so the user of `databaseUrl` needs the right to create one.
  */
 export const diffMigrations = async (databaseUrl: string, folder = migrationsFolder): Promise<string> => {
   const from: DiffTarget = { tag: 'migrations', ...(await listMigrations(folder)) }
@@ -62,8 +62,8 @@ export const diffMigrations = async (databaseUrl: string, folder = migrationsFol
 }
 
 /**
- * Writes a new migration folder from what `diffMigrations` says; an empty one to fill by hand when nothing differs.
- * `name` is `verb_noun`. Returns the path of its `migration.sql`. Applies nothing.
+ * Writes a new migration folder with the SQL of `diffMigrations`, or an empty script if nothing differs. `name` is
+ * `verb_noun`. Returns the path of its `migration.sql`. Does not apply it.
  */
 export const createMigration = async (
   databaseUrl: string,

@@ -15,7 +15,7 @@ export const timeLimits = {
   idle_in_transaction_session_timeout: 5_000,
 } as const
 
-/** Milliseconds between two checks. A query is cancelled at most this much later. */
+/** Milliseconds between two checks. A query is cancelled at most this much after its timeout. */
 const LOOK_EVERY_MS = 500
 
 /** Undocumented driver state: the query that a connection runs. */

@@ -1,6 +1,6 @@
 /**
- * Prisma's schema engine, compiled to WebAssembly: needs no download, and talks through the driver adapter. Only for
- * developers: it writes migrations and compares them; what applies them is `migrations.ts`.
+ * Prisma's schema engine, compiled to WebAssembly. It needs no download and connects through the driver adapter.
+ * Development only: it writes and compares migrations, and `migrations.ts` applies them.
  */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -19,23 +19,24 @@ import { createPool, DatabaseClient } from './database-client.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm') & { __wbg_set_wasm(exports: object): void }
 
-/** As far as we need it: TypeScript knows WebAssembly only as a part of browsers. */
+/** The part of WebAssembly's API that is used. TypeScript declares it only for browsers. */
 interface WebAssemblyApi {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>
 }
 
 interface EngineGlobals {
   WebAssembly: WebAssemblyApi
-  /** The engine writes here before it panics; without it, the message is lost. */
+  /** Registry to which the engine writes before it panics. Without it, the message is lost. */
   PRISMA_WASM_PANIC_REGISTRY: { set_message(message: string): void }
 }
 
-/** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000
 
 let loaded: Promise<EngineModule> | undefined
 
-/** The engine leaves the alarm of its lock behind, and a process that has nothing else to do must not wait ten seconds for it. */
+/**
+ * Makes the engine's timers idle. Otherwise the timer of its lock would delay the end of the process by ten seconds.
+ */
 const withIdleTimers = (engine: EngineModule): object =>
   Object.fromEntries(
     Object.entries(engine).map(([name, part]) =>
@@ -45,7 +46,9 @@ const withIdleTimers = (engine: EngineModule): object =>
     ),
   )
 
-/** Importing the package's main file works too, but prints a warning about an experimental feature. */
+/**
+ * Loads the engine. Importing the package's main file also works, but prints a warning about an experimental feature.
+ */
 const loadEngine = async (): Promise<EngineModule> => {
   const glue = '@prisma/schema-engine-wasm/schema_engine_bg'
   const engine = (await import(glue)) as EngineModule
@@ -64,19 +67,21 @@ const loadEngine = async (): Promise<EngineModule> => {
 }
 
 /**
- * PostgreSQL's one-byte "char", in which its catalog keeps kinds. The adapter does not know it, and the engine wants it as
- * a character: it travels through the adapter as an array of "char", which no catalog query of the engine returns.
+ * Type IDs of PostgreSQL's one-byte "char", which its catalogs use, and of its array. The adapter does not know
+ * "char", and the engine expects a character. It is passed as an array of "char", because no catalog query of the
+ * engine returns one.
  */
 const CATALOG_CHAR = 18
 const CATALOG_CHAR_ARRAY = 1002
 
 /**
- * One connection, because the engine's own lock belongs to a session. A script goes to PostgreSQL in one message, which
- * makes it one transaction; the adapter would cut it at every semicolon, also inside a function's body.
+ * Connects with a single connection, because the engine's lock belongs to a session. PostgreSQL gets a script in one
+ * message, which makes it one transaction. The adapter would split it at every semicolon, even inside a function
+ * body.
  */
 const connect = async (url: string, afterDispose: () => Promise<void>): Promise<SqlDriverAdapter> => {
   const pool = createPool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // One that is lost while it idles is replaced.
+  // The pool replaces an idle connection that is lost.
   pool.on('error', () => undefined)
   const query = pool.query.bind(pool)
   const readable = Object.assign(pool, {
@@ -98,7 +103,7 @@ const connect = async (url: string, afterDispose: () => Promise<void>): Promise<
     executeScript: async (script: string) => {
       await query(script)
     },
-    // The engine leaves some adapters open; `withSchemaEngine` closes all of them, and waits for each.
+    // The engine leaves some adapters open. `withSchemaEngine` closes all of them.
     dispose: () => {
       disposing ??= pool.end().then(afterDispose)
       return disposing
@@ -107,8 +112,8 @@ const connect = async (url: string, afterDispose: () => Promise<void>): Promise<
 }
 
 /**
- * The adapter's own shadow database would be the real one: its pool prefers the name in the connection string over the
- * shadow's, and its DROP comes while it is still connected.
+ * Connects to a new shadow database. The adapter's own shadow database would be the real one, because its pool
+ * prefers the name in the connection string. It also drops the database while it is still connected.
  */
 const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
   const name = `annal_shadow_${randomUUID().replaceAll('-', '')}`
@@ -123,7 +128,7 @@ const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
   return await connect(shadow.href, () => administer(`DROP DATABASE ${name} WITH (FORCE)`))
 }
 
-/** Runs `work` with an engine on the database. Raises the engine's message as an Error. */
+/** Runs `work` with an engine for the database. Throws the engine's message as an Error. */
 export const withSchemaEngine = async <T>(
   databaseUrl: string,
   work: (engine: SchemaEngine) => Promise<T>,

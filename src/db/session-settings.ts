@@ -1,14 +1,17 @@
-/** Settings under which our statements mean what they say. PostgreSQL has them so unless a role, a database or the server was told otherwise. */
+/**
+ * PostgreSQL settings that Annal's statements require. They are defaults, but a role, a database or the server may
+ * override them.
+ */
 import type pg from 'pg'
 import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
 
-/** As `server_version_num` has it. Older ones lack functions that tables are made with. */
+/** Minimum `server_version_num`. Older versions lack functions that the migrations use. */
 const OLDEST_SERVER = 180_000
 
-/** By their names as `SHOW` knows them, how their values begin; the first is what one sets. */
+/** Required settings: names as in `SHOW`, with prefixes of the accepted values. The first one is recommended. */
 const needed: Record<string, readonly [string, ...string[]]> = {
-  // Of a commit that no standby has, the server tells by a warning alone.
+  // A warning is the only sign that a commit has not reached a synchronous standby.
   client_min_messages: ['notice', 'warning', 'log', 'debug'],
   datestyle: ['ISO'],
   default_transaction_isolation: ['read committed'],
@@ -27,14 +30,16 @@ interface Server {
   version: string
   number: number
   encoding: string
-  /** Where tables are made and looked for first; null when the search path names no schema that is there. */
+  /** Schema in which tables are created. Null if the search path contains no existing schema. */
   schema: string | null
   settings: Record<string, string>
 }
 
 /**
- * Raises a FixableError that says what to set when times would be read wrongly, writes be refused, those that meet fail instead of
- * waiting for each other, or a write be acknowledged that may be lost; and when the server is too old, or the database not in UTF-8 or without a place for tables.
+ * Throws a FixableError with instructions for a wrong setting. Wrong settings could misread times, reject writes,
+ * fail concurrent transactions, or lose acknowledged writes.
+ *
+ * Also throws for an outdated server, a database that is not in UTF-8, and a missing schema.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await client.query<Server>(read)
@@ -69,11 +74,11 @@ export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<
   )
 }
 
-/** Which variable says where such sessions are. */
+/** Environment variable that contains the connection URL. */
 export type SessionVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL'
 
 const TIMEOUT_MS = 5_000
-/** Milliseconds; only to see whether what a connection is opened with arrives. */
+/** Timeout value that tests whether a connection's start-up settings reach the server, in milliseconds. */
 const PROBE = 7_654
 
 const instead: Record<SessionVariable, string> = {
@@ -82,7 +87,10 @@ const instead: Record<SessionVariable, string> = {
   DATABASE_DIRECT_URL: 'Lead it to PostgreSQL itself.',
 }
 
-/** Nothing that the driver or the system says holds a password. Of a host with several addresses each has a reason. */
+/**
+ * Returns the reason of a connection error. Neither the driver nor the system includes the password. A host with
+ * several addresses has one reason for each.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
   return error instanceof Error ? error.message : String(error)
@@ -100,7 +108,7 @@ const backendOf = async (client: pg.Client) => {
   return rows[0]!.pid
 }
 
-/** Whether a connection is given another server connection, once both have ended a transaction in either order. */
+/** Returns true if two connections swap their server connections after transactions that end in either order. */
 async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
   for (const order of [
     [one, other],
@@ -117,8 +125,8 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 }
 
 /**
- * Tries whether sessions are our own. Raises a FixableError that says what to do when `databaseUrl` leads through a pooler that
- * shares sessions or drops settings, where no database answers, and as `assertSettings` does.
+ * Checks that `databaseUrl` provides its own sessions. Throws a FixableError with instructions for a pooler that
+ * shares sessions or drops settings, and for a database that does not respond. Throws the errors of `assertSettings`.
  */
 export async function assertOwnSessions(
   databaseUrl: string,
@@ -141,7 +149,7 @@ export async function assertOwnSessions(
   }
   try {
     const [one, other] = [await connect(), await connect()]
-    // A server tells a new connection its own number; poolers make one up.
+    // A server reports its own backend process ID. A pooler reports an invented one.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     if (!isDirect && (await isShared(one, other))) {
       throw new FixableError(

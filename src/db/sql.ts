@@ -1,126 +1,130 @@
 /**
- * SQL statements with named, typed parameters and columns (decision 1). In the text a parameter is `$name`. Its position and its
- * cast come from the declaration. Statements share fragments of such text.
+ * SQL statements with named, typed parameters and columns (decision 1). The text refers to a parameter as `$name`.
+ * The declaration provides its position and cast. Statements can share text fragments.
  * `test/unit/db/statements.test.ts` prepares every statement against the migrated database.
  */
 
 declare const carried: unique symbol
 
-/** A type of PostgreSQL with what the driver takes for it and makes of it. */
+/** A PostgreSQL type with the corresponding TypeScript type. */
 export interface SqlType<Value> {
-  /** Its name in PostgreSQL. */
+  /** Type name in PostgreSQL. */
   readonly type: string
   readonly [carried]?: Value
 }
 
 const typeOf = <Value>(type: string): SqlType<Value> => ({ type })
 
-/** Written with hyphens, in lower case. */
+/** UUID in lower case with hyphens. */
 export const uuid = typeOf<string>('uuid')
 /** Text of any length, without null characters. */
 export const text = typeOf<string>('text')
-/** 32 bits. */
+/** 32-bit integer. */
 export const int = typeOf<number>('integer')
-/** The largest that it holds. */
 export const LARGEST_INT = 2_147_483_647
-/** A text of digits as such a number; undefined for any other text, and for what is larger. */
+/** Parses decimal digits as a 32-bit integer. Returns undefined for other texts and larger numbers. */
 export const readInt = (digits: string): number | undefined =>
   /^\d{1,10}$/.test(digits) && Number(digits) <= LARGEST_INT ? Number(digits) : undefined
-/** 16 bits. */
+/** 16-bit integer. */
 export const smallint = typeOf<number>('smallint')
-/** Of any size, therefore text. */
+/** 64-bit integer, as text. */
 export const bigint = typeOf<string>('bigint')
-/** An amount, exact, therefore text. */
+/** Exact decimal number, as text. Used for amounts. */
 export const numeric = typeOf<string>('numeric')
-/** A double; never an amount. */
+/** Double. Never use it for amounts. */
 export const float = typeOf<number>('double precision')
-/** Never null, as all of these: `orNull(boolean)` may be. */
+/** Boolean. Like the other types, it is never null; use `orNull(boolean)` for a nullable one. */
 export const boolean = typeOf<boolean>('boolean')
-/** `bytea`; any `Uint8Array` as a parameter. */
+/** Binary data (`bytea`). Parameters accept any `Uint8Array`. */
 export const bytes = typeOf<Buffer>('bytea')
-/** A moment; as a `Date` cut to milliseconds. */
+/** Timestamp, as a `Date` truncated to milliseconds. */
 export const timestamp = typeOf<Date>('timestamp with time zone')
-/** A column of what a function returns that is called for its effect. */
+/** Result column of a function that is called only for its effect. */
 export const nothing = typeOf<''>('void')
-/** Read as `Value`. As a parameter it is JSON text: declare it `text` and cast it where it stands. */
+/** JSON value, read as `Value`. Declare a parameter as `text` and cast it in the statement. */
 export const json = <Value>() => typeOf<Value>('json')
-/** The same, of the type `jsonb`. */
+/** The same as `json`, with the type `jsonb`. */
 export const jsonb = <Value>() => typeOf<Value>('jsonb')
-/** A type of which only these values occur: `textOf<'NUM' | 'POINTS'>()`, or with the name of an enumeration of ours. */
+/** A type with a fixed set of values: `textOf<'NUM' | 'POINTS'>()`. Pass the name of a database enum as `type`. */
 export const textOf = <Value extends string>(type = 'text') => typeOf<Value>(type)
-/** A type whose values may be missing. */
+/** Nullable variant of a type. */
 export const orNull = <Value>({ type }: SqlType<Value>) => typeOf<Value | null>(type)
-/** A list of values of a type. */
+/** Array of a type. */
 export const arrayOf = <Value>({ type }: SqlType<Value>) => typeOf<Value[]>(`${type}[]`)
 
-/** Types by the names of parameters or columns. */
+/** Types by parameter or column name. */
 export type Types = Readonly<Record<string, SqlType<unknown>>>
 type ValueOf<Type> = Type extends SqlType<infer Value> ? Value : never
-/** The row that columns declare. */
+/** Row type of the declared columns. */
 export type RowOf<Columns extends Types> = { [Name in keyof Columns]: ValueOf<Columns[Name]> }
-/** What the driver takes for a value that it reads. Nothing that is asked changes it. */
+/** Read-only input type of a column type. */
 type Given<Value> = Value extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : Value extends Buffer
     ? Uint8Array
     : Value
-/** What a statement with these parameters is asked with. */
+/** Argument type of a statement with these parameters. */
 export type ParametersOf<Parameters extends Types> = {
   readonly [Name in keyof Parameters]: Given<ValueOf<Parameters[Name]>>
 }
 
-/** How a statement is carried out. */
+/** Execution options of a statement. */
 export interface StatementOptions {
-  /** Whether it reads or counts many rows: such statements leave connections to the others. */
+  /** True if it reads or counts many rows. Such statements leave some connections to other statements. */
   readonly isList?: boolean
-  /** Milliseconds until its answer is given up; 8.5 seconds when left out, and at most where it is no part of a transaction. */
+  /**
+   * Response timeout, in milliseconds. Default: 8.5 seconds. Outside a transaction, the default is also the maximum.
+   */
   readonly patience?: number
 }
 
-/** How a write is carried out for several callers at once. */
+/** The batch form of a write, for several callers. */
 export interface Together {
-  /** Takes a list of each parameter, and `origins`; answers each row with the `place` of who asked, from 1. */
+  /** Statement that takes a list for each parameter, and `origins`. Each row has the caller's `place`, from 1. */
   readonly statement: Statement<never, unknown>
-  /** Parameters of which no two callers may give the same: what each of them changes. */
+  /** Parameters that identify the changed data. Callers in one batch must have distinct values for them. */
   readonly apart: readonly string[]
 }
 
-/** One SQL statement, prepared once per connection under its name. */
+/** An SQL statement. Each connection prepares it once, under its name. */
 export interface Statement<Parameters, Row> extends StatementOptions {
   /** Set for a write that can share a statement with other callers (decision 52). */
   readonly together?: Together
   readonly name: string
   readonly text: string
-  /** In the order of their places. */
+  /** Parameters in the order of their positions. */
   readonly parameters: readonly { readonly name: string; readonly type: string }[]
   readonly columns: Types
   readonly [carried]?: (parameters: Parameters) => Row
 }
 
-/** What a statement is asked with, what comes back, and how it is carried out. */
+/** Parameters, result columns and execution options of a statement. */
 export interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
-  /** None when left out. */
+  /** Default: no parameters. */
   readonly parameters?: Parameters
-  /** Of its rows; none when left out. A column says itself whether it can be null: the server does not tell. */
+  /**
+   * Columns of the result. Default: none. Declare nullable columns with `orNull`, because the server does not report
+   * nullability.
+   */
   readonly columns?: Columns
 }
 
 const statements = new Map<string, Statement<never, unknown>>()
 
 /**
- * What any statement may name without being asked with it: whoever carries it out fills it in. `$trace`: where what is being done
- * began (`Tracer.origin`), for work that goes on elsewhere.
+ * Parameters that every statement may use without declaring them. `$trace` is the current trace context
+ * (`Tracer.origin`), for work that another process continues.
  */
 const ambient = { trace: orNull(text) }
 
-/** Every statement of the modules that were loaded. */
+/** Returns every statement of the loaded modules. */
 export const allStatements = (): readonly Statement<never, unknown>[] => [...statements.values()]
 
 const PARAMETER = /\$(\w+)/g
 
 /**
- * Declares a statement. Raises when its text and its parameters do not name the same, and when another one has its name,
- * because connections would mistake one for the other.
+ * Declares a statement. Throws if its text and its parameters differ, or if the name is in use: connections would
+ * confuse the two prepared statements.
  */
 export function statement<
   Parameters extends Types = Record<never, never>,
@@ -151,22 +155,25 @@ export function statement<
   return made
 }
 
-/** The two forms of a write: for one caller, and for several. */
+/** The SQL parts in which the two forms of a write differ: for one caller, and for several. */
 export interface Form {
-  /** The part `item`: a row for each caller, with a column for each parameter, in snake case, and `trace`. It is to be named once. */
+  /**
+   * The CTE `item`: one row per caller, with `trace` and a column in snake case for each parameter. Refer to it
+   * exactly once.
+   */
   readonly item: string
-  /** Whether a row that somebody else holds is to be passed over. Then whoever asked for it is served alone, and waits for it. */
+  /** True if a row that another transaction locks is skipped. Its caller then runs alone and waits for the lock. */
   readonly skipsLocked: boolean
-  /** To be selected first of what is answered: the place of who asked. */
+  /** First column of the result: the caller's position in the batch. */
   readonly place: string
 }
 
-/** A statement for many waits no longer for what somebody else holds; then its callers are served alone. */
+/** Lock timeout of a batch, in milliseconds. After a timeout, each caller runs alone. */
 const LONGEST_LOCK_MS = 300
 
 const columnOf = (parameter: string) => parameter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** What a caller gave as a parameter, as a column of the row `of` that carries it on. */
+/** Returns the column of a parameter in the row `of`. */
 export const givenSql = (of: string) => (parameter: string) => `${of}.${columnOf(parameter)}`
 
 function oneItem(parameters: Types): Form {
@@ -176,10 +183,10 @@ function oneItem(parameters: Types): Form {
 
 function manyItems(parameters: Types): Form {
   const columns = [...Object.keys(parameters), 'trace'].map((name) => `"${columnOf(name)}"`).join(', ')
-  // Of a list in a query of its own the planner knows no length: one plan serves all.
+  // The planner does not see the length of a list in a subquery, so one plan serves all lengths.
   const lists = [...Object.keys(parameters), 'origins'].map((name) => `(select $${name})`).join(', ')
   return {
-    // Others than who asks for something that somebody holds are not to wait for it.
+    // A short lock timeout prevents one locked row from delaying the other callers.
     item: `item as (
       select ${columns}, place::int
       from (select set_config('lock_timeout', '${LONGEST_LOCK_MS}ms', true)) as patience,
@@ -191,8 +198,8 @@ function manyItems(parameters: Types): Form {
 }
 
 /**
- * Declares a write that is carried out for several callers at once where they come together, each as if alone: whoever gets no row is
- * served again by the statement for one. `apart`: parameters of which no two of them may give the same.
+ * Declares a write that can run for several callers in one statement, with the same results as separate statements. A
+ * caller without a row runs again alone. `apart`: parameters that must be distinct within a batch.
  */
 export function joinedStatement<Parameters extends Types, Columns extends Types>(
   name: string,
@@ -213,16 +220,19 @@ export function joinedStatement<Parameters extends Types, Columns extends Types>
   return Object.assign(alone, { together: { statement: together, apart } })
 }
 
-/** What a statement is asked with; nothing where it has no parameters. */
+/** Arguments of a statement. Empty if it has no parameters. */
 export type Asked<Parameters> = keyof Parameters extends never ? Record<string, never> : Parameters
 
-/** What asks a database: the rows of one statement. Every parameter is given, and nothing else. */
+/** Executes one statement and returns its rows. Pass exactly the declared parameters. */
 export interface Query {
   <Row>(statement: Statement<Record<never, never>, Row>): Promise<Row[]>
   <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: Asked<NoInfer<Parameters>>): Promise<Row[]>
 }
 
-/** What is asked with, in the places of the text; `trace` is where it began, if anybody follows it. */
+/**
+ * Returns the values in the order of their positions. `trace` returns the current trace context, or null if tracing
+ * is off.
+ */
 export const valuesOf = (
   { parameters }: Statement<never, unknown>,
   given?: unknown,

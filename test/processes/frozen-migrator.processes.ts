@@ -67,7 +67,7 @@ it('a process frozen during a migration delays the next one for a limited time, 
   const ended = once(frozen, 'exit')
   frozen.kill('SIGCONT')
   expect(await ended).toEqual([0, null])
-  expect(await said).toContain('Another process migrates by now')
+  expect(await said).toContain('Another process took over the migration')
   const { rows } = await database.query('select word from second_words')
   expect(rows).toEqual([{ word: 'once' }])
   expect(await applyMigrations(testDatabase.url, folder, SILENCE)).toEqual([])

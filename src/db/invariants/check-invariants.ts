@@ -1,4 +1,4 @@
-/** Looks at what must never go wrong: each invariant is a query that returns no rows. */
+/** Checks the database's invariants. Each invariant is a query that returns no rows. */
 
 import { accountInvariants } from '../../modules/accounts/account-invariants.ts'
 import { historyInvariants } from '../../modules/commits/commits.sql.ts'
@@ -10,7 +10,7 @@ import { arrayOf, statement, text } from '../sql.ts'
 import { type Finding, findingOf, type Invariant, MOST_ROWS } from './invariant.ts'
 import parts from './parts-of-tables.json' with { type: 'json' }
 
-/** Keys, references, checks, indexes and triggers, each as `table.name`. */
+/** Query for all keys, references, checks, indexes and triggers, each as `table.name`. */
 export const partsSql = `
   select c.relname || '.' || part.name as name
   from pg_class c cross join lateral (
@@ -19,7 +19,7 @@ export const partsSql = `
     union select tgname from pg_trigger where tgrelid = c.oid and not tgisinternal) part
   where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`
 
-/** What of `parts` (each `table.name`) is missing, and which index is not whole, of the job queue's, too. */
+/** Finds missing `parts` (each `table.name`) and invalid indexes. Includes the tables of the job queue. */
 const findTrouble = statement(
   'tables_find_trouble',
   { parameters: { parts: arrayOf(text) }, columns: { subject: text, problem: text } },
@@ -33,7 +33,7 @@ const findTrouble = statement(
    limit ${MOST_ROWS + 1}`,
 )
 
-/** Holds the tables to what the migrations make. */
+/** Compares the tables with the result of the migrations. */
 export const checkTables = async (
   database: Pick<Database, 'query'>,
 ): Promise<Finding & { rows: { subject: string; problem: string }[] }> =>
@@ -43,7 +43,7 @@ export const checkTables = async (
     await database.query(findTrouble, { parts }),
   )
 
-/** All of them. Each query sees one moment of the database, so it may run beside a busy service. */
+/** All invariants. Each query reads one snapshot, so the check may run beside a busy service. */
 export const invariants: Invariant[] = [
   ...bookInvariants,
   ...orderInvariants,
@@ -51,9 +51,12 @@ export const invariants: Invariant[] = [
   ...accountInvariants,
 ]
 
-/** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
+/**
+ * Statement timeout of the check, in milliseconds. The queries scan the whole ledger, so the request timeout is too
+ * short.
+ */
 const PATIENCE_MS = 3_600_000
-/** For the statements of this transaction: as long as the books are large. */
+/** Sets the statement timeout for the current transaction. */
 const patiently = statement(
   'invariant_timeout',
   { columns: { timeout: text } },
@@ -74,12 +77,12 @@ const withPublicIds = (row: object) =>
     Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? publicReference(value) : value]),
   )
 
-/** Connections that are used for it, where the pool has them: PostgreSQL answers each with one processor. */
+/** Maximum number of concurrent queries. PostgreSQL uses one processor for each of them. */
 const AT_ONCE = 2
 
 /**
- * Holds the database to every invariant, two at a time where its pool has as many `connections`, else one after the other. Locks nothing.
- * Raises what the first that could not be asked raised.
+ * Checks every invariant, two at a time if the pool has at least two `connections`. Takes no locks. Throws the error
+ * of the first query that fails.
  */
 export async function checkInvariants(database: Database, { connections = 1 } = {}): Promise<Finding[]> {
   const findings: Finding[] = []

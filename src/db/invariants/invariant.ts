@@ -1,26 +1,29 @@
 import type { Types } from '../sql.ts'
 
-/** Something that must always hold, with the query that finds what contradicts it. */
+/** A condition that must always hold, with a query that finds its violations. */
 export interface Invariant {
   id: string
   sentence: string
-  /** Columns of a violation. Default: its subject and the problem. An ID has the form `<prefix>:<UUID>` here and is shown as a public ID. */
+  /**
+   * Columns of a violation. Default: its subject and the problem. The query returns an ID as `<prefix>:<UUID>`;
+   * reports show the public ID.
+   */
   columns?: Types
   query: string
 }
 
-/** What contradicts one invariant; nothing when it holds. */
+/** Violations of one invariant. Empty if it holds. */
 export interface Finding {
   invariant: Pick<Invariant, 'id' | 'sentence'>
-  /** At most `MOST_ROWS`. */
+  /** At most `MOST_ROWS` rows. */
   rows: object[]
-  /** Whether there are more rows than these. */
+  /** True if there are more rows than returned. */
   isCut: boolean
-  /** What its rows tell is worth knowing, and nothing is wrong. */
+  /** True for an informational finding: its rows are not errors. */
   isNote?: boolean
 }
 
-/** A look of another kind, told like an invariant: at most `MOST_ROWS` of the rows that it found. */
+/** Returns a finding with at most `MOST_ROWS` of the given rows. Used for checks that are not a single query. */
 export const findingOf = <Row extends object>(
   id: string,
   sentence: string,
@@ -33,5 +36,5 @@ export const findingOf = <Row extends object>(
   isNote,
 })
 
-/** Rows of a finding that are shown. */
+/** Maximum number of rows shown per finding. */
 export const MOST_ROWS = 100

@@ -1,4 +1,7 @@
-/** From Prisma's arguments to one SQL statement. Values never become text, and names come from the data model only. */
+/**
+ * Compiles Prisma's read arguments to one SQL statement. Values are always parameters. Table and column names come
+ * only from the data model.
+ */
 
 import { createHash } from 'node:crypto'
 import { MAX_COUNTED } from '../../shared/lists.ts'
@@ -25,20 +28,23 @@ import {
 } from './scope.ts'
 import { all, compilePage, compileUnique, compileWhere, encodeNatural, type Page, type Parent } from './where.ts'
 
-/** What a read's rows hold, and at which place. */
+/** The contents of a result row and their positions. */
 export interface Shape {
   readonly fields: { readonly name: string; readonly at: number; readonly decode: Decode | undefined }[]
-  /** To-one relations lie in the same array. `presentAt` is where it says whether the relation is there; it is when undefined. */
+  /**
+   * To-one relations are in the same array. The value at `presentAt` is true if the related row exists. If
+   * `presentAt` is undefined, it always exists.
+   */
   readonly ones: { readonly name: string; readonly presentAt: number | undefined; readonly shape: Shape }[]
   /** To-many relations are arrays of arrays. */
   readonly lists: { readonly name: string; readonly at: number; readonly shape: Shape; readonly reverse: boolean }[]
   readonly counts: { readonly name: string; readonly at: number }[]
 }
 
-/** The values of a row, in the places that its shape names. */
+/** Column values of a row, at the positions given by its shape. */
 export type Row = readonly unknown[]
 
-/** One row as an object, with what hangs on it. */
+/** Converts a row to an object with its relations. */
 export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   const result: Record<string, unknown> = {}
   for (const { name, at, decode } of shape.fields) {
@@ -59,22 +65,25 @@ export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   return result
 }
 
-/** Rows as objects; `reverse` where they were read backwards. */
+/** Converts rows to objects. `reverse`: the rows were read in reverse order. */
 export const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
   const results = rows.map((row) => decodeRow(shape, row))
   return reverse ? results.reverse() : results
 }
 
-/** PostgreSQL takes no more arguments to a function. */
+/** Maximum number of arguments of a PostgreSQL function. */
 const MOST_COLUMNS = 100
 
-/** One row as a JSON array. Its columns are complete once the selection was compiled. */
+/**
+ * Returns the SQL for a row as a JSON array. Call this after the selection is compiled, because only then is
+ * `columns` complete.
+ */
 export const rowOf = (columns: readonly string[]): string => {
   if (columns.length > MOST_COLUMNS) throw unsupported
   return `json_build_array(${columns.join(', ')})`
 }
 
-/** Adds the columns that `args` select to `columns`. Raises `unsupported`. */
+/** Adds the columns that `args` selects to `columns`. Throws `unsupported`. */
 export const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): Shape => {
   const { select } = args
   const shape: Shape = { fields: [], ones: [], lists: [], counts: [] }
@@ -108,7 +117,7 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path,
   if (!isPlain(args)) throw unsupported
   if (relation.list) {
     const at = columns.length
-    // Its place is taken before the selection inside is compiled; that one fills an array of its own.
+    // The index is reserved before the inner selection is compiled, because that selection uses its own array.
     const list = compileList(scope, relation, args, path)
     columns.push(list.sql)
     shape.lists.push({ name, at, shape: list.shape, reverse: list.reverse })
@@ -159,33 +168,32 @@ const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string
   if (shape.counts.length === 0) throw unsupported
 }
 
-/** The methods of Prisma's client that are answered here. */
+/** Methods of Prisma's client that the compiler supports. */
 export const readMethods = ['findFirst', 'findMany', 'findUnique', 'findUniqueOrThrow', 'count'] as const
 
-/** One of them. */
 export type ReadMethod = (typeof readMethods)[number]
 
-/** A statement for every read of one shape. */
+/** A compiled statement for all reads with the same shape. */
 export interface Compiled {
-  /** The same for the same text in each process. */
+  /** Statement name, derived from the text. It is the same in every process. */
   readonly name: string
   readonly text: string
   readonly parameters: readonly Parameter[]
-  /** Prisma's answer, from rows of one column; undefined when a row was asked for and there is none. */
+  /** Converts rows of one column to Prisma's result. Returns undefined if `findUniqueOrThrow` finds no row. */
   readonly decode: (rows: Row[]) => unknown
-  /** Whether it reads or counts many rows. */
+  /** True if it reads or counts many rows. */
   readonly isList: boolean
-  /** Whether it reads one row and what hangs on it. */
+  /** True if it reads one row and its relations. */
   readonly isSingle: boolean
 }
 
-/** What a statement does besides what it is asked. */
+/** Options of the compiler. */
 export interface CompileOptions {
-  /** A page ends early rather than read texts and JSON of more bytes than this; it has one row at least. */
+  /** Maximum size of the texts and JSON in a page, in bytes. Longer pages end early but have at least one row. */
   pageBytes?: number | undefined
 }
 
-/** The statement for a read of this shape. Raises `unsupported` for what is left to Prisma. */
+/** Compiles a read of this shape. Throws `unsupported` for arguments that Prisma must execute. */
 export const compile = (
   model: Model,
   method: ReadMethod,
@@ -246,8 +254,8 @@ const compileFind = (
 }
 
 /**
- * A part of many rows: their keys are read first, which an index alone may tell, and only the rows of the part with what
- * belongs to them. So a row that is left out costs next to nothing.
+ * Compiles a page of many rows. It reads the keys first, often from an index alone, and then only the page's rows and
+ * relations. Skipped rows therefore cost almost nothing.
  */
 const compilePart = (compiling: CompileContext, model: Model, args: Arguments, pageBytes: number | undefined) => {
   const inner = newScope(compiling, model)
@@ -267,7 +275,10 @@ const compilePart = (compiling: CompileContext, model: Model, args: Arguments, p
 const sameRow = (model: Model, { alias }: Scope) =>
   model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
 
-/** Of the keys of a page, the first of which the texts take so many bytes together at most; one at least. */
+/**
+ * Returns SQL that limits the keys of a page to the first rows whose texts fit in `pageBytes`. Keeps at least one
+ * row.
+ */
 const cutTo = (
   pageBytes: number,
   compiling: CompileContext,
@@ -291,8 +302,8 @@ const cutTo = (
 }
 
 /**
- * The bytes in an answer of columns that hold as much as somebody writes. Of a long text the stored size is enough, which is
- * told without reading it: it is JSON, of which nothing becomes more than twice as long.
+ * SQL for the response size, in bytes, of columns with user-defined length. For a long text, twice its stored size is
+ * used, so that PostgreSQL need not read it. JSON escaping at most doubles it.
  */
 const bytesOf: Record<string, (column: string) => string> = {
   String: (column) =>

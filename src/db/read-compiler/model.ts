@@ -1,42 +1,42 @@
 /**
- * The data model as SQL needs it. Names of tables and columns come from the client's runtime data model, as in Pothos;
- * keys and the columns of relations come from the data model generated for Pothos. No generated source says which
- * columns a relation refers to, so they are taken to be the other model's identifier, nor what an enum's values are
- * called in the database, so they are taken to keep their names; a test holds `schema.prisma` to both.
+ * The data model in terms of SQL. Table and column names come from the client's runtime data model, as in Pothos.
+ * Keys and relation columns come from the data model generated for Pothos.
+ *
+ * Neither source contains two facts, so the code assumes them. A relation refers to the other model's primary key,
+ * and enum values have the same names in the database. A test checks `schema.prisma` for both.
  */
 import { $Enums } from '../prisma/client.ts'
 import { getDatamodel } from '../prisma/pothos-types.ts'
 
-/** A field that leads to another model. */
+/** A field that refers to another model. */
 export interface Relation {
   readonly list: boolean
   readonly required: boolean
   readonly model: Model
-  /** Column here, column there; all must be equal. */
+  /** Pairs of a local and a foreign column. All pairs must be equal. */
   readonly columns: readonly (readonly [string, string])[]
 }
 
-/** A field with a value of its own. */
+/** A field with a scalar or enum value. */
 export interface Field {
   readonly name: string
-  /** Prisma's name of the type; `Enum` for enums. */
+  /** Prisma's type name, or `Enum` for enums. */
   readonly type: string
   readonly required: boolean
-  /** Quoted. */
+  /** Quoted column name. */
   readonly column: string
-  /** Of an enum. They bear the same names in the database; no generated source knows of others. */
+  /** Values of an enum. They have the same names in the database. */
   readonly values?: ReadonlySet<string>
 }
 
-/** A model with its table. */
 export interface Model {
   readonly name: string
-  /** Quoted. */
+  /** Quoted table name. */
   readonly table: string
   readonly id: readonly Field[]
   readonly scalars: ReadonlyMap<string, Field>
   readonly relations: ReadonlyMap<string, Relation>
-  /** What `findUnique` and `cursor` may name: a field, or fields under their joint name. */
+  /** Unique keys that `findUnique` and `cursor` accept: a field, or several fields under their combined name. */
   readonly uniques: ReadonlyMap<string, readonly Field[]>
 }
 
@@ -63,7 +63,7 @@ const runtimeDataModel = (prisma: object): RuntimeDataModel => {
   return model as RuntimeDataModel
 }
 
-/** All models by name. Raises when the client and the data model generated for Pothos do not agree. */
+/** Returns all models by name. Throws if the client and the data model generated for Pothos differ. */
 export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
   const runtime = runtimeDataModel(prisma)
   const enums: Record<string, Record<string, string>> = $Enums
@@ -102,12 +102,12 @@ export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
       if (field.kind !== 'object') continue
       const other = known(models.get(field.type), field.type)
       const back = descriptions[field.type]?.fields.find(
-        // Of a relation of a model to itself, the other end is the one with another name.
+        // In a self-relation, the other end is the field with a different name.
         (end) => end.relationName === field.relationName && (field.type !== name || end.name !== field.name),
       )
       const forward = namesOf(field.relationFromFields)
       const backward = namesOf(back?.relationFromFields)
-      // Neither end holds a column: a many-to-many relation over a table of its own, which is left to Prisma.
+      // Neither end has a column: Prisma executes many-to-many relations with a join table.
       if (forward.length === 0 && backward.length === 0) continue
       const columns =
         forward.length > 0 ? pair(model, forward, other) : pair(other, backward, model).map(([a, b]) => [b, a] as const)

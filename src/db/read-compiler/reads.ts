@@ -42,17 +42,20 @@ class Closing implements Submittable {
     wire.sync()
   }
 
-  /** The driver tells everybody in the line how it went. Closing does not fail, and who asks next hears of a connection that is lost. */
+  /**
+   * The driver calls both methods on every queued object. Closing cannot fail, and the next query reports a lost
+   * connection.
+   */
   handleReadyForQuery() {}
   handleError() {}
 }
 
-/** Names of compiled reads and their batches. Other statements of the pool are kept. */
+/** Matches the names of compiled reads and their batches. Other statements of the pool are kept. */
 const OURS = /^read_[\w-]{22}(?:_many)?$/
 
 /** Returns a function that gives the name of a prepared statement, or undefined for an unnamed one. */
 export function createStatementNames(pool: Pool): (asked: { name: string; text: string }) => string | undefined {
-  /** Number of evicted statements in total, and when a connection was last checked. */
+  /** Total number of evicted statements, and that number when each connection was last checked. */
   let forgotten = 0
   const seen = new WeakMap<PoolClient, number>()
   const kept = new LRUCache<string, string>({
@@ -78,7 +81,7 @@ export function createStatementNames(pool: Pool): (asked: { name: string; text: 
   }
 }
 
-/** Maximum number of reads in a batch. A batch occupies a connection until all of it is read. */
+/** Maximum number of reads in a batch. A batch occupies a connection until its last row is read. */
 const MAX_BATCH = 16
 
 type Values = readonly unknown[]
@@ -90,7 +93,7 @@ type Asked = Pick<Compiled, 'name' | 'text' | 'isList'>
  */
 function batchStatement({ name, text, isList }: Asked, types: readonly string[]): Asked | undefined {
   if (types.length === 0 || types.some((type) => type.endsWith('[]'))) return undefined
-  // In a subquery, the planner does not see the length of a list. So one plan serves all lengths.
+  // The planner does not see the length of a list in a subquery, so one plan serves all lengths.
   const lists = types.map((type, at) => `(select $${at + 1}::${type}[])`).join(', ')
   const columns = types.map((_, at) => `p${at + 1}`).join(', ')
   const one = text.replace(/\$(\d+)/g, 'k.p$1')
@@ -174,7 +177,7 @@ export interface ReadsOptions {
   prisma: PrismaClient
   /** Converts a database error to the error that callers see. Default: the driver’s error. */
   translate?: (error: unknown) => unknown
-  /** Limits concurrent reads of many rows. */
+  /** Semaphore that limits concurrent reads of many rows. */
   lists?: Semaphore | undefined
   /** Called for each read that Prisma executes because it is not supported. */
   onFallback?: (model: string, method: ReadMethod) => void
@@ -268,7 +271,7 @@ export const createReads = ({
       try {
         rows = await tracer.span(told, sqlSpan, () => ask(statement, values))
       } catch (error) {
-        // A value that its column cannot hold, such as a malformed UUID. Prisma reports its own error for it.
+        // A column cannot hold the value, such as a malformed UUID. Prisma throws its own error for it.
         if (isDataException(error)) return delegate[method](given)
         throw translate(error)
       }

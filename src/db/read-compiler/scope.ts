@@ -1,21 +1,24 @@
-/** A table in the making of a statement: its alias, what is joined to it, and where its parameters come from. */
+/** State of a statement during compilation: table aliases, joins and parameters. */
 import { Prisma } from '../prisma/client.ts'
 import type { Field, Model, Relation } from './model.ts'
 
-/** Arguments of a read, or a part of them. */
+/** Arguments of a read, or a nested part of them. */
 export type Arguments = Readonly<Record<string, unknown>>
 
-/** Thrown for arguments whose meaning is left to Prisma. */
+/** Thrown for arguments that the compiler leaves to Prisma. */
 export const unsupported = Symbol('unsupported')
 
-/** A literal object, as against a Date, a Decimal, bytes, or one of Prisma's markers. */
+/** Returns true for a literal object. Returns false for a Date, a Decimal, bytes and Prisma's marker objects. */
 export const isPlain = (value: unknown): value is Arguments => {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-/** The shape as a text: equal for arguments that differ in values only. Raises `unsupported`. */
+/**
+ * Returns the shape of the arguments as a text. Arguments that differ only in values have the same shape. Throws
+ * `unsupported`.
+ */
 export const shapeOf = (args: Arguments): string => {
   let shape = ''
   for (const key in args) {
@@ -51,9 +54,9 @@ const shapeOfFilter = (filter: unknown): string => {
   for (const key in filter) {
     const value = filter[key]
     if (value === undefined) continue
-    // It decides the SQL and is no parameter.
+    // `mode` changes the SQL, so it belongs to the shape.
     if (key === 'mode') shape += `${key}\u0001${value}\u0003`
-    // A list is one parameter, however long it is.
+    // A list is one parameter, regardless of its length.
     else shape += `${key}\u0001${key === 'in' && Array.isArray(value) ? '?\u0003' : shapeOfFilter(value)}`
   }
   return `{${shape}\u0002`
@@ -72,10 +75,13 @@ const shapeOfOrder = (order: unknown): string => {
   return `${shape}\u0002`
 }
 
-/** A value of an argument as a parameter. Raises `unsupported` for what Prisma would refuse or read in its own way. */
+/**
+ * Converts an argument to a parameter. Throws `unsupported` for values that Prisma rejects or interprets in its own
+ * way.
+ */
 export type Encode = (value: unknown) => unknown
 
-/** A text of the JSON that PostgreSQL answers with, as Prisma gives it. */
+/** Converts a text from PostgreSQL's JSON to Prisma's value. */
 export type Decode = (text: string) => unknown
 
 const encoders: Record<string, Encode> = {
@@ -90,22 +96,25 @@ const refuse = (): never => {
   throw unsupported
 }
 
-/** Nothing is asked for by a Decimal or Bytes, and comparing Json has rules of its own: these have no encoder. Raises `unsupported`. */
+/**
+ * Returns the encoder of a field. Throws `unsupported` for Decimal, Bytes and Json: no read filters by the first two,
+ * and Json comparison has its own rules.
+ */
 export const encoderOf = (field: Field): Encode => {
   const { values } = field
   if (values) return (value) => (typeof value === 'string' && values.has(value) ? value : refuse())
   return encoders[field.type] ?? refuse()
 }
 
-/** As `encoderOf`, for a list after `in`. */
+/** Returns the encoder of a list after `in`. Throws `unsupported`. */
 export const listEncoderOf = (field: Field): Encode => {
-  // Prisma knows no list of booleans.
+  // Prisma does not support `in` for booleans.
   if (field.type === 'Boolean') refuse()
   const encode = encoderOf(field)
   return (value) => (Array.isArray(value) ? value.map(encode) : refuse())
 }
 
-/** How a column is put into JSON without loss: what JSON or JavaScript would round becomes text. */
+/** Returns SQL that puts a column into JSON without loss. Values that JSON or JavaScript would round become text. */
 export const jsonOf = (field: Field, column: string): string => {
   if (field.type === 'Decimal' || field.type === 'BigInt') return `${column}::text`
   if (field.type === 'Bytes') return `encode(${column}, 'hex')`
@@ -113,7 +122,7 @@ export const jsonOf = (field: Field, column: string): string => {
 }
 
 const decodeDate = (text: string) => {
-  // PostgreSQL writes the offset of a timestamptz; a timestamp without one is UTC, as Prisma means it.
+  // PostgreSQL writes the offset of a timestamptz. Prisma stores timestamps without an offset in UTC.
   const sign = text.charCodeAt(text.length - 6)
   return new Date(sign === plus || sign === minus ? text : `${text}Z`)
 }
@@ -129,69 +138,72 @@ const decoders: Record<string, Decode | undefined> = {
   BigInt,
   Decimal: (text) => new Prisma.Decimal(text),
   DateTime: decodeDate,
-  // Not a Buffer, and not a view of the pool that Buffers share.
+  // Copies the bytes: a Buffer would be a view of a shared memory pool, and Prisma returns a plain Uint8Array.
   Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
 }
 
-/** What makes Prisma's value of a column's JSON; undefined where JSON's own value is it. Raises `unsupported`. */
+/**
+ * Returns the function that converts a column's JSON to Prisma's value. Returns undefined if no conversion is needed.
+ * Throws `unsupported`.
+ */
 export const decoderOf = (field: Field): Decode | undefined => {
   if (!(field.type in decoders)) throw unsupported
   return decoders[field.type]
 }
 
-/** Where an argument stands, from the outermost object inwards. */
+/** Path of an argument, from the outermost object inwards. */
 export type Path = readonly (string | number)[]
 
-/** A value that is found in the arguments when a statement is asked, and made fit for PostgreSQL. */
+/** A value that is read from the arguments on each execution and encoded for PostgreSQL. */
 export interface Parameter {
   readonly path: Path
   readonly encode: Encode
 }
 
-/** What is common to a whole statement. */
+/** State shared by all scopes of a statement. */
 export interface CompileContext {
   readonly parameters: Parameter[]
   aliases: number
-  /** Whether many rows are read or counted, at any depth. */
+  /** True if many rows are read or counted, at any depth. */
   isList: boolean
 }
 
-/** One table with the rows joined to it: never more rows than the table itself has. */
+/** A table and the rows joined to it. Joins never increase the number of rows. */
 export interface Scope {
   readonly compiling: CompileContext
   readonly model: Model
   readonly alias: string
-  /** LEFT JOINs, shared by every use of a relation within the scope of one FROM. */
+  /** LEFT JOINs, shared by all uses of a relation within one FROM clause. */
   readonly joins: Map<string, { scope: Scope; sql: string }>
 }
 
-/** Another table in the same statement, under an alias of its own. */
+/** Creates a scope for another table of the statement, with its own alias. */
 export const newScope = (compiling: CompileContext, model: Model, joins: Scope['joins'] = new Map()): Scope => {
   compiling.aliases += 1
   return { compiling, model, alias: `t${compiling.aliases}`, joins }
 }
 
-/** A column of the table as SQL has it. */
+/** Returns the qualified name of a column. */
 export const columnOf = ({ alias }: Scope, field: Field): string => `${alias}.${field.column}`
 
-/** A new parameter; returns its place as SQL has it. */
+/** Adds a parameter and returns its placeholder. */
 export const parameter = (compiling: CompileContext, path: Path, encode: Encode): string => {
   compiling.parameters.push({ path, encode })
   return `$${compiling.parameters.length}`
 }
 
-/** A relation by its field's name. Raises `unsupported` when the model has none. */
+/** Returns the relation of a field. Throws `unsupported` if the model has none. */
 export const relationOf = (model: Model, name: string): Relation => {
   const relation = model.relations.get(name)
   if (!relation) throw unsupported
   return relation
 }
 
-/** The condition that ties rows of `there` to rows of `here`. */
+/** Returns the join condition between `here` and `there`. */
 export const link = (relation: Relation, here: string, there: string): string =>
   relation.columns.map(([near, far]) => `${there}.${far} = ${here}.${near}`).join(' and ')
 
-/** The scope of a to-one relation, joined once. */
+/** Returns the scope of a to-one relation. Joins it at most once. */
 export const join = (scope: Scope, name: string): Scope => {
   const key = `${scope.alias}.${name}`
   const known = scope.joins.get(key)
@@ -203,9 +215,9 @@ export const join = (scope: Scope, name: string): Scope => {
   return joined
 }
 
-/** Ask for it last: whatever is compiled before may have joined. */
+/** Returns the FROM clause. Call this last, because compiling other clauses may add joins. */
 export const from = (scope: Scope): string =>
   `${scope.model.table} ${scope.alias}${[...scope.joins.values()].map((entry) => entry.sql).join('')}`
 
-/** Whether a to-one relation is there. */
+/** Returns the condition that a row of a to-one relation exists. */
 export const present = (scope: Scope): string => `${scope.alias}.${scope.model.id[0]?.column} is not null`

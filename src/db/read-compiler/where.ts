@@ -1,4 +1,7 @@
-/** Filters. Undefined means "not given", null means IS NULL, and unknown follows SQL's three-valued logic, as in Prisma. */
+/**
+ * Compiles filters. As in Prisma, undefined means "not given" and null means IS NULL. Unknown follows SQL's
+ * three-valued logic.
+ */
 import type { Field } from './model.ts'
 import {
   type Arguments,
@@ -25,16 +28,16 @@ const comparisons = new Map([
   ['gte', '>='],
 ])
 
-/** Prisma knows no order of these. */
+/** Types for which Prisma has no order comparison. */
 const unordered = new Set(['Boolean', 'Enum'])
 
-/** All of them; `true` when none says anything. */
+/** Joins conditions with AND. Returns `true` if there is none. */
 export const all = (conditions: readonly string[]): string => {
   const telling = conditions.filter((condition) => condition !== 'true')
   return telling.length > 1 ? `(${telling.join(' and ')})` : (telling[0] ?? 'true')
 }
 
-/** The conditions of a `where`. Raises `unsupported`. */
+/** Compiles a `where` argument to a condition. Throws `unsupported`. */
 export const compileWhere = (scope: Scope, where: unknown, path: Path): string => {
   if (where === undefined) return 'true'
   if (!isPlain(where)) throw unsupported
@@ -54,7 +57,7 @@ export const compileWhere = (scope: Scope, where: unknown, path: Path): string =
 const compileAlternatives = (scope: Scope, value: unknown, path: Path): string => {
   if (!Array.isArray(value)) throw unsupported
   const parts = value.map((item, at) => compileWhere(scope, item, [...path, at]))
-  // What an empty filter means within OR is for Prisma to say.
+  // Prisma decides the meaning of an empty filter within OR.
   if (parts.length === 0 || parts.includes('true')) throw unsupported
   return `(${parts.join(' or ')})`
 }
@@ -87,7 +90,7 @@ const compare = (scope: Scope, field: Field, operator: string, path: Path): stri
   return `${column} ${sign} ${parameter(scope.compiling, path, encoderOf(field))}`
 }
 
-/** Text that contains a text in any case. As in Prisma, the text may hold special characters of LIKE. */
+/** Compiles a case-insensitive `contains`. As in Prisma, LIKE's special characters are not escaped. */
 const search = (scope: Scope, field: Field, { contains, mode, ...others }: Arguments, path: Path): string => {
   if (mode !== 'insensitive' || contains === undefined || Object.keys(others).length > 0) throw unsupported
   const encode = encoderOf(field)
@@ -108,12 +111,12 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path)
   }
   const other = join(scope, name)
   const condition = compileWhere(other, value, path)
-  // Prisma asks nothing then, not even that the relation is there.
+  // For an empty filter, Prisma adds no condition, not even that the relation exists.
   if (condition === 'true') throw unsupported
   return all([condition, present(other)])
 }
 
-/** The row that a unique filter names. Raises `unsupported`, also where Prisma would refuse: when it names none. */
+/** Compiles a unique filter. Throws `unsupported`, also if the filter names no unique key. */
 export const compileUnique = (scope: Scope, where: unknown, path: Path): string => {
   if (!isPlain(where)) throw unsupported
   const conditions: string[] = []
@@ -134,25 +137,25 @@ const compileKey = (scope: Scope, fields: readonly Field[], value: unknown, path
   return fields.map((field) => equal(scope, field, solid(value[field.name]), [...path, field.name]))
 }
 
-/** Of a key, what names a row. Raises `unsupported`. */
+/** Returns a value of a unique key. Throws `unsupported` for null and undefined. */
 const solid = (value: unknown): unknown => {
   if (value === undefined || value === null) throw unsupported
   return value
 }
 
-/** The parts of a statement that say which rows, and in which order. */
+/** The clauses that select and order the rows of a page. */
 export interface Page {
-  /** Rows from the cursor on, or `true`. */
+  /** Condition for the rows from the cursor on, or `true`. */
   readonly condition: string
-  /** ORDER BY, LIMIT and OFFSET. */
+  /** ORDER BY, LIMIT and OFFSET clauses. */
   readonly clauses: string
-  /** A negative `take` reads backwards; the rows are turned round again afterwards. */
+  /** True for a negative `take`: rows are read in reverse and reversed again afterwards. */
   readonly reverse: boolean
-  /** ORDER BY again, of the same rows under another alias; empty when there is no order. */
+  /** Returns the ORDER BY clause for the same rows under another alias. Empty if there is no order. */
   readonly orderOf: (alias: string) => string
 }
 
-/** Of a to-many relation: what ties a row to its parent, and the child's columns that are thereby fixed. */
+/** The parent of a to-many relation: the join condition, and the child's columns that it fixes. */
 export interface Parent {
   readonly link: (alias: string) => string
   readonly columns: readonly string[]
@@ -165,25 +168,28 @@ const encodeCount = (value: unknown) => {
   return Math.abs(value as number)
 }
 
-/** Of a number that is not negative. Raises `unsupported`. */
+/** Encodes a non-negative number. Throws `unsupported`. */
 export const encodeNatural = (value: unknown) => {
   if ((value as number) < 0) throw unsupported
   return encodeCount(value)
 }
 
-/** Of how many rows to leave out from the cursor's on. Its own is not read at all. Raises `unsupported` when it is to be. */
+/**
+ * Encodes the number of rows to skip after the cursor's row. The cursor's row is never read. Throws `unsupported` if
+ * `skip` would include it.
+ */
 const encodeBeyond = (value: unknown) => encodeNatural((value as number) - 1)
 
 /**
- * What `take`, `skip`, `cursor` and the order are in SQL. `single`: the first row is asked for, so that `take` has no
- * place. Raises `unsupported`.
+ * Compiles `take`, `skip`, `cursor` and the order. `single` reads only the first row and therefore excludes `take`.
+ * Throws `unsupported`.
  */
 export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent): Page => {
   const { take, skip, cursor } = args
   if (single && take !== undefined) throw unsupported
   const reverse = typeof take === 'number' && take < 0
   let order = readOrder(scope, args.orderBy)
-  // Without an order a part of the rows would be any part, so Prisma orders by the identifier then. A first row is
+  // Without an order, a page would contain arbitrary rows, so Prisma orders by the primary key. A first row may be
   // any row.
   if (order.length === 0 && (take !== undefined || skip !== undefined || cursor !== undefined)) {
     order = scope.model.id.map((field) => [field, 'asc'] as const)
@@ -220,21 +226,23 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
 }
 
 /**
- * Rows from the cursor's row on, that row included. Prisma does it in two ways. When the order itself names a unique
- * key, and not within a relation, it compares with the cursor's row, whether or not that row is in the filtered list.
- * Otherwise it looks for that row in the list, and without it the page is empty. The second is only compiled with a
- * `take`, without which Prisma does neither, and when the order is total within the list; else rows equal to the
- * cursor's would be told apart by chance.
+ * Compiles the condition for the rows from the cursor on, including the cursor's row. Prisma has two methods.
  *
- * With `skip` the rows beyond the cursor's are asked for, by who goes on where a page ended. Here, and nowhere else, it is
- * not as with Prisma: when the cursor's row has left the list since, Prisma leaves out another one for it, or finds nothing.
+ * If the order contains a unique key outside a relation, Prisma compares with the cursor's row. That row need not be
+ * in the filtered list. Otherwise Prisma looks for the row in the list, and without it the page is empty.
+ *
+ * The second method is compiled only with a `take`, as in Prisma. It also requires a total order within the list,
+ * because equal rows would have an arbitrary order.
+ *
+ * With `skip`, the caller continues after a page. Only here the result differs from Prisma's. If the cursor's row has
+ * left the list, Prisma skips another row instead, or finds nothing.
  */
 const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
   const { model, compiling } = scope
   const { cursor, where, skip } = args
   const isBeyond = skip !== undefined
   if (!isPlain(cursor) || Object.values(cursor).filter((value) => value !== undefined).length !== 1) throw unsupported
-  // A null is neither before nor after anything.
+  // Null sorts neither before nor after other values.
   if (order.some(([field]) => !field.required)) throw unsupported
 
   const ordered = order.map(([field]) => field)
@@ -259,13 +267,13 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
     const isLast = at === order.length - 1
     const start = `${column} ${sign}${isLast && isBeyond ? '' : '='} ${bound(field)}`
     if (isLast) return start
-    // The first comparison alone lets an index find the start.
+    // Only the first comparison lets an index find the start.
     return `(${start} and (${column} ${sign} ${bound(field)} or ${after(at + 1)}))`
   }
   return after(0)
 }
 
-/** Whether a filter leaves one value for a field. */
+/** Returns true if a filter fixes a field to one value. */
 const isFixed = (where: unknown, field: Field) => {
   const value = isPlain(where) ? where[field.name] : undefined
   return value !== undefined && value !== null && !isPlain(value)

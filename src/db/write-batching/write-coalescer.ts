@@ -1,6 +1,6 @@
 /**
- * Runs concurrent writes of one kind as one statement (decision 52). Starting a statement, its transaction and its
- * round trip cost more than one caller’s changes. A caller without a row runs again alone.
+ * Runs concurrent writes of one kind as one statement (decision 52). The fixed cost of a statement, its transaction
+ * and its round trip exceeds the cost of one caller's changes. A caller without a row runs again alone.
  */
 
 import type { Origin } from '../../telemetry/telemetry-types.ts'
@@ -25,7 +25,7 @@ export interface Asked {
 export type CoalescedWrite = (asked: Asked, alone: () => Promise<Row[]>) => Promise<Row[]>
 
 interface Waiting extends Asked {
-  /** Undefined: the caller must run alone. */
+  /** Passes the caller's row. Undefined: the caller must run alone. */
   answer(row: Row | undefined): void
   fail(error: unknown): void
   /** Resolves once the caller has been served. */
@@ -33,14 +33,14 @@ interface Waiting extends Asked {
 }
 
 /**
- * Returns true for errors that one caller’s values or a lock caused, after which the statement has changed nothing.
- * SQLSTATE classes: data exception, constraint violation, transaction rollback, program limit exceeded; and lock not
+ * Returns true for errors that one caller's values or a lock caused. The statement has then changed nothing. SQLSTATE
+ * classes: data exception, constraint violation, transaction rollback, program limit exceeded, and lock not
  * available.
  */
 const isCallerError = (error: unknown) =>
   error instanceof Error && 'code' in error && /^(22|23|40|54|55P03)/.test(String(error.code))
 
-/** Splits callers into those that can share a statement, with distinct keys, and the others. */
+/** Separates callers with distinct keys, which can share a statement, from the others. */
 function splitByKeys(waiting: readonly Waiting[], apart: readonly string[]) {
   const taken = new Set<string>()
   const together: Waiting[] = []
@@ -54,13 +54,12 @@ function splitByKeys(waiting: readonly Waiting[], apart: readonly string[]) {
   return { together, others }
 }
 
-/** Returns the parameters of the batch: one list for each parameter. */
+/** Returns one list for each parameter of the batch. */
 const listsOf = ({ parameters }: Statement<never, unknown>, asked: readonly Asked[]) =>
   Object.fromEntries(
     parameters.map(({ name }) => [name, asked.map(({ given, origin }) => (name === 'origins' ? origin : given[name]))]),
   )
 
-/** Waits for `work`, but not longer than the given time. */
 async function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, milliseconds)
@@ -81,7 +80,7 @@ export function coalesceWrites(
 
   /** Never throws. Each caller gets its own result or error. */
   async function serve(callers: readonly Waiting[]) {
-    // A batch is not faster for one caller.
+    // A batch has no benefit for one caller.
     if (callers.length === 1) return callers[0]!.answer(undefined)
     try {
       const rows = new Map((await query(statement, listsOf(statement, callers))).map((row) => [row.place, row]))
