@@ -4,8 +4,8 @@ import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 
-describe('auth/users/me/', () => {
-  it('has exactly the fields of the contract, with both balances in both places', async () => {
+describe('REST auth/users/me/', () => {
+  it('returns exactly the fields of the contract, with each balance at both of its paths', async () => {
     const user = await app.newUser({ num: '5' })
     await user.register()
     const { results, ...record } = expectOk(await user.rest('GET', 'auth/users/me/?show_num_balance=true'))
@@ -47,14 +47,14 @@ describe('auth/users/me/', () => {
     expect(record.address).toMatch(/^0x[0-9a-fA-F]{40}$/)
   })
 
-  it('signs up and in with the device object of the phone app', async () => {
+  it('accepts the device object of the phone app at sign-up and sign-in', async () => {
     const device = { fcm_token: 'token', platform: 'ios', device_identifier: 'id' }
     const json = { username: 'phone', email: 'phone@example.org', password: 'correct horse battery', device }
     expect((await app.rest('POST', '/auth/users/', { json })).status).toBe(201)
     expectOk(await app.rest('POST', '/auth/token/login/', { json }))
   })
 
-  it('is the only entry of auth/users/', async () => {
+  it('is the only record in the list auth/users/', async () => {
     const [user] = await Promise.all([app.newUser(), app.newUser()])
     const { results: _, ...me } = expectOk(await user.rest('GET', 'auth/users/me/'))
     expect(expectOk(await user.rest('GET', 'auth/users/'))).toEqual({
@@ -66,7 +66,7 @@ describe('auth/users/me/', () => {
     expectError(await app.rest('GET', 'auth/users/'), 'NOT_AUTHENTICATED')
   })
 
-  it('is followed by an empty page', async () => {
+  it('returns an empty second page of the list', async () => {
     const user = await app.newUser()
     expect(expectOk(await user.rest('GET', 'auth/users/?limit=1&offset=1'))).toEqual({
       count: 1,

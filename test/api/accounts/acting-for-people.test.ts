@@ -258,7 +258,7 @@ describe('annal users delete', () => {
     expect(done).toBe(1)
   })
 
-  it('needs a reason', async () => {
+  it('requires a reason', async () => {
     const user = await app.newUser()
     for (const name of ['export', 'delete']) {
       expect(await annal([name, user.publicId])).toMatchObject({ code: 2, stdout: '' })
@@ -269,7 +269,7 @@ describe('annal users delete', () => {
   })
 })
 
-it('only the system may export or delete accounts of other users', async () => {
+it('rejects an export or a deletion of another account by anyone except the system', async () => {
   const [user, admin] = [await app.newUser(), await app.admin()]
   const { deletions, exports } = app.services
   const anonymous = { kind: 'anonymous', address: '192.0.2.1', service: undefined } as const

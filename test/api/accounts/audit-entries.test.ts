@@ -49,7 +49,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     for (const secret of [first, second, PASSWORD]) expect(result.text).not.toContain(secret)
   })
 
-  it('contain revoked sessions: one with its ID, all others in one entry', async () => {
+  it('contain a single revoked session with its ID, and all other revoked sessions as one entry', async () => {
     const user = await app.newUser()
     for (let n = 0; n < 3; n += 1) (await api.signIn(app, { email: user.email, password: PASSWORD })).ok()
     const [{ id }] = (await api.listSessions(user)).ok().nodes
@@ -75,7 +75,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     expect(await actions(user)).toEqual(['session.started', ...before])
   })
 
-  it('of an administrator contain each administrative action with its subject', async () => {
+  it('contain each action of an administrator with the affected object', async () => {
     const owner = await app.admin()
     const expectLast = async (action: string, subject: string) =>
       expect(await last(owner)).toEqual({ action, subject, address: here })
@@ -116,7 +116,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     expect(await actions(admin)).toEqual(before)
   })
 
-  it('are private', async () => {
+  it('are visible only to the account owner', async () => {
     ;(await api.listAuditEntries(app)).fails('NOT_AUTHENTICATED')
     const [entry] = await read(await app.newUser())
     expect((await read(admin)).map(({ id }) => id)).not.toContain(entry!.id)
@@ -144,7 +144,7 @@ describe('the audit log in the database', () => {
     expect(await read(user)).toEqual(before)
   })
 
-  it('lets the addresses of an account be erased', async () => {
+  it("allows the erasure of an account's addresses", async () => {
     const user = await app.newUser()
     const before = await read(user)
     await app.sql('update audit_entries set address = null where user_id = $1::uuid', [user.id])
@@ -169,7 +169,7 @@ describe('GraphQL audit entries', () => {
     expectError(await user.graphql(LIST, { after: 'rubbish' }), 'VALIDATION_FAILED')
   })
 
-  it('of one user or of everybody are shown to administrators, without private fields', async () => {
+  it('show administrators the entries of one or all users, without private fields', async () => {
     const user = await app.newUser()
     const own = await read(user, { userId: user.publicId })
     expect(own).toMatchObject({ totalCount: 2, nodes: [{ user: { id: user.publicId, email: user.email } }, {}] })
@@ -185,7 +185,7 @@ describe('GraphQL audit entries', () => {
     expect([await node(app), await node(await app.newUser())]).toEqual([null, null])
   })
 
-  it('of other users are rejected', async () => {
+  it('reject requests for the entries of other users', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     expectError(await app.graphql(LIST, { userId: user.publicId }), 'NOT_AUTHENTICATED')
     for (const variables of [{ userId: user.publicId }, { userId: 'rubbish' }, { everybody: true }]) {

@@ -8,31 +8,31 @@ const app = await createTestApp()
 const user = await app.newUser()
 const emptyPage = { count: 0, next: null, previous: null, results: [] }
 
-describe.each(['', '/api/v3'])('a device at %s/auth/devices/', (prefix) => {
-  it.each(['/', ''])('is answered with what was sent (ending in "%s")', async (end) => {
+describe.each(['', '/api/v3'])('REST %s/auth/devices/', (prefix) => {
+  it.each(['/', ''])('returns 201 with the request body (path ends in "%s")', async (end) => {
     const json = { fcm_token: 'x'.repeat(4_000), platform: 'android', device_identifier: 'd1', more: { a: [1] } }
     const answer = await user.rest('POST', `${prefix}/auth/devices${end}`, { json })
     expect([answer.status, answer.body]).toEqual([201, json])
   })
 
-  it('needs a token, and is bounded', async () => {
+  it('requires a token, and rejects an FCM token over 10,000 characters', async () => {
     expectError(await app.rest('POST', `${prefix}/auth/devices/`, { json: {} }), 'NOT_AUTHENTICATED')
     const json = { fcm_token: 'x'.repeat(10_001) }
     expectError(await user.rest('POST', `${prefix}/auth/devices/`, { json }), 'VALIDATION_FAILED')
   })
 })
 
-it.each(['app-info', 'services/app-info/'])('%s never asks an app to update itself', async (path) => {
+it.each(['app-info', 'services/app-info/'])('REST %s never asks an app to update itself', async (path) => {
   const answer = await app.rest('GET', path, { headers: { 'x-api-key': 'nonsense' } })
   expect(expectOk(answer)).toEqual({ latest_app_version: '0.0.0', update_urgency: 'low' })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-describe('a list that Annal does not have', () => {
+describe('the compatibility list', () => {
   const own = ['contacts', 'transactions', 'transactions/inbox', '/api/v2/transactions']
   const open = ['series', 'products', 'store/products']
 
-  it.each([...own, ...open])('%s is empty for who is signed in, with or without its slash', async (path) => {
+  it.each([...own, ...open])('%s is empty for signed-in users, with or without a trailing slash', async (path) => {
     for (const end of ['', '/', '/?limit=0&offset=3']) {
       const answer = await user.rest('GET', path + end)
       expect(expectOk(answer)).toEqual(emptyPage)
@@ -40,17 +40,17 @@ describe('a list that Annal does not have', () => {
     }
   })
 
-  it.each(open)('%s is empty for anybody', async (path) => {
+  it.each(open)('%s is empty for anonymous callers', async (path) => {
     expect(expectOk(await app.rest('GET', path))).toEqual(emptyPage)
   })
 
-  it.each(own)('%s needs a token', async (path) => {
+  it.each(own)('%s returns 401 to anonymous callers', async (path) => {
     expectError(await app.rest('GET', path), 'NOT_AUTHENTICATED')
   })
 })
 
-describe('the download of an asset', () => {
-  it('is answered with where its bytes are', async () => {
+describe('REST assets/{nid}/download/', () => {
+  it('returns the download URL of the file', async () => {
     const { id } = await user.register()
     const { url } = expectOk(await user.rest('POST', `assets/${id}/download/`, { multipart: { field: 'asset_file' } }))
     const bytes = await fetch(url)
@@ -58,7 +58,7 @@ describe('the download of an asset', () => {
     expect(expectOk(await user.rest('POST', `assets/${id}/download`)).url).toContain(id)
   })
 
-  it('of an asset that one may not see is not found', async () => {
+  it('returns 404 for an asset that the caller cannot see', async () => {
     const { id } = await user.register()
     expectError(await app.rest('POST', `assets/${id}/download/`), 'NOT_FOUND')
   })
@@ -67,7 +67,7 @@ describe('the download of an asset', () => {
 describe('POST assets/{nid}/c2pa/', () => {
   const small = { width: 40, height: 30 }
 
-  it('returns URL and CID of the file with Content Credentials', async () => {
+  it('returns the URL and CID of the file with Content Credentials', async () => {
     const { id } = await user.register({ asset_file: await newPicture(small), public_access: 'true' })
     const { url, cid, ...rest } = expectOk(await app.rest('POST', `assets/${id}/c2pa/`))
     expect([url, rest]).toEqual([`${app.url}/ipfs/${cid}`, {}])
@@ -78,7 +78,7 @@ describe('POST assets/{nid}/c2pa/', () => {
     expect(expectOk(await user.rest('POST', `assets/${id}/c2pa`, { json: {} }))).toEqual({ url, cid })
   })
 
-  it('returns a URL that works without a token when only the owner may read the file', async () => {
+  it('returns a URL that works without a token for a private file', async () => {
     const owner = await app.newUser()
     const hidden = await owner.register({ asset_file: await newPicture(small) })
     const first = expectOk(await owner.rest('POST', `assets/${hidden.id}/c2pa/`, { multipart: {} }))
@@ -100,7 +100,7 @@ describe('POST assets/{nid}/c2pa/', () => {
   })
 })
 
-describe.each(['wallets/num-wallet/', 'wallets/asset-wallet/'])('%s', (path) => {
+describe.each(['wallets/num-wallet/', 'wallets/asset-wallet/'])('REST %s', (path) => {
   it('returns the address and the balance of the caller', async () => {
     const rich = await app.newUser({ num: '2.50' })
     const wallet = { address: rich.address, num_balance: { num: '2.5', eth_num: '0' } }
@@ -114,7 +114,7 @@ describe.each(['wallets/num-wallet/', 'wallets/asset-wallet/'])('%s', (path) => 
     expectError(await app.rest('GET', path), 'NOT_AUTHENTICATED')
   })
 
-  it('does not accept a private key', async () => {
+  it('rejects an import of a private key with 405', async () => {
     const multipart = { private_key: `0x${'1'.repeat(64)}` }
     expectError(await user.rest('POST', path, { multipart }), 'METHOD_NOT_ALLOWED')
   })

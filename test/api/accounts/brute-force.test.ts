@@ -12,8 +12,8 @@ const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { toke
 const byRest = (email: string, password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
 const byGraphQL = (email: string, password: string) => app.graphql(document, { input: { email, password } })
 
-describe('guessing a password', () => {
-  it('is stopped after four tries by any door and spelling, for accounts that exist and for those that do not', async () => {
+describe('password guessing', () => {
+  it('is blocked after four failed sign-ins over both APIs, for existing and unknown accounts', async () => {
     const { email } = await app.newUser()
     for (const address of [email, 'nobody@example.org']) {
       const spellings = [address, address.toUpperCase(), ` ${address}`, `${address} `]
@@ -29,7 +29,7 @@ describe('guessing a password', () => {
     }
   })
 
-  it('is stopped after four tries that come at once, in whatever spelling, while others sign in', async () => {
+  it('is blocked after four concurrent attempts in any spelling, without blocking other accounts', async () => {
     const { email: somebody } = await app.newUser()
     for (const email of [somebody, 'nobody-at-once@example.org']) {
       const others = Array.from({ length: 15 }, (_, i) => byRest(`nobody${i}@of.${email}`, 'wrong password'))
@@ -46,7 +46,7 @@ describe('guessing a password', () => {
     }
   })
 
-  it('counts one account as one, also in letters that only the database reads alike', async () => {
+  it('counts all spellings that the database treats as the same address together', async () => {
     const { email } = await app.newUser({ username: 'kelvin' })
     const [{ same } = { same: false }] = await app.sql<{ same: boolean }>(
       `select lower(U&'\\212Aelvin@example.org') = 'kelvin@example.org' as same`,
@@ -59,7 +59,7 @@ describe('guessing a password', () => {
     expectError(await byRest(other, PASSWORD), 'THROTTLED')
   })
 
-  it('never prolongs the wait by going on', async () => {
+  it('does not extend the block with further attempts', async () => {
     const { email } = await app.newUser()
     for (let i = 0; i < 4; i++) await byRest(email, 'wrong password')
     await app.sql(`update limits set window_end = now() + interval '30 seconds' where key like 'password-%'`)
@@ -71,7 +71,7 @@ describe('guessing a password', () => {
     expectOk(await byRest(email, PASSWORD))
   })
 
-  it('with the identifier of an account instead of its address locks nobody out', async () => {
+  it('with the account ID instead of the address does not block the account', async () => {
     const { id, email } = await app.newUser()
     for (const name of [id, `user:${id}`]) {
       for (let i = 0; i < 5; i++) expectError(await byRest(name, 'wrong'), 'VALIDATION_FAILED')
@@ -79,13 +79,13 @@ describe('guessing a password', () => {
     expectOk(await byRest(email, PASSWORD))
   })
 
-  it('leaves no address in the table of limits', async () => {
+  it('stores no e-mail address in the limits table', async () => {
     await byRest('somebody.private@example.org', 'wrong password')
     expect(await app.sql(`select key from limits where key like '%@%' or key like '%somebody%'`)).toEqual([])
   })
 })
 
-it('signing in with the right password is not counted', async () => {
+it('a successful sign-in does not count as a failed attempt', async () => {
   const { email } = await app.newUser()
   for (let i = 0; i < 3; i++) expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
   for (let i = 0; i < 7; i++) expectOk(await byRest(email, PASSWORD))
@@ -93,7 +93,7 @@ it('signing in with the right password is not counted', async () => {
   expectError(await byRest(email, PASSWORD), 'THROTTLED')
 })
 
-it('however many sign in at once with the right password, in whichever process, all of them are let in', async () => {
+it('concurrent sign-ins with the correct password all succeed, in several processes', async () => {
   const other = await startAnother(app)
   const { email } = await app.newUser()
   for (let i = 0; i < 3; i++) expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
@@ -109,13 +109,13 @@ it('however many sign in at once with the right password, in whichever process, 
   expectError(await byRest(email, PASSWORD), 'THROTTLED')
 })
 
-describe('who is signed in', () => {
+describe('a signed-in user', () => {
   const setPassword = (user: SignedIn, current: string, to = 'staple battery horse') =>
     user.rest('POST', 'auth/users/set_password/', { json: { current_password: current, new_password: to } })
   const isWrong = (answer: Awaited<ReturnType<typeof setPassword>>) =>
     expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toHaveProperty('current_password')
 
-  it('changes the password however often strangers guess', async () => {
+  it("can change the password while sign-in is blocked by other callers' guesses", async () => {
     const user = await app.newUser()
     for (let i = 0; i < 4; i++) expectError(await byRest(user.email, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
     expectError(await byRest(user.email, 'wrong'), 'THROTTLED')
@@ -124,7 +124,7 @@ describe('who is signed in', () => {
     expect((await setPassword(user, 'staple battery horse', PASSWORD)).status).toBe(204)
   })
 
-  it('guesses no oftener than five times, together with strangers', async () => {
+  it('is blocked after five wrong current passwords, including failed sign-ins of other callers', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     for (let i = 0; i < 4; i++) expectError(await byRest(user.email, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
     isWrong(await setPassword(user, 'wrong'))
@@ -136,7 +136,7 @@ describe('who is signed in', () => {
     expectError(await byRest(other.email, PASSWORD), 'THROTTLED')
   })
 
-  it('is not hindered by others who claim the same address', async () => {
+  it('is not blocked by other accounts that claim the same address', async () => {
     const email = 'quinn@example.org'
     const [claimant, owner] = [await verifying.newUser(), await verifying.newUser()]
     await verifying.sql('update users set email = $1, email_held = false where id = $2::uuid', [email, claimant.id])

@@ -12,7 +12,7 @@ const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 
 const me = (authorization: string) => app.rest('GET', 'auth/users/me/', { headers: { Authorization: authorization } })
 
-describe('Authorization', () => {
+describe('the Authorization header', () => {
   it.each(['token', 'Token', 'TOKEN', 'bearer', 'Bearer', 'BEARER'])('accepts the scheme %s', async (scheme) => {
     expect(expectOk(await me(`${scheme} ${user.token}`)).id).toBe(user.publicId)
   })
@@ -51,17 +51,20 @@ describe('Authorization', () => {
   })
 })
 
-describe('x-api-key', () => {
-  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])('is accepted as %s, with and without a token', async (name) => {
-    expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
-    expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
-  })
+describe('the x-api-key header', () => {
+  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])(
+    'is accepted in the spelling %s, with and without a token',
+    async (name) => {
+      expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
+      expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
+    },
+  )
 
-  it('does not replace a token', async () => {
+  it('does not replace an access token', async () => {
     expectError(await app.rest('GET', 'auth/users/me/', { headers: { 'x-api-key': key } }), 'NOT_AUTHENTICATED')
   })
 
-  it('returns 401 on sign-up if it is wrong, and creates no account', async () => {
+  it('causes 401 at sign-up if it is wrong, and no account is created', async () => {
     const json = { username: 'nobody', email: 'nobody@example.org', password: 'correct horse battery' }
     for (const wrong of ['abcdefgh.wrong', `${key}x`, 'nonsense']) {
       const answer = expectError(
@@ -81,7 +84,7 @@ describe('x-api-key', () => {
   })
 })
 
-it('stores access tokens only as a hash', async () => {
+it('the database stores access tokens only as hashes', async () => {
   const rows = await app.sql<Record<string, unknown>>('select *, hash::text as text from access_tokens')
   expect(JSON.stringify(rows)).not.toContain(user.token)
 })

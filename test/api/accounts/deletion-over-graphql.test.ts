@@ -6,7 +6,7 @@ import { PASSWORD } from '../../support/user.ts'
 
 const app = await createTestApp()
 
-it('myData tells everything that is kept of a person, and nothing secret', async () => {
+it('myData returns all stored data of the user, without secrets', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ caption: 'Mine' })
   const { myData } = expectOk(await user.graphql('{ myData }'))
@@ -21,7 +21,7 @@ it('myData tells everything that is kept of a person, and nothing secret', async
   expectError(await app.graphql('{ myData }'), 'NOT_AUTHENTICATED')
 })
 
-it('myData tells of withdrawals what their owner is told, and the feed', async () => {
+it('myData returns the same withdrawals and events as the API', async () => {
   const user = await app.newUser({ num: '5' })
   const json = { amount: '1', to: Wallet.createRandom().address, current_password: PASSWORD }
   const { id } = expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))

@@ -27,7 +27,7 @@ const forfeited = async (userId: string) =>
   )
 
 describe('account deletion', () => {
-  it('forfeits the balance to the platform and keeps the books balanced', async () => {
+  it('transfers the balance to the platform and keeps the ledger balanced', async () => {
     const user = await app.newUser({ num: '7.5' })
     expect((await remove(user)).status).toBe(204)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
@@ -83,7 +83,7 @@ describe('account deletion', () => {
     expect(await rowOf('select role::text from users where id = $1::uuid', admin.id)).toEqual({ role: 'USER' })
   })
 
-  it('makes the key unusable, even with an earlier copy of the database', async () => {
+  it('makes the wallet key unusable, even with an older copy of the database', async () => {
     const user = await app.newUser()
     const copied = (await database.prisma.userKey.findUnique({ where: { userId: user.id } }))!
     expect(await custody.sign(user.id, copied, 'text')).toMatch(/^0x/)
@@ -170,7 +170,7 @@ describe('account deletion', () => {
     expect(await brokenInvariants()).toEqual([])
   })
 
-  it('waits for a concurrent change of a network app', async () => {
+  it('waits for a concurrent update of a network app', async () => {
     const { owner, appId } = await createStore(app)
     const row = `network_apps where id = '${fromId(appId)!.uuid}'`
     const { change, deletion } = await whileHeld(app, `select from ${row} for no key update`, async () => {
@@ -195,7 +195,7 @@ describe('account deletion', () => {
   })
 })
 
-it('keeps the arguments of an order until its webhook is settled', async () => {
+it('keeps the arguments of an order until its webhook delivery ends', async () => {
   const store = await createStore(app)
   await app.sql(
     `update network_apps set webhook_url = 'https://receiver.example', webhook_secret = 'x' where name = $1`,
@@ -226,7 +226,7 @@ it('keeps the arguments of an order until its webhook is settled', async () => {
   expect(await look()).toEqual([{ erased: true, unsigned: true }])
 })
 
-it('forfeits later deposits once', async () => {
+it('transfers later deposits to the platform once', async () => {
   const user = await app.newUser({ points: '0' })
   expect((await remove(user)).status).toBe(204)
   await app.installation.database.query(deposit, { user: user.id, amount: '3' })
@@ -330,7 +330,7 @@ it('still relays accepted commits, signed by their author', async () => {
   expect(await app.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
 })
 
-it('erases the webhook responses about the buyer', async () => {
+it('erases webhook responses that contain data of the buyer', async () => {
   const store = await createStore(app)
   const [user, other] = [await app.newUser(), await app.newUser()]
   for (const buyer of [user, other]) {

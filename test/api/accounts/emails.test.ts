@@ -52,7 +52,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     api.signUp(app, { username: `s${randomUUID().slice(0, 12)}`, email, password })
   const signUp = async (email: string, password?: string): Promise<string> => (await trySignUp(email, password)).ok().id
 
-  describe('changing the e-mail address', () => {
+  describe('a change of the e-mail address', () => {
     it('takes effect when the new address is verified, notifies the old address twice, and frees it', async () => {
       const user = await newVerifiedUser()
       const email = newAddress()
@@ -75,7 +75,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await activate(await mails.awaitLink(user.email, 'email-verification'))).ok()
     })
 
-    it('to the address of another person gives no access to their data, and does not block their sign-up', async () => {
+    it("to another person's address gives no access to their data, and does not block their sign-up", async () => {
       const [thief, admin] = [await newVerifiedUser(), await app.admin()]
       const { id } = await thief.register({ public_access: 'true' })
       const victim = newAddress()
@@ -174,7 +174,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
   })
 
-  describe('changing the username', () => {
+  describe('a change of the username', () => {
     it('takes effect immediately and frees the old name', async () => {
       const user = await app.newUser()
       const username = `n${randomUUID().slice(0, 12)}`
@@ -190,7 +190,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await setUsername(user, user.username.toUpperCase())).ok()
     })
 
-    it('rejects a wrong password and an invalid name by their fields', async () => {
+    it('rejects a wrong password and an invalid name, and names the field', async () => {
       const user = await app.newUser()
       const details = (await setUsername(user, 'fine', 'not the password')).fails('VALIDATION_FAILED')
       expect(details).toEqual({ currentPassword: ['Invalid password.'] })
@@ -322,7 +322,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
   })
 
-  describe('verifying the e-mail address', () => {
+  describe('the verification of an e-mail address', () => {
     it('is required before the first sign-in if EMAIL_VERIFICATION is required', async () => {
       const email = newAddress()
       await signUp(email)
@@ -345,7 +345,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await login(email)).ok()
     })
 
-    it('is not mentioned to a caller without the password', async () => {
+    it('is not mentioned to a caller with a wrong password', async () => {
       const email = newAddress()
       await signUp(email)
       ;(await login(email, 'not the password')).fails('INCORRECT_LOGIN_CREDENTIALS')

@@ -6,7 +6,7 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp()
 const PATH = 'auth/users/me/export'
 
-it('a person gets everything that is kept of them, as a file', async () => {
+it('the account export contains all stored data of the user, as a JSON file', async () => {
   const user = await app.newUser({ num: '3' })
   const store = await createStore(app)
   const { id: nid } = await user.register({ caption: 'First' })
@@ -84,19 +84,19 @@ it('a person gets everything that is kept of them, as a file', async () => {
   expect(answer.text).not.toContain(new URL(link.url).searchParams.get('signature'))
 })
 
-it('is the same without the prefix, and for nobody else', async () => {
+it('the account export is available without the API prefix, and only to its user', async () => {
   const user = await app.newUser()
   expect(expectOk(await user.rest('GET', `/${PATH}/`)).account.id).toBe(user.publicId)
   expectError(await app.rest('GET', PATH), 'NOT_AUTHENTICATED')
 })
 
-it('is asked for by its head without a body', async () => {
+it('the account export returns no body for HEAD', async () => {
   const user = await app.newUser()
   const answer = await user.rest('HEAD', PATH)
   expect([answer.status, answer.text]).toEqual([200, ''])
 })
 
-it('pages of every list follow each other without gap or repetition', async () => {
+it('the account export contains each row of a long list exactly once', async () => {
   const user = await app.newUser({ num: '1000' })
   const { id: nid } = await user.register()
   await app.sql(
@@ -114,7 +114,7 @@ it('pages of every list follow each other without gap or repetition', async () =
   expect(body.transfers).toHaveLength(214)
 })
 
-it('an app’s owner finds their apps, without secrets', async () => {
+it('the account export of an app owner contains the network apps, without secrets', async () => {
   const store = await createStore(app)
   const { networkApps } = expectOk(await store.owner.rest('GET', PATH))
   expect(networkApps).toEqual([expect.objectContaining({ id: store.appId, name: store.name, price: '2.5' })])

@@ -82,8 +82,8 @@ it.each(interfaces)(
   },
 )
 
-describe.each(bothApis)('lock an account over $name', (api) => {
-  it('is for administrators, who cannot lock themselves, and needs a reason', async () => {
+describe.each(bothApis)('a lock of an account over $name', (api) => {
+  it("requires an administrator, another user's account, and a reason", async () => {
     const user = await app.newUser()
     const input = { userId: user.publicId, reason }
     for (const [caller, code] of [
@@ -100,7 +100,7 @@ describe.each(bothApis)('lock an account over $name', (api) => {
     ;(await api.readMe(user)).ok()
   })
 
-  it('executes once and writes one audit entry for repeated requests', async () => {
+  it('takes effect once and writes one audit entry for repeated requests', async () => {
     const user = await app.newUser()
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const request = async (why: string, more = {}) =>
@@ -112,7 +112,7 @@ describe.each(bothApis)('lock an account over $name', (api) => {
     expect(entries).toEqual([{ reason }])
   })
 
-  it('replays the response after the account was deleted', async () => {
+  it('replays the stored response after the account is deleted', async () => {
     const user = await app.newUser()
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const request = async () => (await api.lockUser(admin, { userId: user.publicId, reason }, options)).ok()
@@ -144,7 +144,7 @@ describe.each(bothApis)('lock an account over $name', (api) => {
   })
 })
 
-it('a session that a concurrent sign-in created stays invalid, also after the account is unlocked', async () => {
+it('a session created by a sign-in during the lock stays invalid after the account is unlocked', async () => {
   const user = await app.newUser()
   ;(await lock(user)).ok()
   const insert = 'insert into access_tokens (user_id, hash) values ($1::uuid, sha256($2::bytea))'

@@ -50,8 +50,8 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
   await running
 }
 
-describe('an account whose key does not open', () => {
-  it('is deleted all the same: what nobody can sign fails, and what it cost is forfeited', async () => {
+describe('an account whose wallet key cannot be decrypted', () => {
+  it('can be deleted; its unsigned commits fail, and their refund goes to the platform', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Never signed' } }))
@@ -68,7 +68,7 @@ describe('an account whose key does not open', () => {
     expectError(await remove(user), 'AUTHENTICATION_FAILED')
   })
 
-  it('has its commits given up and refunded by the relay after about three days', async () => {
+  it('has its commits failed and refunded by the relay after about three days', async () => {
     const user = await app.newUser()
     await user.register()
     await vault.forget(user.id)
@@ -85,7 +85,7 @@ describe('an account whose key does not open', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
   })
 
-  it('is found by a look at everything that is sealed', async () => {
+  it('is reported by the check of all encrypted data', async () => {
     const user = await app.newUser()
     const before = await findUnreadable(app.installation, 1_000)
     await vault.forget(user.id)
@@ -96,7 +96,7 @@ describe('an account whose key does not open', () => {
   })
 })
 
-it('An account is deleted quietly while its commit is being signed, and the commit goes onto the chain', async () => {
+it('deleting an account during the signing of its commit logs no error, and the commit is still signed', async () => {
   const user = await app.newUser()
   await user.register()
   troubles()

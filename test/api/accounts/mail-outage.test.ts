@@ -68,8 +68,8 @@ const deadLetterOf = async ({ id }: Job) =>
     )
   )[0]!
 
-describe('while the mail server is away', () => {
-  it('a mail is tried every half minute at first, then every ten minutes for at least a day, and arrives once', async () => {
+describe('a mail during an outage of the mail server', () => {
+  it('is retried every 30 seconds, then every ten minutes for a day, and arrives once', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const job = await waitingJob('password-changed')
@@ -97,7 +97,7 @@ describe('while the mail server is away', () => {
     expect(mails.mailsTo(user.email, 'password-changed')).toHaveLength(1)
   })
 
-  it('a link is not mailed any more once as long as it is good for has passed, which is told', async () => {
+  it('is dropped with an error log after its link has expired', async () => {
     const user = await app.newUser()
     expect((await askReset(user.email)).status).toBe(201)
     const job = await waitingJob('password-reset')
@@ -116,12 +116,12 @@ describe('while the mail server is away', () => {
   })
 })
 
-describe('an unknown mailbox', () => {
+describe('a mail to an unknown mailbox', () => {
   beforeEach(() => {
     mails.server.mood = '550'
   })
 
-  it('of a notice leaves a dead letter at once, which an operator can have tried again', async () => {
+  it('is dead-lettered immediately if it is a notification, and an operator can retry it', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const [dead] = await eventually(
@@ -139,7 +139,7 @@ describe('an unknown mailbox', () => {
     await mails.awaitMails(user.email, 'password-changed')
   })
 
-  it('of a link that was asked for is told in the log, and no more', async () => {
+  it('is only logged if it is a requested link', async () => {
     const user = await app.newUser()
     expect((await askReset(user.email)).status).toBe(201)
     const lines = () =>
@@ -152,8 +152,8 @@ describe('an unknown mailbox', () => {
   })
 })
 
-describe('a job that fails for hours', () => {
-  it('is told of once an hour, whichever process tries it, and when it is given up', async () => {
+describe('a mail job that fails for hours', () => {
+  it('is logged once per hour, in any process', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const job = await waitingJob('password-changed')
@@ -173,8 +173,8 @@ describe('a job that fails for hours', () => {
   })
 })
 
-describe('a notice that never got away', () => {
-  it('is told in the log and kept as a dead letter, which can be carried out again', async () => {
+describe('a notification that could not be sent', () => {
+  it('is logged and dead-lettered, and can be retried', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const job = await waitingJob('password-changed')
@@ -189,7 +189,7 @@ describe('a notice that never got away', () => {
     expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 0 }])
   })
 
-  it('to an address that is given up can be carried out again, and tells the address to nobody', async () => {
+  it('can be retried if it is about a changed address, and never shows that address', async () => {
     const user = await app.newUser()
     const newEmail = `new-${randomUUID()}@example.org`
     const json = { current_password: PASSWORD, new_email: newEmail }
@@ -210,7 +210,7 @@ describe('a notice that never got away', () => {
     await mails.awaitMails(user.email, 'email-changed')
   })
 
-  it('leaves no address once the account is deleted, or a month has passed', async () => {
+  it('loses its address when the account is deleted, or after a month', async () => {
     const letters = await Promise.all(
       ['deleted', 'old'].map(async () => {
         const user = await app.newUser()
@@ -255,7 +255,7 @@ describe('a notice that never got away', () => {
     )
   const unredacted = () => app.sql<{ id: string }>(`select id::text from jobs.job where data->>'email' like 'many-%'`)
 
-  it('is redacted in portions', async () => {
+  it('is redacted in batches of 500 rows', async () => {
     await app.sql('create table test_portions (letters int)')
     await app.sql(`create function test_count() returns trigger language plpgsql as
       $$ begin insert into test_portions select count(*) from changed; return null; end $$`)
@@ -269,7 +269,7 @@ describe('a notice that never got away', () => {
     expect(await app.sql('select max(letters) as letters from test_portions')).toEqual([{ letters: 500 }])
   })
 
-  it('that cannot be redacted keeps no other from it, and is told', async () => {
+  it('is logged if its redaction fails, and does not block the redaction of others', async () => {
     const [bad] = await addLetters(50)
     await app.sql(`create function test_refuse_letter() returns trigger language plpgsql as
       $$ begin raise exception 'for a test'; end $$`)
@@ -287,7 +287,7 @@ describe('a notice that never got away', () => {
     await app.sql(`drop trigger test_refuse_letter on ${bad!.partition}`)
   })
 
-  it('leaves no address either when its process died in the last attempt', async () => {
+  it('loses its address even if the process died during the last attempt', async () => {
     await app.sql(`select enqueue('dead-letter', '{"template": "password-reset", "email": "left@example.org"}')::text`)
     const other = await startJobs(app.installation)
     const left = () =>

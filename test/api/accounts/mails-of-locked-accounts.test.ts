@@ -41,20 +41,20 @@ const links = {
   },
 }
 
-it('every purpose of a link is looked at here', async () => {
+it('this file tests every kind of mailed link', async () => {
   const purposes = await app.sql<{ purpose: string }>('select unnest(enum_range(null::token_purpose))::text as purpose')
   expect(purposes.map(({ purpose }) => purpose)).toEqual(Object.keys(links))
 })
 
 describe.each(Object.entries(links))(
-  'a link of an account that is locked, for %s',
+  'a mailed link of a locked account, for %s',
   (_purpose, { template, ask, spend }) => {
     const stateOf = ({ id }: SignedIn) =>
       app.sql('select email, pending_email, email_verified, password_hash from users where id = $1::uuid', [id])
     const pageOf = async ({ uid, token }: MailedLink) =>
       (await app.rest('GET', `/account/${template}/${uid}/${token}`)).text.includes('<form')
 
-    it('is not made, whoever asks, who is answered as for an address that nobody has', async () => {
+    it('is not sent; the response is the same as for an unknown address', async () => {
       const user = await app.newUser()
       await change(user, 'lock')
       const [locked, unknown] = [await ask(user.email), await ask(newAddress())]
@@ -66,7 +66,7 @@ describe.each(Object.entries(links))(
       expect((await spend(await mails.awaitLink(user.email, template))).status).toBe(204)
     })
 
-    it('is good for nothing, not even after the lock when it was made while that came', async () => {
+    it('is invalid during the lock and after it', async () => {
       const user = await app.newUser()
       await ask(user.email)
       const link = await mails.awaitLink(user.email, template)
@@ -87,7 +87,7 @@ describe.each(Object.entries(links))(
       expect(await stateOf(user)).not.toEqual(before)
     })
 
-    it('does nothing when the account is locked while it is being followed', async () => {
+    it('has no effect if the account is locked while the link is being used', async () => {
       const user = await app.newUser()
       await ask(user.email)
       const link = await mails.awaitLink(user.email, template)
@@ -98,8 +98,8 @@ describe.each(Object.entries(links))(
   },
 )
 
-describe('a change of address that a thief began', () => {
-  it('ends with the lock, and the owner is let in again after it', async () => {
+describe('a change of the e-mail address that a thief requested', () => {
+  it('is cancelled by the lock, and the owner can sign in after the account is unlocked', async () => {
     const user = await app.newUser()
     await app.sql('update users set email_verified = true where id = $1::uuid', [user.id])
     const thief = newAddress()
@@ -121,7 +121,7 @@ describe('a change of address that a thief began', () => {
     expect(me).toMatchObject({ email: user.email, pending_email: null })
   })
 
-  it('is not noted when the account was locked while it was under way', async () => {
+  it('is rejected if the account is locked during the request', async () => {
     const user = await app.newUser()
     expectError(await lockMeanwhile(app, user, () => setEmail(user, newAddress())), 'VALIDATION_FAILED')
     const [row] = await app.sql('select pending_email from users where id = $1::uuid', [user.id])
@@ -129,7 +129,7 @@ describe('a change of address that a thief began', () => {
   })
 })
 
-it('a locked account keeps no other that waits for the same address from its link', async () => {
+it('locked accounts do not block the link of another account with the same unverified address', async () => {
   const email = newAddress()
   const signUp = async () => {
     const json = { username: `s${randomUUID().slice(0, 12)}`, email, password: PASSWORD }

@@ -96,7 +96,7 @@ const ways: Record<string, (password: string) => Promise<Outcome>> = {
 }
 
 describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
-  it('is normalized: every keyboard can sign in, and width is not mapped', async () => {
+  it('is normalized to NFC, so every keyboard can sign in; character width is significant', async () => {
     const { email, problem } = await set(TYPED)
     expect(problem).toBeUndefined()
     expectOk(await login(email, NORMALIZED))
@@ -104,7 +104,7 @@ describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
     expectError(await login(email, OTHER_WIDTH), 'INCORRECT_LOGIN_CREDENTIALS')
   })
 
-  it('has 8 to 32 characters in its normalized form', async () => {
+  it('must have 8 to 32 characters in its normalized form', async () => {
     expect((await set('e\u0301'.repeat(32))).problem).toBeUndefined()
     expect((await set('e\u0301'.repeat(33))).problem).toMatch(/no more than 32|at most 32/)
     expect((await set('e\u0301'.repeat(7))).problem).toMatch(/at least 8/)
@@ -112,7 +112,7 @@ describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
     expect((await set('')).problem).toBeDefined()
   })
 
-  it('has no control, invisible or unassigned characters', async () => {
+  it('must not contain control, invisible or unassigned characters', async () => {
     for (const character of ['\u0007', '\u200b', '\u{e000}', '\u0378']) {
       expect((await set(`correct horse${character}`)).problem).toMatch(/invisible characters/)
     }
@@ -171,7 +171,7 @@ const checks: Record<string, (user: SignedIn, password: string) => Promise<boole
   },
 }
 
-describe.each(Object.entries(checks))('%s', (_, isRight) => {
+describe.each(Object.entries(checks))('the password check of %s', (_, isRight) => {
   const withHash = async (password: string) => {
     const user = await app.admin()
     const hash = await passwords.hash(password)
@@ -179,7 +179,7 @@ describe.each(Object.entries(checks))('%s', (_, isRight) => {
     return user
   }
 
-  it('normalizes what was typed', async () => {
+  it('normalizes the password', async () => {
     const user = await withHash(NORMALIZED)
     expect(await isRight(user, OTHER_WIDTH)).toBe(false)
     expect(await isRight(user, TYPED)).toBe(true)
@@ -192,7 +192,7 @@ describe.each(Object.entries(checks))('%s', (_, isRight) => {
   })
 })
 
-it('an earlier password with characters that are no longer allowed still signs in', async () => {
+it('an existing password with characters that are no longer allowed still signs in', async () => {
   const password = 'correct\thorse\u200b'
   const { id, email } = await app.newUser()
   await app.sql('update users set password_hash = $2 where id = $1::uuid', [id, await passwords.hash(password)])
@@ -200,7 +200,7 @@ it('an earlier password with characters that are no longer allowed still signs i
   expectError(await login(email, 'correct\thorse'), 'INCORRECT_LOGIN_CREDENTIALS')
 })
 
-it('a guess costs as many hashes for an unknown address as for an account', async () => {
+it('a sign-in computes as many hashes for an unknown address as for an account', async () => {
   const { email } = await app.newUser()
   const verify = vi.spyOn(passwords, 'verify')
   const hashesOf = async (address: string, password: string) => {

@@ -32,7 +32,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
     return mails.awaitLink(email, 'password-reset', count)
   }
 
-  describe('requesting a password reset', () => {
+  describe('a request for a password reset', () => {
     it('sends a link that contains the account ID', async () => {
       const user = await app.newUser()
       const link = await linkOf(user)
@@ -101,7 +101,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  describe('resetting the password with a link', () => {
+  describe('a password reset with a link', () => {
     it('replaces the password and ends all sessions', async () => {
       const user = await app.newUser()
       const session = (await login(user.email, PASSWORD)).ok().token
@@ -184,7 +184,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await confirm(link)).ok()
     })
 
-    it('lifts the sign-in limit of an account', async () => {
+    it('lifts the sign-in block of the account', async () => {
       const user = await app.newUser()
       for (let i = 0; i < 4; i++) expectError(await login(user.email, 'wrong guess'), 'INCORRECT_LOGIN_CREDENTIALS')
       expectError(await login(user.email, PASSWORD), 'THROTTLED')
@@ -192,7 +192,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await login(user.email, NEW_PASSWORD)).ok()
     })
 
-    it('leaves no session of a concurrent sign-in with the old password', async () => {
+    it('ends the session of a concurrent sign-in with the old password', async () => {
       const user = await app.newUser()
       const link = await linkOf(user)
       const logins = Array.from({ length: 4 }, () => login(user.email, PASSWORD))
@@ -258,7 +258,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  describe('changing the password', () => {
+  describe('a change of the password', () => {
     it('replaces the password and keeps only the current session', async () => {
       const user = await app.newUser()
       const other = (await login(user.email, PASSWORD)).ok().token
@@ -277,14 +277,14 @@ describe.each(bothApis)('passwords over $name', (api) => {
       expectError(await confirm(link), 'INVALID_TOKEN')
     })
 
-    it('rejects a wrong current password by its field', async () => {
+    it('rejects a wrong current password and names the field', async () => {
       const user = await app.newUser()
       const details = (await change(user, 'not the password')).fails('VALIDATION_FAILED')
       expect(details).toEqual({ currentPassword: ['Invalid password.'] })
       ;(await login(user.email, PASSWORD)).ok()
     })
 
-    it('counts wrong guesses together with those of sign-in', async () => {
+    it('counts wrong passwords together with failed sign-ins', async () => {
       const user = await app.newUser()
       for (let i = 0; i < 3; i++) expectError(await change(user, 'wrong guess'), 'VALIDATION_FAILED')
       expectError(await login(user.email, 'wrong guess'), 'INCORRECT_LOGIN_CREDENTIALS')
@@ -332,7 +332,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
   })
 })
 
-it('limits password resets of one network address over both APIs together', async () => {
+it('password resets from one IP address share one limit over both APIs', async () => {
   const limited = (await createAccountMails({ LIMITS: 'reset=12,verification=12' })).app
   const ask = (i: number) =>
     (i % 2 ? graphqlApi : restApi).requestPasswordReset(limited, { email: `many-${i}@example.org` })

@@ -29,8 +29,8 @@ async function look(url: string) {
   return { response, ...(response.ok ? await sharp(bytes).metadata() : {}) }
 }
 
-describe('a picture on a profile', () => {
-  it('is kept upright, smaller and without its metadata, with a thumbnail, for everybody to see', async () => {
+describe('a profile picture', () => {
+  it('is stored upright, resized and without metadata, with a thumbnail, and is public', async () => {
     const user = await app.newUser()
     const profile = expectOk(
       await patch(user, {
@@ -59,7 +59,7 @@ describe('a picture on a profile', () => {
     )
   })
 
-  it('is replaced under another address, alone, and taken away by null', async () => {
+  it('gets a new URL when it is replaced, and is removed by null', async () => {
     const user = await app.newUser()
     const first = expectOk(
       await patch(user, { profile_picture: await newPicture(), profile_background: await newPicture() }),
@@ -74,7 +74,7 @@ describe('a picture on a profile', () => {
     expect(picturesOf(expectOk(await patch(user, { profile_background: '' })))).toEqual(none)
   })
 
-  it('stays when the form was sent without choosing one', async () => {
+  it('is kept when a form is sent without a chosen file', async () => {
     const user = await app.newUser()
     const before = expectOk(await patch(user, { profile_picture: await newPicture() }))
     const unchosen = new File([], '', { type: 'application/octet-stream' })
@@ -84,7 +84,7 @@ describe('a picture on a profile', () => {
     })
   })
 
-  it('is set and taken away by GraphQL as well', async () => {
+  it('can be set and removed over GraphQL', async () => {
     const user = await app.newUser()
     const profileBackground = await newPicture()
     const { updateProfile } = expectOk(await user.graphql(UPDATE, { input: { profileBackground } }))
@@ -94,7 +94,7 @@ describe('a picture on a profile', () => {
     expect(Object.values(removed.updateProfile.user)).toEqual([null, null, null, null])
   })
 
-  it('is set once for one key', async () => {
+  it('is set once for one idempotency key', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const multipart = { profile_picture: await newPicture() }
@@ -107,14 +107,14 @@ describe('a picture on a profile', () => {
   })
 })
 
-describe('what is no picture', () => {
+describe('an invalid profile picture', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
   it.each([
     ['a drawing', new File([svg], 'a.png', { type: 'image/png' })],
     ['words', new File(['words'], 'a.jpg', { type: 'image/jpeg' })],
     ['nothing', new File([], 'a.jpg', { type: 'image/jpeg' })],
     ['the text of an address', 'https://example.org/a.png'],
-  ])('is refused by the field, and nothing changes: %s', async (_, profile_picture) => {
+  ])('is rejected with an error for its field, and nothing changes: %s', async (_, profile_picture) => {
     const user = await app.newUser()
     const answer = await patch(user, { display_name: 'Changed', profile_picture })
     const { body } = expectError(answer, 'VALIDATION_FAILED')
@@ -123,21 +123,21 @@ describe('what is no picture', () => {
     expect([display_name, picturesOf(profile)]).toEqual([user.username, none])
   })
 
-  it('nor a file of more than 10 MB, by either door', async () => {
+  it('is rejected over 10 MB in both APIs', async () => {
     const user = await app.newUser()
     const file = new File([new Uint8Array(10_000_001)], 'a.png', { type: 'image/png' })
     expectError(await patch(user, { profile_picture: file }), 'PAYLOAD_TOO_LARGE')
     expectError(await user.graphql(UPDATE, { input: { profilePicture: file } }), 'PAYLOAD_TOO_LARGE')
   })
 
-  it('is taken nowhere else: settings take no file', async () => {
+  it('is rejected in the settings endpoint, which accepts no files', async () => {
     const user = await app.newUser()
     const multipart = { language: 'fr', profile_picture: await newPicture() }
     expectError(await user.rest('PATCH', 'auth/users/me/', { multipart }), 'VALIDATION_FAILED')
   })
 })
 
-it('pictures are part of the export, and gone with the account', async () => {
+it('profile pictures are part of the account export, and are deleted with the account', async () => {
   const user = await app.newUser()
   const profile = expectOk(await patch(user, { profile_picture: await newPicture({ width: 40, height: 30 }) }))
   const { pictures } = expectOk(await user.rest('GET', 'auth/users/me/export/'))
@@ -151,6 +151,9 @@ it('pictures are part of the export, and gone with the account', async () => {
   }
 })
 
-it.each(['nonsense', randomUUID(), `${randomUUID()}/thumbnail`])('there is no picture %s', async (id) => {
-  expectError(await app.rest('GET', `/pictures/${id}`), 'NOT_FOUND')
-})
+it.each(['nonsense', randomUUID(), `${randomUUID()}/thumbnail`])(
+  'returns 404 for the unknown profile picture %s',
+  async (id) => {
+    expectError(await app.rest('GET', `/pictures/${id}`), 'NOT_FOUND')
+  },
+)

@@ -8,11 +8,11 @@ const app = await createTestApp()
 
 const settings = { language: 'zh-tw', defaultTag: 'travel', allowC2paDownload: false }
 
-describe.each(bothApis)('profile and settings over $name', (api) => {
+describe.each(bothApis)('the profile and settings over $name', (api) => {
   const recordOf = async (user: Awaited<ReturnType<typeof app.newUser>>) =>
     expectOk(await user.rest('GET', 'auth/users/me/'))
 
-  it('updates all settings, and each one alone', async () => {
+  it('accept all settings together, and each one alone', async () => {
     const user = await app.newUser()
     expect((await api.updateSettings(user, settings)).ok()).toMatchObject(settings)
     for (const change of [{ language: 'de-de' }, { defaultTag: '' }, { allowC2paDownload: true }]) {
@@ -25,7 +25,7 @@ describe.each(bothApis)('profile and settings over $name', (api) => {
   })
 
   it.each<Input>([{ language: 'x'.repeat(17) }, { defaultTag: 'x'.repeat(101) }])(
-    'changes nothing if one setting is invalid: %j',
+    'stay unchanged if one setting is invalid: %j',
     async (wrong) => {
       const user = await app.newUser()
       const before = await recordOf(user)
@@ -34,7 +34,7 @@ describe.each(bothApis)('profile and settings over $name', (api) => {
     },
   )
 
-  it('updates the public profile, one field at a time if only one is sent', async () => {
+  it('change only the profile fields that are sent', async () => {
     const user = await app.newUser()
     const description = 'Photographs, mostly of birds.'
     ;(await api.updateProfile(user, { displayName: ' Ana Ü. 𐍈 ', description: 'Old' })).ok()
@@ -46,7 +46,7 @@ describe.each(bothApis)('profile and settings over $name', (api) => {
   })
 
   it.each<Input>([{ displayName: 'x'.repeat(101) }, { description: 'x'.repeat(1001) }, { description: 'a\0b' }])(
-    'rejects an invalid profile field',
+    'reject an invalid profile field',
     async (fields) => {
       const user = await app.newUser()
       expect(Object.keys((await api.updateProfile(user, fields)).fails('VALIDATION_FAILED'))).toEqual(
@@ -55,7 +55,7 @@ describe.each(bothApis)('profile and settings over $name', (api) => {
     },
   )
 
-  it('applies a change once for one idempotency key', async () => {
+  it('change once for one idempotency key', async () => {
     const user = await app.newUser()
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const first = (await api.updateProfile(user, { displayName: 'One' }, options)).ok()
@@ -68,14 +68,14 @@ describe.each(bothApis)('profile and settings over $name', (api) => {
     ;(await api.updateProfile(user, { displayName: 'Three' }, options)).fails('IDEMPOTENCY_KEY_REUSED')
   })
 
-  it('rejects anonymous callers', async () => {
+  it('reject anonymous callers', async () => {
     ;(await api.updateProfile(app)).fails('NOT_AUTHENTICATED')
     ;(await api.updateSettings(app)).fails('NOT_AUTHENTICATED')
   })
 })
 
-describe('REST settings and profile', () => {
-  it('return the whole record, as the phone app reads it', async () => {
+describe('the REST settings and profile', () => {
+  it('return the whole record that the phone app reads', async () => {
     const user = await app.newUser()
     const before = expectOk(await user.rest('GET', '/auth/users/me'))
     const json = { language: 'zh-tw', default_tag: 'travel', allow_c2pa_download: false }

@@ -21,8 +21,8 @@ const remove = (user: SignedIn) => user.rest('DELETE', 'auth/users/me/')
 const me = (user: SignedIn) => user.rest('GET', 'auth/users/me/')
 const ownersOf = async () => Object.fromEntries((await checkOwners(app.installation)).map((f) => [f.invariant.id, f]))
 
-describe('a deleted account', () => {
-  it('that the database has again is deleted again, because the vault remembers', async () => {
+describe('a deleted account after a restore from a backup', () => {
+  it('is deleted again if a restored database contains it, because the vault recorded the deletion', async () => {
     const [gone, stays] = [await app.newUser(), await app.newUser()]
     // As the newest keys have it beside an older database.
     await vault.markDeleted(gone.id)
@@ -35,7 +35,7 @@ describe('a deleted account', () => {
     expect(await app.wallet(gone)).toEqual({ num: '0', points: '0' })
   })
 
-  it('waits with that until the relay knows what became of its commits', async () => {
+  it('is deleted again only after the relay knows the result of its commits', async () => {
     const gone = await app.newUser()
     await gone.register()
     await vault.markDeleted(gone.id)
@@ -49,7 +49,7 @@ describe('a deleted account', () => {
     expectError(await me(gone), 'AUTHENTICATION_FAILED')
   })
 
-  it('that cannot be deleted again keeps none of the others', async () => {
+  it('does not block the deletion of others if its own deletion fails', async () => {
     const others = [await app.newUser(), await app.newUser(), await app.newUser()]
     const stuck = await app.newUser()
     for (const { id } of [stuck, ...others]) await vault.markDeleted(id)
@@ -65,7 +65,7 @@ describe('a deleted account', () => {
     expectError(await me(stuck), 'AUTHENTICATION_FAILED')
   })
 
-  it('whose key comes back with an older vault loses it again', async () => {
+  it('loses its key share again if an older vault restores it', async () => {
     const user = await app.newUser()
     await copyFile(counterpartOf(user), join(config.dir, 'key share'))
     expect((await remove(user)).status).toBe(204)
@@ -79,7 +79,7 @@ describe('a deleted account', () => {
   })
 })
 
-it('A key share whose account is not in the database is told, and kept: the database may be the wrong one', async () => {
+it('a key share without an account is reported and kept, because the database may be the wrong one', async () => {
   const owner = randomUUID()
   await custody.create(owner)
   await deletions.forgetAgain()
@@ -97,8 +97,8 @@ async function lose(...cids: string[]) {
   }
 }
 
-describe('a file whose blocks are missing', () => {
-  it('is named, answers 404, and is there again once its bytes are sent again by anybody', async () => {
+describe('a file with missing blocks', () => {
+  it('is reported, returns 404, and is restored when any user uploads the same bytes', async () => {
     const [owner, other] = [await app.newUser(), await app.newUser()]
     const file = newFile()
     const asset = expectOk(
@@ -115,7 +115,7 @@ describe('a file whose blocks are missing', () => {
   })
 })
 
-it('Trees are put back from the database, and thumbnails are made anew', async () => {
+it('a repair restores trees from the database, and creates missing thumbnails again', async () => {
   const user = await app.newUser()
   const asset = await user.register({ asset_file: await newPicture() })
   const [row] = await app.sql<{ id: string; tree_cid: string; tree: string }>(

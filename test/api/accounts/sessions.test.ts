@@ -129,7 +129,7 @@ describe.each(bothApis)('sessions over $name', (api) => {
     expect(await list(user)).toMatchObject([{ isCurrent: true }])
   })
 
-  it('gives no token when the password changes while it is being checked', async () => {
+  it('issues no token if the password changes during the check', async () => {
     const user = await app.newUser()
     const change = `update users set password_hash = 'changed' where id = '${user.id}'`
     const { answer } = await whileHeld(app, change, async () => {
@@ -142,10 +142,10 @@ describe.each(bothApis)('sessions over $name', (api) => {
   })
 })
 
-describe('the last use of a session', () => {
+describe('the last-use time of a session', () => {
   const list = async (user: SignedIn) => (await restApi.listSessions(user)).ok().nodes
 
-  it('is recorded in the background, so that requests do not write', async () => {
+  it('is recorded in the background, so requests do not write to the database', async () => {
     const user = await app.newUser()
     expectOk(await me(user.token))
     expect(await list(user)).toMatchObject([{ lastUsedAt: null }])
@@ -184,7 +184,7 @@ it.each([
   ['the User-Agent without a device name', {}, { 'User-Agent': 'curl/8.5.0' }, 'curl/8.5.0'],
   ['a shortened long name', { device: '𐍈'.repeat(150) }, {}, '𐍈'.repeat(100)],
   ['a name without invisible characters', { device: 'a\u0000\u202eb' }, {}, 'ab'],
-])('REST names a session by %s', async (_, fields, headers, name) => {
+])('REST names a new session by %s', async (_, fields, headers, name) => {
   const user = await app.newUser()
   const json = { email: user.email, password: PASSWORD, ...fields }
   expectOk(await app.rest('POST', 'auth/token/login/', { json, headers }))
@@ -206,7 +206,7 @@ it('GraphQL rejects a session name of more than 100 characters', async () => {
   expectError(await app.graphql(document, { input }), 'VALIDATION_FAILED')
 })
 
-it('GraphQL pages sessions by cursor from both ends, and hides the node from others', async () => {
+it('GraphQL pages sessions by cursor from both ends, and hides a session from other users', async () => {
   const user = await app.newUser()
   for (const name of ['b', 'a']) (await restApi.signIn(app, { email: user.email, password: PASSWORD, name })).ok()
   const document = `query ($first: Int, $after: String, $last: Int) {

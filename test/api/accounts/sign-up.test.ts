@@ -10,12 +10,12 @@ let serial = 0
 const newEmail = () => `n${++serial}@example.org`
 const countUsers = () => app.sql('select count(*) from users')
 
-describe.each(bothApis)('sign up over $name', (api) => {
+describe.each(bothApis)('sign-up over $name', (api) => {
   const signUp = (fields: Input) => api.signUp(app, { email: newEmail(), password: PASSWORD, ...fields })
   const rename = (newUsername: string) => api.changeUsername(user, { newUsername, currentPassword: PASSWORD })
   const signIn = (email: string, password = PASSWORD) => api.signIn(app, { email, password })
 
-  it('opens a wallet with 12 points and a sealed key, and books where the points came from', async () => {
+  it('creates a wallet with 12 points and an encrypted key, and records the source of the points', async () => {
     const email = newEmail()
     const username = `ada${serial}`
     const { id } = (await signUp({ username, email, referralCode: 'friend', language: 'de' })).ok()
@@ -39,7 +39,7 @@ describe.each(bothApis)('sign up over $name', (api) => {
     [{ email: 'no address' }, 'email'],
     [{ password: 'seven77' }, 'password'],
     [{ password: 'x'.repeat(33) }, 'password'],
-  ])('rejects %j by its field and creates no account', async (wrong, field) => {
+  ])('rejects %j with an error for its field, and creates no account', async (wrong, field) => {
     const before = await countUsers()
     const details = (await signUp({ username: 'fine', ...wrong })).fails('VALIDATION_FAILED')
     expect(details).toEqual({ [field]: [expect.any(String)] })
@@ -51,7 +51,7 @@ describe.each(bothApis)('sign up over $name', (api) => {
     expect(Object.keys(details).sort()).toEqual(['email', 'password', 'username'])
   })
 
-  it('counts characters, not bytes', async () => {
+  it('measures length limits in characters, not bytes', async () => {
     const [email, password] = [newEmail(), '🔑'.repeat(32)]
     const username = `${api.name === 'REST' ? '日' : '月'}`.repeat(21)
     ;(await signUp({ username, email, password })).ok()
@@ -136,7 +136,7 @@ describe('a username', () => {
   const accepted = async (username: string, email = newEmail()) =>
     (await signUp(app, { username, email, password: PASSWORD })).ok().username
 
-  it('is stored composed and trimmed', async () => {
+  it('is stored in Unicode composed form and trimmed', async () => {
     await accepted('  Ｚo\u0308e 日本 ')
     const row = 'select username, display_name, username_key from users where username = $1'
     expect(await app.sql(row, ['Ｚöe 日本'])).toEqual([
@@ -144,7 +144,7 @@ describe('a username', () => {
     ])
   })
 
-  it('has 21 letters, however many combining marks each needs', async () => {
+  it('may have 21 letters, regardless of their combining marks', async () => {
     const username = 'ᾂ'.repeat(21)
     expect(await accepted(username.normalize('NFD'))).toBe(username)
   })

@@ -14,7 +14,7 @@ const app = await createTestApp()
 const actor = { token: 'a'.repeat(40) }
 const json = (fields: object) => ({ actor, json: fields })
 
-it('an invalid token is ignored by exactly these operations and routes', () => {
+it('an invalid token is ignored by exactly the listed operations and routes', () => {
   const fields = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap((root) =>
     Object.values(root.getFields())
       .filter(({ extensions }) => extensions.openToStaleTokens === true)
@@ -67,7 +67,7 @@ it('an invalid token does not prevent sign-up, sign-in, password reset and prici
   )
 })
 
-it('an invalid token is ignored by probes, documents and constants', async () => {
+it('an invalid token is ignored by health probes, API documents and constants', async () => {
   const paths = directRoutes.filter(({ ignoresCredentials }) => ignoresCredentials).map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['/healthz', '/readyz', '/schema.graphql', '/api/v3/app-info']))
   for (const path of paths) {
@@ -77,7 +77,7 @@ it('an invalid token is ignored by probes, documents and constants', async () =>
   expectError(await app.rest('GET', 'contacts/', { actor }), 'AUTHENTICATION_FAILED')
 })
 
-it('an invalid token is rejected everywhere else, even where no token is needed', async () => {
+it('an invalid token is rejected by all other operations, even if they need no token', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
   for (const path of [`assets/${id}/`, 'assets/', 'auth/users/me/', 'events/stream', `/ipfs/${id}`]) {
@@ -101,7 +101,7 @@ it('an invalid token is rejected everywhere else, even where no token is needed'
   expect(reader.events[0]!.data.errors[0].extensions.code).toBe('AUTHENTICATION_FAILED')
 })
 
-it('an invalid token is rejected by the other fields of a document', async () => {
+it('an invalid token is rejected by the other fields of a GraphQL document', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
   const { body } = await app.graphql(`{ pricing { total } node(id: "${user.publicId}") { id } }`, {}, { actor })
