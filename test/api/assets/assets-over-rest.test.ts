@@ -23,7 +23,7 @@ const notOurs = {
 const isUuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-describe('the record of an asset', () => {
+describe('the REST record of an asset', () => {
   it('has exactly the fields of the contract', async () => {
     const file = newFile('dir/été.png')
     const bytes = Buffer.from(await file.arrayBuffer())
@@ -113,7 +113,7 @@ describe('the record of an asset', () => {
   })
 })
 
-it('a revert restores a headline of more than 25 characters', async () => {
+it('a revert restores a headline longer than 25 characters', async () => {
   const headline = '🙂'.repeat(100)
   const { id } = await user.register({ headline })
   expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' } }))
@@ -124,7 +124,7 @@ it('a revert restores a headline of more than 25 characters', async () => {
   expect(expectOk(await user.rest('POST', `assets/${id}/revert/`, { json })).headline).toBe(headline)
 })
 
-describe('the history', () => {
+describe('the REST history of an asset', () => {
   it('lists every commit, oldest first, at both paths', async () => {
     const { id } = await user.register({ caption: 'One', commit_message: 'Begin' })
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Two', commit_message: 'Go on' } }))

@@ -54,7 +54,7 @@ const ordinary = [
 ] as const
 
 describe.each(Object.entries(refusing))('the name of %s', (_what, give) => {
-  it.each(steering)('is refused with %s', async (_case, name) => {
+  it.each(steering)('must not contain %s', async (_case, name) => {
     const { body } = expectError(await give(name), 'VALIDATION_FAILED')
     expect(JSON.stringify(body)).toContain('Enter a name without invisible characters.')
   })
@@ -67,7 +67,7 @@ describe.each(Object.entries(refusing))('the name of %s', (_what, give) => {
 })
 
 describe.each(Object.entries(stripping))('the name of %s', (_what, give) => {
-  it.each(steering)('is kept without %s', async (_case, name) => {
+  it.each(steering)('is stored without %s', async (_case, name) => {
     const kept = await give(name)
     expect(kept).not.toBe(name)
     expect([...name].filter((character) => kept.includes(character)).join('')).toBe(kept)
@@ -78,7 +78,7 @@ describe.each(Object.entries(stripping))('the name of %s', (_what, give) => {
   })
 })
 
-it('a name of which nothing is seen is none', async () => {
+it('a name without visible characters counts as empty', async () => {
   for (const name of ['\u200d', ' \u200b \u200c', '\u{e0067}\u{e007f}']) {
     expectError(await refusing['a network app'](name), 'VALIDATION_FAILED')
     expectError(await refusing['an API key'](name), 'VALIDATION_FAILED')

@@ -27,7 +27,7 @@ const picture = async () =>
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const noise = () => new Uint8Array(randomBytes(40).fill(1, 0, 4))
 
-it('a name has its quotation marks, which browsers write as %22', async () => {
+it('a file name keeps its quotation marks, which browsers encode as %22', async () => {
   const answer = await user.rest('POST', 'assets/', {
     multipart: { asset_file: new File([randomBytes(9)], 'a "good" name %41.txt', { type: 'text/plain' }) },
   })
@@ -46,7 +46,7 @@ it.each([
   ['b.png', 'with a path of Windows', 'filename="C:\\\\fakepath\\\\b.png"'],
   ['file', 'that is a path alone', 'filename="photos/.."'],
   ['=?utf-8?Q?a?=.png', 'that only looks like it', 'filename="=?utf-8?Q?a?=.png"'],
-])('a file is called %s by a name %s', async (name, _, filename) => {
+])('stores the file name %s from a name %s', async (name, _, filename) => {
   expect((await register(filename, noise())).asset_file_name).toBe(name)
 })
 
@@ -54,7 +54,7 @@ it.each([
   ['nothing', undefined],
   ['text', 'text/plain'],
   ['octets', 'application/octet-stream'],
-])('a picture that is sent as %s is one, whatever its name says', async (_, type) => {
+])('detects a picture sent as %s, regardless of its name', async (_, type) => {
   expect(await typeOf('any.bin', await picture(), type)).toBe('image/png')
 })
 
@@ -72,7 +72,7 @@ it.each([
   ],
   ['what its name says of a family of formats', 'raw.dng', undefined, 'image/x-adobe-dng', 'II*\0 and the rest of it'],
   ['what is said', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
-])('another file is told %s', async (_, name, type, expected, bytes?: string) => {
+])('stores the type of another file: %s', async (_, name, type, expected, bytes?: string) => {
   const file = bytes === undefined ? noise() : new Uint8Array(Buffer.from(`${bytes} ${randomBytes(9).toString('hex')}`))
   expect(await typeOf(name, file, type)).toBe(expected)
 })
@@ -114,7 +114,7 @@ it.each([
   }
 })
 
-it('reads the brands of a box with a 64-bit size, and no brand behind the box', async () => {
+it('reads the brands of an ftyp box with a 64-bit size, and ignores bytes after the box', async () => {
   const large = Buffer.from('\0\0\0\x01ftyp\0\0\0\0\0\0\0\x1cmif1\0\0\0\0heic', 'latin1')
   expect(await typeOf('any', new Uint8Array(Buffer.concat([large, randomBytes(8)])))).toBe('image/heic')
   const box = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0heic', 'latin1')
@@ -181,7 +181,7 @@ it.each([
   expect(await typeOf(name, bytesOf(start), 'application/octet-stream')).toBe(type)
 })
 
-it('makes the thumbnail and the signed copy, and displays the file, by one type', async () => {
+it('uses one type for the thumbnail, the signed copy and the display of a file', async () => {
   const avif = Buffer.from(await (await newPicture({ width: 40, height: 30, format: 'avif' })).arrayBuffer())
   const brands = avif.toString('latin1', 16, avif.readUInt32BE(0))
   expect(brands).toContain('avif')
@@ -199,7 +199,7 @@ it('makes the thumbnail and the signed copy, and displays the file, by one type'
   expect([copy.status, copy.headers.get('content-type')]).toEqual([200, 'image/avif'])
 })
 
-it('downloads a camera raw file, and makes neither a thumbnail nor a signed copy', async () => {
+it('serves a camera raw file as a download, without a thumbnail or signed copy', async () => {
   const asset_file = new File([new Uint8Array(newFilm('crx ', 'isom'))], 'photo.cr3')
   const { id, uuid } = await user.register({ asset_file, public_access: 'true' })
   await app.jobs.thumbnail({ assetId: uuid })

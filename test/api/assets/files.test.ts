@@ -19,8 +19,8 @@ const get = async (path: string, headers: Record<string, string> = {}, method = 
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-describe('the bytes of a public asset', () => {
-  it('are where its record says, for anybody', async () => {
+describe('the file of a public asset', () => {
+  it('is available to anyone at the URL in its record', async () => {
     const answer = await get(new URL(shown.asset_file).pathname)
     expect(answer.status).toBe(200)
     expect(answer.bytes.equals(bytes)).toBe(true)
@@ -43,7 +43,7 @@ describe('the bytes of a public asset', () => {
     ['bytes=699990-', 699_990, 700_000],
     ['bytes=-10', 699_990, 700_000],
     ['bytes=699990-9999999', 699_990, 700_000],
-  ])('come in the range %s', async (range, start, end) => {
+  ])('is served in part for the range %s', async (range, start, end) => {
     const answer = await get(`/ipfs/${shown.id}`, { Range: range })
     expect([answer.status, answer.headers.get('content-range'), answer.headers.get('content-length')]).toEqual([
       206,
@@ -53,28 +53,28 @@ describe('the bytes of a public asset', () => {
     expect(answer.bytes.equals(bytes.subarray(start, end))).toBe(true)
   })
 
-  it.each(['items=0-5', 'bytes=a-b', 'bytes=-'])('come whole for the malformed range %s', async (range) => {
+  it.each(['items=0-5', 'bytes=a-b', 'bytes=-'])('is served whole for the malformed range %s', async (range) => {
     expect((await get(`/ipfs/${shown.id}`, { Range: range })).status).toBe(200)
   })
 
-  it('are not sent again to who has them, nor to a HEAD', async () => {
+  it('is not sent for a matching ETag, nor for HEAD', async () => {
     expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })).status).toBe(304)
     const head = await get(`/ipfs/${shown.id}`, {}, 'HEAD')
     expect([head.status, head.bytes.length, head.headers.get('content-length')]).toEqual([200, 0, '700000'])
   })
 
-  it.each(['"other"', 'W/"other"', ''])('are sent again to who has %s', async (etag) => {
+  it.each(['"other"', 'W/"other"', ''])('is sent for If-None-Match: %s', async (etag) => {
     expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': etag })).status).toBe(200)
   })
 
   it.each([(etag: string) => `W/${etag}`, (etag: string) => `"a", ${etag}`, () => '*'])(
-    'are not sent again, however their tag is written (%s)',
+    'is not sent for a matching ETag in any form (%s)',
     async (write) => {
       expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': write(`"${shown.id}"`) })).status).toBe(304)
     },
   )
 
-  it('come whole to who has a part of something else', async () => {
+  it('is served whole if If-Range does not match', async () => {
     const ranged = { Range: 'bytes=0-9' }
     expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': `"${shown.id}"` })).status).toBe(206)
     expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': '"other"' })).status).toBe(200)
@@ -89,9 +89,9 @@ const changed = (name: string, change: (value: string) => string | undefined) =>
   return `${link.pathname}?${query}`
 }
 
-describe('the bytes of a private asset', () => {
+describe('the file of a private asset', () => {
   it.each(['', '?format=raw', '?format=car'])(
-    'are not found by strangers%s, as if they were not there',
+    'returns the same 404 to other callers as a missing file ("%s")',
     async (query) => {
       const missing = `bafkrei${'a'.repeat(52)}`
       const answers = await Promise.all(
@@ -105,13 +105,13 @@ describe('the bytes of a private asset', () => {
     },
   )
 
-  it('are their owner’s, and nobody may share what was cached', async () => {
+  it('is available to its owner, with private caching', async () => {
     const answer = await user.rest('GET', `/ipfs/${hidden.id}`)
     expect([answer.status, answer.text]).toEqual([200, 'hidden bytes'])
     expect(answer.headers.get('cache-control')).toMatch(/^private/)
   })
 
-  it('are read through the link in its record, without a header, for a while', async () => {
+  it('can be read through the signed URL in its record for one to two hours', async () => {
     const before = Date.now() / 1000
     const record = expectOk(await user.rest('GET', `assets/${hidden.id}/`))
     const after = Date.now() / 1000
@@ -138,12 +138,12 @@ describe('the bytes of a private asset', () => {
     ['no signature', changed('signature', () => undefined)],
     ['another signature', changed('signature', () => 'AAAA')],
     ['another asset', changed('asset', () => shown.uuid)],
-  ])('are not read through a link made for %s', async (_, change) => {
+  ])('cannot be read through a signed URL with %s', async (_, change) => {
     expectError(await app.rest('GET', change(new URL(hidden.asset_file))), 'NOT_FOUND')
   })
 })
 
-describe('every answer about a file', () => {
+describe('a response for a file', () => {
   const authorization = { Authorization: `token ${user.token}` }
   const asks: [string, number, () => ReturnType<typeof get>][] = [
     ['bytes', 200, () => get(`/ipfs/${shown.id}`)],
@@ -157,7 +157,7 @@ describe('every answer about a file', () => {
     ['a refusal', 404, () => get(`/ipfs/${hidden.id}`)],
   ]
   it.each(asks)(
-    'with %s (%i) says what it depends on, and outlives a withdrawal by five minutes',
+    'of the kind "%s" (%i) has a Vary header and is cached for at most five minutes',
     async (_, status, ask) => {
       const answer = await ask()
       expect(answer.status).toBe(status)
@@ -169,7 +169,7 @@ describe('every answer about a file', () => {
     },
   )
 
-  it('is asked for again after a withdrawal, and then refused', async () => {
+  it('is 404 on revalidation after the asset became private', async () => {
     const { id } = await user.register({ public_access: 'true' })
     const etag = (await get(`/ipfs/${id}`)).headers.get('etag')!
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } }))
@@ -177,7 +177,7 @@ describe('every answer about a file', () => {
   })
 })
 
-describe('a file that could run as a page', () => {
+describe('a file with active content', () => {
   const headersOf = async (asset_file_mime_type: string) => {
     const asset_file = new File([`<script>${asset_file_mime_type}</script>`], 'page.html')
     const { id } = await user.register({ asset_file, asset_file_mime_type, public_access: 'true' })
@@ -191,7 +191,7 @@ describe('a file that could run as a page', () => {
     'video/x+xml; charset=utf-8',
     'application/xhtml+xml',
     'text/html; charset=utf-8',
-  ])('such as %s is only ever downloaded', async (type) => {
+  ])('of the type %s is always served as a download', async (type) => {
     const headers = await headersOf(type)
     expect(headers.get('content-type')).toBe('application/octet-stream')
     expect(headers.get('content-disposition')).toMatch(/^attachment/)
@@ -205,15 +205,15 @@ describe('a file that could run as a page', () => {
     ['video/webm;codecs=vp8,opus', 'video/webm'],
     ['video/mp4; codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4'],
     ['text/plain; charset=utf-8', 'text/plain; charset=utf-8'],
-  ])('is not shown behind another type: what is registered as %s is shown as %s', async (type, shown) => {
+  ])('cannot hide behind a list of types: %s is served as %s', async (type, shown) => {
     const headers = await headersOf(type)
     expect(headers.get('content-type')).toBe(shown)
     expect(headers.get('content-disposition')).toMatch(/^inline/)
   })
 })
 
-describe('the description of an action', () => {
-  it('can be read by anybody under the CID that commits name', async () => {
+describe('the action document of a commit', () => {
+  it('can be read by anyone under the CID in the commit', async () => {
     const { commits } = expectOk(await user.rest('GET', `assets/${shown.id}/history/`))
     const answer = await get(`/ipfs/${commits[0].action}`)
     expect(answer.headers.get('cache-control')).toBe('public, max-age=29030400, immutable')

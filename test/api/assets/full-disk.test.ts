@@ -35,10 +35,10 @@ const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [
   ['the name of a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 4 }],
 ]
 
-describe.each(failures)('when %s', (_, failure) => {
+describe.each(failures)('a registration when %s', (_, failure) => {
   const failing = { ...failure, below: join(dir, failure.below) }
 
-  it('a registration is refused with 507, nothing is stored or charged, and the next one succeeds', async () => {
+  it('returns 507 over REST, stores and charges nothing, and succeeds on retry', async () => {
     const [before, wallet] = [await stored(), await app.wallet(user)]
     const asset_file = largeFile()
     const headers = { 'Idempotency-Key': randomUUID() }
@@ -53,7 +53,7 @@ describe.each(failures)('when %s', (_, failure) => {
     expect((await app.rest('GET', `/ipfs/${record.cid}`, { actor: user })).text.length).toBeGreaterThan(0)
   })
 
-  it('the GraphQL door says the same with 503', async () => {
+  it('returns 503 over GraphQL, stores and charges nothing, and succeeds on retry', async () => {
     const [before, wallet] = [await stored(), await app.wallet(user)]
     const assetFile = largeFile()
     const attempt = () => user.graphql(registerAsset, { input: { assetFile } })
@@ -67,11 +67,11 @@ describe.each(failures)('when %s', (_, failure) => {
   })
 })
 
-describe('when there is no room for the key of a new account', () => {
+describe('a sign-up without disk space for the key of the account', () => {
   const folder = join(dir, 'keys/counterparts')
   const kept = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 2).sort()
 
-  it('its sign-up is told to come again, and does', async () => {
+  it('returns 503 with a retry time, stores nothing, and succeeds on retry', async () => {
     const before = await kept()
     const name = `late${randomBytes(6).toString('hex')}`
     const json = { username: name, email: `${name}@example.org`, password: 'correct horse' }
@@ -86,8 +86,8 @@ describe('when there is no room for the key of a new account', () => {
   })
 })
 
-describe('of a refused registration', () => {
-  it('nothing is stored when the price is too high', async () => {
+describe('a rejected registration', () => {
+  it('stores nothing if the price is too high', async () => {
     const before = await stored()
     const multipart = { asset_file: largeFile(), max_cost: '0.1' }
     for (const headers of [{}, { 'Idempotency-Key': randomUUID() }] as Record<string, string>[]) {
@@ -96,7 +96,7 @@ describe('of a refused registration', () => {
     expect(await stored()).toEqual(before)
   })
 
-  it('the blocks go at once when the wallet was emptied meanwhile', async () => {
+  it('deletes its blocks immediately if the wallet became empty during the upload', async () => {
     const poor = await app.newUser({ points: '0.179' })
     const before = await stored()
     const files = [largeFile(), largeFile(), largeFile()]
@@ -110,7 +110,7 @@ describe('of a refused registration', () => {
     expect(await stored()).toHaveLength(before.length + 4)
   })
 
-  it('the blocks stay when somebody else has registered the same file', async () => {
+  it('keeps its blocks if another user registered the same file', async () => {
     const file = largeFile()
     const others = await Promise.all(Array.from({ length: 6 }, () => app.newUser()))
     const answers = await Promise.all(
@@ -122,7 +122,7 @@ describe('of a refused registration', () => {
     expect(Buffer.from(await bytes.arrayBuffer()).equals(Buffer.from(await file.arrayBuffer()))).toBe(true)
   })
 
-  it('a retry with another payload stores nothing', async () => {
+  it('stores nothing if its idempotency key was used for another file', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() }, headers }))
     const before = await stored()

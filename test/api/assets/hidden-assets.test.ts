@@ -199,8 +199,8 @@ const calls: Record<string, Call> = {
   'mutation createAssetLink': ask('mutation { createAssetLink(input: { id: "{nid}" }) { link { id } } }'),
 }
 
-describe.each(Object.entries(callers))('to %s', (_, callerOf) => {
-  it.each(Object.entries(calls))('%s answers the same', async (_, call) => {
+describe.each(Object.entries(callers))('for %s, the call', (_, callerOf) => {
+  it.each(Object.entries(calls))('%s returns the same for a hidden asset and a missing one', async (_, call) => {
     const caller = callerOf()
     const answer = learned(await call(caller, absent), absent)
     expect(answer.text).not.toMatch(/Resource not found|Cannot query|Variable/)
@@ -227,7 +227,7 @@ describe('the quote of a registration', () => {
     expect(await problemsFor(other, file)).toEqual(['DUPLICATE_ASSET'])
   })
 
-  it('does not replace the check of the registration', async () => {
+  it('does not replace the duplicate check of the registration', async () => {
     const before = await app.wallet(other)
     const answer = await other.rest('POST', 'assets/', { multipart: { asset_file: hidden.file } })
     expectError(answer, 'DUPLICATE_ASSET')

@@ -38,7 +38,7 @@ const forms = [
   ['a large file in ipfs:// and version 0', large, `ipfs://${CID.parse(large.id).toV0()}`] as const,
 ]
 
-it.each(forms)('reads %s through each API', async (_, { id }, text) => {
+it.each(forms)('reads an asset by %s through each API', async (_, { id }, text) => {
   const segment = encodeURIComponent(text)
   expect(expectOk(await app.rest('GET', `assets/${segment}/`))).toMatchObject({ id, cid: id })
   expect(expectOk(await app.rest('GET', `history/?nid=${segment}`)).nid).toBe(id)
@@ -62,8 +62,8 @@ it.each(forms)('reads %s through each API', async (_, { id }, text) => {
 const uri = `ipfs://${encode(small.id, 'base36')}`
 const path = `assets/${encodeURIComponent(uri)}/`
 
-describe('an asset that is named by another form', () => {
-  it('is changed, quoted and linked by REST', async () => {
+describe('an asset ID in an alternative form', () => {
+  it('is accepted by REST updates, quotes and links', async () => {
     expect(expectOk(await user.rest('PATCH', path, { json: { caption: 'REST' } }))).toMatchObject({
       id: small.id,
       caption: 'REST',
@@ -77,7 +77,7 @@ describe('an asset that is named by another form', () => {
     expect((await app.rest('GET', `${path}c2pa/`)).status).toBe(200)
   })
 
-  it('is changed and deleted by GraphQL', async () => {
+  it('is accepted by GraphQL updates and deletions', async () => {
     const update =
       'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id caption } } }'
     const input = { id: uri, caption: 'GraphQL' }
@@ -92,7 +92,7 @@ describe('an asset that is named by another form', () => {
     expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
   })
 
-  it('opens a subscription', async () => {
+  it('is accepted by subscriptions', async () => {
     const reader = await readEvents(`${app.url}/graphql`, {
       actor: user,
       body: { query: `subscription { commitUpdated(nid: "${uri}") { id } }` },
@@ -102,14 +102,14 @@ describe('an asset that is named by another form', () => {
     reader.close()
   })
 
-  it('is replayed by its idempotency key in any form', async () => {
+  it('replays the same idempotent request as any other form', async () => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const first = await user.rest('PATCH', `assets/${small.id}/`, { json: { caption: 'Once' }, headers })
     const second = await user.rest('PATCH', `assets/${small.id.toUpperCase()}/`, { json: { caption: 'Once' }, headers })
     expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true'])
   })
 
-  it('is read by a signed link', async () => {
+  it('is accepted in signed links', async () => {
     const { id } = await user.register({ asset_file: await newPicture({ width: 40, height: 30 }) })
     const { search } = new URL(expectOk(await user.rest('GET', `assets/${id}/`)).asset_file)
     for (const address of [`/ipfs/${id.toUpperCase()}${search}`, `assets/${id.toUpperCase()}/c2pa/${search}`])
@@ -119,7 +119,7 @@ describe('an asset that is named by another form', () => {
   })
 })
 
-it('merges trees whose CIDs are in any form', async () => {
+it('merges trees by CIDs in any form', async () => {
   const { commits } = expectOk(await app.rest('GET', `assets/${small.id}/history/`))
   const { assetTreeCid } = commits[0]
   for (const text of [assetTreeCid.toUpperCase(), encode(assetTreeCid, 'base58btc'), `ipfs://${assetTreeCid}`]) {
@@ -136,7 +136,7 @@ it.each([
   (nid: string) => `https://ipfs.io/ipfs/${nid}?filename=a.png`,
   (nid: string) => `https://${nid}.ipfs.dweb.link/`,
   (nid: string) => `${app.url}/ipfs/${encode(nid, 'base58btc')}`,
-])('looks up the URL of a gateway (%#)', async (urlOf) => {
+])('looks up a file by a gateway URL (case %#)', async (urlOf) => {
   const url = encodeURIComponent(urlOf(small.id))
   expect(expectOk(await app.rest('GET', `lookup/?cid=${url}`)).results).toMatchObject([{ id: small.id }])
   const { status, text } = await app.rest('GET', `/lookup?file=${url}`)
@@ -165,7 +165,7 @@ it.each([
   expectError(await app.graphql('query ($id: ID!) { asset(id: $id) { id } }', { id: text }), 'NOT_FOUND')
 })
 
-it('keeps the nid in the arguments of an order as it was sent', async () => {
+it('stores the nid in the arguments of an order as it was sent', async () => {
   const store = await createStore(app)
   const { action_args } = await store.order(user, { action_args: { nid: uri } })
   expect(action_args).toEqual({ nid: uri })

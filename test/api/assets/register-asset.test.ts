@@ -7,7 +7,7 @@ const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 
-describe.each(bothApis)('register an asset over $name', (api) => {
+describe.each(bothApis)('the registration of an asset over $name', (api) => {
   it('stores the file and its metadata, and charges 0.179 from the points', async () => {
     const buyer = await app.newUser()
     const file = newFile('own name.png')
@@ -35,7 +35,7 @@ describe.each(bothApis)('register an asset over $name', (api) => {
     expect(result.text).toMatch(/asset_file|assetFile/)
   })
 
-  it('rejects a file that is registered, returns its ID, and charges nothing', async () => {
+  it('rejects a duplicate file, returns the ID of the asset, and charges nothing', async () => {
     const file = newFile()
     const { id } = await user.register({ asset_file: file })
     for (const again of [user, other]) {
@@ -56,7 +56,7 @@ describe.each(bothApis)('register an asset over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '11.821' })
   })
 
-  it('rejects a wallet that cannot pay, and names the amount needed', async () => {
+  it('rejects a wallet with too little balance, and names the amount required', async () => {
     const poor = await app.newUser({ points: '0.1', num: '0.078' })
     const result = await api.registerAsset(poor, { assetFile: newFile() })
     result.fails('ASSET_COMMIT_INSUFFICIENT_FUND')

@@ -52,17 +52,17 @@ describe('a search of assets', () => {
     ['\\', ['backslash']],
     ['\\photos', ['backslash']],
     ["'", []],
-  ])('for "%s" finds what contains every word', async (search, expected) => {
+  ])('for "%s" finds assets that contain every word', async (search, expected) => {
     const page = await find(search)
     expect([namesOf(page), page.count]).toEqual([expected, expected.length])
     expect(namesOf(await find(search, app))).toEqual(expected)
   })
 
-  it('without a word returns the whole list', async () => {
+  it('without words returns the whole list', async () => {
     for (const search of ['', ' ', ',']) expect((await find(search)).count).toBe(6)
   })
 
-  it('applies to page numbers, filters, order and links', async () => {
+  it('can be combined with pagination, filters and ordering', async () => {
     const first = await get('assets/?search=whale&page_size=2&ordering=created_at')
     expect([first.count, first.results.map(({ id }) => id)]).toEqual([3, [ids.headline, ids.caption]])
     const second = await get(first.next!)
@@ -72,7 +72,7 @@ describe('a search of assets', () => {
     expectError(await user.rest('GET', 'assets/?search=whale&page=2'), 'NOT_FOUND')
   })
 
-  it('finds nothing that the caller may not see', async () => {
+  it('finds only assets that the caller may see', async () => {
     const other = await app.newUser()
     await other.register({ headline: 'Secret whale' })
     expect((await find('secret', other)).count).toBe(1)
@@ -81,21 +81,21 @@ describe('a search of assets', () => {
   })
 
   it.each(['x'.repeat(201), Array.from({ length: 21 }, (_, i) => i).join(' '), '\0'])(
-    'is rejected when it is invalid',
+    'is rejected if it is invalid',
     async (search) => {
       const refused = await user.rest('GET', `assets/?search=${encodeURIComponent(search)}`)
       expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('search')
     },
   )
 
-  it('is the same over GraphQL', async () => {
+  it('has the same result over GraphQL', async () => {
     const LIST = 'query ($search: String) { assets(search: $search) { totalCount nodes { nid } } }'
     const { assets } = expectOk(await user.graphql(LIST, { search: 'whale blue' }))
     expect(assets).toEqual({ totalCount: 1, nodes: [{ nid: ids.headline }] })
   })
 })
 
-describe('ordering by the last update', () => {
+describe('ordering by the time of the last update', () => {
   it.each(['their own', 'another user’s'])('sorts %s assets', async (whose) => {
     const owner = await app.newUser({ points: '100' })
     const actor = whose === 'their own' ? owner : app

@@ -23,8 +23,8 @@ async function registerWithThumbnail(person: Person, cid: string, fields: Record
   return expectOk(await person.rest('GET', `assets/${asset.id}/`))
 }
 
-describe('a link to a private file', () => {
-  it('ends with its asset, also when somebody else registers the same file', async () => {
+describe('a signed URL of a private file', () => {
+  it('becomes invalid when its asset is deleted, even if another user registers the same file', async () => {
     const bytes = randomUUID()
     const old = await first.register({ asset_file: fileOf(bytes, 'mine.txt') })
     expect((await app.rest('GET', pathOf(old.asset_file))).text).toBe(bytes)
@@ -38,7 +38,7 @@ describe('a link to a private file', () => {
     expectError(await app.rest('GET', pathOf(forged.href)), 'NOT_FOUND')
   })
 
-  it('ends while the account of its owner is locked', async () => {
+  it('is invalid while the account of the owner is locked', async () => {
     const person = await app.newUser()
     const { asset_file: link } = await person.register()
     const lock = (on: boolean) =>
@@ -55,8 +55,8 @@ describe('a link to a private file', () => {
   })
 })
 
-describe('a thumbnail that two pictures have', () => {
-  it('tells neither of the names of the files', async () => {
+describe('a thumbnail shared by two assets', () => {
+  it('does not reveal the file name of either asset', async () => {
     const { id: cid } = await first.register({ asset_file: fileOf(randomUUID(), 'picture.webp', 'image/webp') })
     await registerWithThumbnail(second, cid)
     const own = await registerWithThumbnail(first, cid)
@@ -66,7 +66,7 @@ describe('a thumbnail that two pictures have', () => {
     expect(answer.headers.get('cache-control')).toMatch(/^private/)
   })
 
-  it('is sent as what it is, whatever somebody calls the same bytes', async () => {
+  it('is served as WebP even if a user registered the same bytes as another type', async () => {
     const evil = { asset_file: fileOf(randomUUID(), 'Invoice.exe', 'application/x-msdownload'), public_access: 'true' }
     const { id: cid } = await first.register(evil)
     const hidden = await registerWithThumbnail(second, cid)

@@ -8,7 +8,7 @@ const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 
-describe.each(bothApis)('update an asset over $name', (api) => {
+describe.each(bothApis)('the update of an asset over $name', (api) => {
   const update = (id: string, fields: Input, caller: SignedIn = user) =>
     api.updateAssetMetadata(caller, { id, ...fields })
   const historyOf = async (id: string) => (await api.readHistory(user, { id })).ok()
@@ -111,7 +111,7 @@ describe.each(bothApis)('update an asset over $name', (api) => {
 
   // Go's encoding/json matches keys in any case, and `ſ` as `s`.
   it.each(['AssetCid', 'assetsha256', 'ENCODINGFORMAT', 'a\u017f\u017fetCid'])(
-    'rejects the custom field %s, which some JSON parsers treat as a key that identifies the file',
+    'rejects the custom field %s, which some JSON parsers confuse with an identifying key',
     async (key) => {
       const { id } = await user.register()
       ;(await update(id, { nitCommitCustom: { [key]: 'x' } })).fails('VALIDATION_FAILED')
@@ -144,7 +144,7 @@ describe.each(bothApis)('update an asset over $name', (api) => {
   })
 })
 
-describe.each(bothApis)('delete an asset over $name', (api) => {
+describe.each(bothApis)('the deletion of an asset over $name', (api) => {
   it('removes the asset from every list, erases its texts and keeps its commits', async () => {
     const { id } = await user.register({ public_access: 'true', tag: 'doomed', caption: 'Secret' })
     ;(await api.deleteAsset(user, { id })).ok()
@@ -164,7 +164,7 @@ describe.each(bothApis)('delete an asset over $name', (api) => {
   })
 })
 
-it('GraphQL rejects an update of an older head and returns the current one', async () => {
+it('GraphQL rejects an update based on an outdated head, and returns the current head', async () => {
   const { id } = await user.register()
   const update = (fields: Input) => graphqlApi.updateAssetMetadata(user, { id, ...fields })
   const { headId } = (await graphqlApi.readAsset(user, { id })).ok()

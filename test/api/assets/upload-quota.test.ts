@@ -22,7 +22,7 @@ function hasRoom(bytes: number): boolean {
   }
 }
 
-it('an account has so many bytes under way at a time, through both doors, and others are not held up', async () => {
+it('concurrent uploads of one account share a byte limit over both APIs, without affecting other accounts', async () => {
   const begun = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
   begun.write(partHead('asset_file', 'a.png'))
   begun.write(randomBytes(800_000))
@@ -39,20 +39,20 @@ it('an account has so many bytes under way at a time, through both doors, and ot
   await eventually(another, ({ status }) => status === 201)
 })
 
-it('one that says that it is larger is refused before it is read', async () => {
+it('rejects an upload whose Content-Length exceeds the limit before reading it', async () => {
   const headers = { 'Content-Type': formType, 'Content-Length': '1000001' }
   const request = openRequest(assets, { token: user.token, headers })
   expectError(await request.answer, 'THROTTLED')
   request.abort()
 })
 
-it('what was registered is under way no more', async () => {
+it('a completed registration no longer counts towards the upload limit', async () => {
   for (let i = 0; i < 4; i++) {
     expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: fileOf(600_000) } }))
   }
 })
 
-it('a file that is larger than any may be is refused for its size, before a byte of it', async () => {
+it('rejects a file over the maximum size with 413 before reading it', async () => {
   const roomy = await createTestApp({ env: { LIMITS: 'upload-megabytes=1000' } })
   const { token } = await roomy.newUser()
   const headers = { 'Content-Type': formType, 'Content-Length': '1073741824' }
