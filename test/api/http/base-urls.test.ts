@@ -89,38 +89,41 @@ async function readOrigins({ user, shown, hidden }: Scene, host: string): Promis
 const allOf = (origins: object, origin: string) =>
   Object.fromEntries(Object.keys(origins).map((name) => [name, [origin]]))
 
-describe('without PUBLIC_URL', async () => {
+describe('a server without PUBLIC_URL', async () => {
   const scene = await createScene(app)
 
-  it.each(loopback)('URLs have the host of the request when that is %s', async (host) => {
+  it.each(loopback)("returns URLs with the request's loopback host %s", async (host) => {
     const origins = await readOrigins(scene, host)
     expect(origins).toEqual(allOf(origins, `http://${host.toLowerCase()}`))
   })
 
-  it.each(strange)('URLs do not have the host of the request when that is %s', async (host) => {
+  it.each(strange)("returns no URLs with the request's untrusted host %s", async (host) => {
     const origins = await readOrigins(scene, host)
     expect(origins).toEqual(allOf(origins, app.url))
   })
 
-  it('a commit has the URL of the installation, as on the chain', async () => {
+  it('returns the URL of the installation in a commit, as recorded on the chain', async () => {
     const history = await scene.user.rest('GET', `assets/${scene.shown}/history/`, {
       headers: { host: 'localhost:1' },
     })
     expect(expectOk(history).commits[0].actionResult).toBe(`${app.url}/api/v3/assets/${scene.shown}/`)
   })
 
-  it('a signed URL works at another loopback host than it was requested at', async () => {
+  it('accepts a signed URL at a different loopback host than it was created with', async () => {
     const headers = { host: 'localhost:1' }
     const { url } = expectOk(await scene.user.rest('POST', `assets/${scene.hidden}/download/`, { headers }))
     expect((await fetch(url.replace('http://localhost:1', app.url))).status).toBe(200)
   })
 })
 
-describe('with PUBLIC_URL', async () => {
+describe('a server with PUBLIC_URL', async () => {
   const scene = await createScene(configured)
 
-  it.each(['localhost:4000', 'evil.example'])('URLs start with it when the host is %s', async (host) => {
-    const origins = await readOrigins(scene, host)
-    expect(origins).toEqual(allOf(origins, 'https://annal.example.org'))
-  })
+  it.each(['localhost:4000', 'evil.example'])(
+    "returns URLs that start with PUBLIC_URL when the request's host is %s",
+    async (host) => {
+      const origins = await readOrigins(scene, host)
+      expect(origins).toEqual(allOf(origins, 'https://annal.example.org'))
+    },
+  )
 })

@@ -27,10 +27,10 @@ const encodings: [string, (fields: Record<string, string>) => RestOptions][] = [
   ],
 ]
 
-describe.each(encodings)('%s', (name, encode) => {
+describe.each(encodings)('a request body sent as %s', (name, encode) => {
   const slug = `u${encodings.findIndex(([each]) => each === name)}`
 
-  it('signs up, in and out', async () => {
+  it('signs a user up, in and out', async () => {
     const fields = { username: slug, email: `${slug}@example.org`, password, unknown: 'ignored' }
     const account = await app.rest('POST', 'auth/users/', encode(fields))
     expect(account.status, account.text).toBe(201)
@@ -65,16 +65,16 @@ describe.each(encodings)('%s', (name, encode) => {
     expect(expectOk(await user.rest('GET', path))).toMatchObject({ caption, headline: slug, public_access: false })
   })
 
-  it('is read and ignored where nothing is asked for', async () => {
+  it('is ignored by an endpoint without body fields', async () => {
     const { id } = await user.register()
     expect((await user.rest('DELETE', `assets/${id}/`, encode({ why: 'not' }))).status).toBe(204)
     expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
   })
 })
 
-describe('JSON', () => {
+describe('a JSON body', () => {
   it.each(['application/json', 'application/x-www-form-urlencoded'])(
-    'has at most 256 KB with the Content-Type %s',
+    'is limited to 256 KB with the Content-Type %s',
     async (type) => {
       const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
       const { body } = expectError(
@@ -85,7 +85,7 @@ describe('JSON', () => {
     },
   )
 
-  it('has at most 20,000 values, which are counted outside its texts', async () => {
+  it('is limited to 20,000 values, ignoring punctuation inside strings', async () => {
     const json = { unknown: '[,]{"\\'.repeat(20_000) }
     expectOk(await user.rest('PATCH', path, { json }))
     for (const values of [Array(20_000).fill(1), Array(20_000).fill({})]) {
@@ -96,7 +96,7 @@ describe('JSON', () => {
   })
 
   it.each(['text/plain', 'text/plain; charset=utf-8', 'TEXT/JSON', 'application/vnd.api+json'])(
-    'is read with the Content-Type %s',
+    'is accepted with the Content-Type %s',
     async (type) => {
       const caption = `JSON as ${type}`
       const raw = ` ${JSON.stringify({ caption, nit_commit_custom: { a: [1] } })}`
@@ -105,7 +105,7 @@ describe('JSON', () => {
     },
   )
 
-  it.each(['text/plain', 'text/json'])('is read as a list with the Content-Type %s', async (type) => {
+  it.each(['text/plain', 'text/json'])('is accepted as a list with the Content-Type %s', async (type) => {
     const { commits } = expectOk(await user.rest('GET', `${path}history/`))
     const [{ assetTreeCid, timestampCreated }] = commits
     const raw = JSON.stringify([{ assetTreeCid, timestampCreated }])
@@ -114,7 +114,7 @@ describe('JSON', () => {
   })
 })
 
-describe('white space at both ends of a text', () => {
+describe('leading and trailing white space in a text field', () => {
   const untidy = {
     caption: ' \t Two words \n',
     headline: ' Title ',
@@ -134,7 +134,7 @@ describe('white space at both ends of a text', () => {
     expect([again.updated_at, await app.commitCount(id)]).toEqual([changed.body.updated_at, 2])
   })
 
-  it('is removed in a registration', async () => {
+  it('is removed when an asset is registered', async () => {
     const { id, ...record } = await user.register(untidy)
     expect([record, await messageOf(id)]).toMatchObject([tidy, 'Why'])
     expect(expectOk(await user.rest('GET', 'assets/?tag=%20tag%20')).results).toContainEqual(
@@ -142,7 +142,7 @@ describe('white space at both ends of a text', () => {
     )
   })
 
-  it('is removed over GraphQL, too', async () => {
+  it('is removed by GraphQL', async () => {
     const { id } = await user.register()
     const { alt_text: altText, commit_message: commitMessage, ...rest } = untidy
     const document =
@@ -165,7 +165,7 @@ describe('white space at both ends of a text', () => {
     })
   })
 
-  it('is kept in JSON texts and in passwords', async () => {
+  it('is kept in JSON strings and passwords', async () => {
     const { id } = await user.register({ signed_metadata: ' {"a": 1} ' })
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).signed_metadata).toBe(' {"a": 1} ')
     const account = { username: 'spacious', email: ' spacious@example.org ', password: ' a password ' }
@@ -177,7 +177,7 @@ describe('white space at both ends of a text', () => {
   })
 })
 
-describe('an empty body is an empty object', () => {
+describe('an empty request body', () => {
   const types = [
     undefined,
     'application/json',
@@ -187,7 +187,7 @@ describe('an empty body is an empty object', () => {
     'text/plain',
     'image/png',
   ]
-  it.each(types)('with the Content-Type %s', async (type) => {
+  it.each(types)('is accepted with the Content-Type %s', async (type) => {
     const before = await app.commitCount(asset.id)
     const headers: Record<string, string> = type ? { 'Content-Type': type } : {}
     const record = expectOk(await user.rest('PATCH', path, { headers }))
@@ -200,20 +200,23 @@ describe('an empty body is an empty object', () => {
   })
 
   // `null` is what Go makes of no payload, and `[]` what PHP makes of an empty one.
-  it.each(['', '{}', ' ', '\r\n', 'null', '""', '[]'])('sent as %j in JSON', async (raw) => {
+  it.each(['', '{}', ' ', '\r\n', 'null', '""', '[]'])('is accepted as the JSON text %j', async (raw) => {
     const { token } = await app.newUser()
     const headers = { 'Content-Type': 'application/json' }
     expect((await app.rest('POST', 'auth/token/logout/', { raw, headers, actor: { token } })).status).toBe(204)
     expectOk(await user.rest('PATCH', path, { raw, headers }))
   })
 
-  it.each(['application/json', 'multipart/form-data; boundary=x'])('sent in no chunks with %s', async (type) => {
-    const headers = { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }
-    expect((await user.rest('PATCH', path, { headers })).status).toBe(200)
-  })
+  it.each(['application/json', 'multipart/form-data; boundary=x'])(
+    'is accepted as a chunked body without chunks of type %s',
+    async (type) => {
+      const headers = { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }
+      expect((await user.rest('PATCH', path, { headers })).status).toBe(200)
+    },
+  )
 })
 
-describe('a body that cannot be read', () => {
+describe('a request body that cannot be decoded', () => {
   it.each([
     ['{"caption": ', 'application/json'],
     ['{"caption": "x",}', 'application/json'],
@@ -225,42 +228,45 @@ describe('a body that cannot be read', () => {
     ['0', 'application/json'],
     ['--x\r\nnot a part', 'multipart/form-data; boundary=x'],
     ['--x\r\n', 'multipart/form-data'],
-  ])('such as %j as %s is a parse error, and nothing changes', async (raw, type) => {
+  ])('is rejected with a parse error and changes nothing: %j as %s', async (raw, type) => {
     const before = await app.commitCount(asset.id)
     expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }), 'PARSE_ERROR')
     expect(await app.commitCount(asset.id)).toBe(before)
   })
 
-  it('because it is not UTF-8 is a parse error', async () => {
+  it('is rejected with a parse error if it is not valid UTF-8', async () => {
     const raw = Buffer.concat([Buffer.from('{"caption":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
     expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': 'application/json' } }), 'PARSE_ERROR')
   })
 
-  it.each(['gzip', 'br', 'deflate, zstd'])('because it is compressed by %s is a 415, at both doors', async (coding) => {
-    const form = 'multipart/form-data; boundary=x'
-    for (const [address, type] of [
-      ['api/v3/auth/token/login/', 'application/json'],
-      ['api/v3/assets/', form],
-      ['graphql', 'application/json'],
-      ['graphql', form],
-    ]) {
-      const headers = {
-        Authorization: `token ${user.token}`,
-        'Content-Type': type!,
-        'Content-Encoding': coding,
-        'GraphQL-Require-Preflight': '1',
+  it.each(['gzip', 'br', 'deflate, zstd'])(
+    'is rejected with 415 by both APIs if it is compressed with %s',
+    async (coding) => {
+      const form = 'multipart/form-data; boundary=x'
+      for (const [address, type] of [
+        ['api/v3/auth/token/login/', 'application/json'],
+        ['api/v3/assets/', form],
+        ['graphql', 'application/json'],
+        ['graphql', form],
+      ]) {
+        const headers = {
+          Authorization: `token ${user.token}`,
+          'Content-Type': type!,
+          'Content-Encoding': coding,
+          'GraphQL-Require-Preflight': '1',
+        }
+        const answer = await fetch(`${app.url}/${address}`, {
+          method: 'POST',
+          headers,
+          body: new Uint8Array([31, 139, 8]),
+        })
+        expect([address, type, answer.status]).toEqual([address, type, 415])
+        expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
       }
-      const answer = await fetch(`${app.url}/${address}`, {
-        method: 'POST',
-        headers,
-        body: new Uint8Array([31, 139, 8]),
-      })
-      expect([address, type, answer.status]).toEqual([address, type, 415])
-      expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
-    }
-  })
+    },
+  )
 
-  it('is read where a Content-Encoding names no compression', async () => {
+  it('is accepted if its Content-Encoding is not a compression', async () => {
     const headers = { 'Content-Encoding': 'utf-8' }
     expect((await user.rest('PATCH', path, { json: { caption: 'read' }, headers })).body.caption).toBe('read')
   })
@@ -272,7 +278,7 @@ describe('a body that cannot be read', () => {
     ['BASE64', '0', 'graphql'],
     ['quoted-printable', 'operations', 'graphql'],
   ])(
-    'because the %s of its part %s is not decoded is refused by %s, and nothing is paid',
+    'with the transfer encoding %s in the part %s is rejected by %s without a charge',
     async (encoding, encoded, address) => {
       const fields =
         address === 'graphql'
@@ -292,19 +298,22 @@ describe('a body that cannot be read', () => {
     },
   )
 
-  it('is read where a Content-Transfer-Encoding leaves the bytes as they are', async () => {
+  it('is accepted if its Content-Transfer-Encoding is "binary"', async () => {
     const head = 'Content-Transfer-Encoding: binary\r\nContent-Disposition'
     const raw = `${part('caption', 'as it is').replace('Content-Disposition', head)}${formEnd.trimStart()}`
     const record = expectOk(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': formType } }))
     expect(record.caption).toBe('as it is')
   })
 
-  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {
-    const headers = { 'Content-Type': type }
-    expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
-  })
+  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])(
+    'is rejected with 415 if its type is %s',
+    async (type) => {
+      const headers = { 'Content-Type': type }
+      expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
+    },
+  )
 
-  it('because it is too large is a 413, declared or not', async () => {
+  it('is rejected with 413 if it is too large', async () => {
     const caption = 'x'.repeat(1_100_000)
     expectError(await user.rest('PATCH', path, { json: { caption } }), 'PAYLOAD_TOO_LARGE')
     expectError(await user.rest('PATCH', path, { multipart: { caption } }), 'PAYLOAD_TOO_LARGE')
@@ -312,7 +321,7 @@ describe('a body that cannot be read', () => {
   })
 })
 
-describe('a field', () => {
+describe('a field of a request body', () => {
   it.each([
     [{ caption: 5 }, { caption: '5' }],
     [{ caption: true }, { caption: 'true' }],
@@ -320,7 +329,7 @@ describe('a field', () => {
     [{ public_access: 0 }, { public_access: false }],
     [{ signed_metadata: { a: 1 } }, { signed_metadata: '{"a":1}' }],
     [{ nit_commit_custom: { a: { b: [1] } } }, { nit_commit_custom: expect.objectContaining({ a: { b: [1] } }) }],
-  ])('%j in JSON is read as %j', async (json, expected) => {
+  ])('is converted from %j to %j', async (json, expected) => {
     expect(expectOk(await user.rest('PATCH', path, { json }))).toMatchObject(expected)
   })
 
@@ -334,17 +343,17 @@ describe('a field', () => {
     [{ headline: 'x'.repeat(26) }, 'headline'],
     [{ signed_metadata: 'no JSON' }, 'signed_metadata'],
     [{ caption: 'a\u0000b' }, 'caption'],
-  ])('%j is refused by its name', async (json, field) => {
+  ])('is named in the validation error for %j', async (json, field) => {
     const { body } = expectError(await user.rest('PATCH', path, { json }), 'VALIDATION_FAILED')
     expect(body.error.details).toEqual({ [field]: [expect.any(String)] })
   })
 
-  it('that nobody knows is ignored on registration, too', async () => {
+  it('is ignored during a registration if its name is unknown', async () => {
     const record = await user.register({ unknown: 'x', nft_token_id: '7', caption: 'kept' })
     expect(record).toMatchObject({ caption: 'kept', nft_token_id: null })
   })
 
-  it('may stand before or after the file', async () => {
+  it('is accepted before and after the file', async () => {
     const after = new FormData()
     after.set('asset_file', newFile())
     after.set('caption', 'after')
@@ -360,7 +369,7 @@ describe('a field', () => {
   })
 })
 
-it('no upload stays on disk when its request has ended, however it ended', async () => {
+it('deletes the uploaded file after a successful or rejected request', async () => {
   await user.register()
   expectError(
     await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), headline: 'x'.repeat(101) } }),
@@ -369,11 +378,11 @@ it('no upload stays on disk when its request has ended, however it ended', async
   expect(await readdir(join(app.installation.config.dir, 'uploads'))).toEqual([])
 })
 
-describe('a text that comes as a file, as browsers send a Blob of JSON', () => {
+describe('a text field that is sent as a file (a Blob)', () => {
   const blob = (text: string, name = 'blob') => new File([text], name, { type: 'application/json' })
   const texts = { signed_metadata: blob('{"proof": 1}'), signature: blob('[{"signature":"0x"}]') }
 
-  it('is read at a registration', async () => {
+  it('is accepted when an asset is registered', async () => {
     const record = await user.register({ ...texts, meta: blob('{"at": 1}'), caption: blob('Sea') })
     expect(record).toMatchObject({
       information: { at: 1 },
@@ -383,32 +392,32 @@ describe('a text that comes as a file, as browsers send a Blob of JSON', () => {
     })
   })
 
-  it('is read at a change', async () => {
+  it('is accepted when an asset is updated', async () => {
     const { id } = await user.register({})
     const changed = await user.rest('PATCH', `assets/${id}/`, { multipart: texts })
     expect(expectOk(changed)).toMatchObject({ signature: [{ signature: '0x' }], signed_metadata: '{"proof": 1}' })
   })
 
-  it('is judged as any other', async () => {
+  it('is validated like any other text', async () => {
     const { body } = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: blob('{') } })
     expect(body.error.details).toEqual({ meta: ['Value must be valid JSON.'] })
   })
 
-  it('is none where nobody chose a file', async () => {
+  it('is ignored if its file input is empty', async () => {
     const { id } = await user.register({ caption: 'Sea' })
     const unchosen = new File([], '', { type: 'application/octet-stream' })
     const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { caption: unchosen, tag: 'new' } })
     expect(expectOk(answer)).toMatchObject({ caption: 'Sea', tag: 'new' })
   })
 
-  it('is not taken by another name: a file that nobody asked for is ignored beside one, and refused where none is taken', async () => {
+  it('with an unknown name is ignored during registration and rejected during an update', async () => {
     const { id } = await user.register({ unheard_of: blob('x') })
     const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { unheard_of: blob('x') } })
     expectError(answer, 'VALIDATION_FAILED')
   })
 })
 
-describe('a text of a form that is no UTF-8', () => {
+describe('a form text', () => {
   const URLENCODED = 'application/x-www-form-urlencoded'
   const latin1 = (text: string) => Buffer.from(text, 'latin1')
   const typed = (name: string, value: string, type: string) =>
@@ -422,7 +431,7 @@ describe('a text of a form that is no UTF-8', () => {
     ['signed_metadata', '{"by":"Größe"}'],
     ['nit_commit_custom', '{"by":"Größe"}'],
     ['tag', 'ends in half a character: Ã'],
-  ])('is refused as %s, and nothing is changed or paid', async (name, text) => {
+  ])('is rejected in the field %s if it is not valid UTF-8, without a change or charge', async (name, text) => {
     const [before, commits] = [await app.wallet(user), await app.commitCount(asset.id)]
     const forms: [string | Buffer, string?][] = [
       [latin1(part('headline', 'fine') + part(name, text) + end)],
@@ -441,7 +450,7 @@ describe('a text of a form that is no UTF-8', () => {
     expect(await app.commitCount(asset.id)).toBe(commits)
   })
 
-  it('is no password, which any other of as many letters would open', async () => {
+  it('is rejected as a password if it is not valid UTF-8', async () => {
     const form = (fields: object) =>
       latin1(
         Object.entries(fields)
@@ -453,7 +462,7 @@ describe('a text of a form that is no UTF-8', () => {
     expectError(await app.rest('POST', 'auth/users/', { raw: form(fields), headers }), 'VALIDATION_FAILED')
   })
 
-  it('is accepted if it is UTF-8, also with the replacement character and broken escapes', async () => {
+  it('is accepted if it is valid UTF-8, even with U+FFFD or invalid percent escapes', async () => {
     const caption = 'Größe \ufffd %FF'
     const forms: [string | Buffer, string?][] = [
       [part('caption', caption) + end],
@@ -467,13 +476,13 @@ describe('a text of a form that is no UTF-8', () => {
     })
   })
 
-  it('is not judged where nobody reads it', async () => {
+  it('is not validated in an unknown field', async () => {
     const raw = latin1(part('unheard_of', 'Größe') + part('caption', 'read') + end)
     expect(expectOk(await send(raw)).caption).toBe('read')
     expect(expectOk(await send(`unheard_of=${escape('Größe')}&caption=also`, URLENCODED)).caption).toBe('also')
   })
 
-  it('is a parse error at /graphql', async () => {
+  it('is rejected with a parse error at /graphql if it is not valid UTF-8', async () => {
     const fields = registrationByGraphQL.replace('"file":null', '"file":null,"caption":"Größe"')
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',
@@ -483,7 +492,7 @@ describe('a text of a form that is no UTF-8', () => {
     expect((await answer.json()).errors[0].extensions.code).toBe('PARSE_ERROR')
   })
 
-  it('comes whole in however many pieces', async () => {
+  it('keeps characters that are split between chunks', async () => {
     async function* pieces() {
       for (const byte of Buffer.from(part('caption', 'Größe 🌊') + end)) yield Uint8Array.of(byte)
     }

@@ -45,12 +45,12 @@ const stranger = () => {
   return { 'X-Forwarded-For': `198.51.100.${addresses}` }
 }
 
-describe('an upload that is broken off', () => {
+describe('an aborted upload', () => {
   it.each([
     ['in the middle of its file', partHead('asset_file', 'a.png') + 'x'.repeat(100_000), true],
     ['in the head of its file', partHead('asset_file', 'a.png').slice(0, -30), false],
     ['after its file', `${partHead('asset_file', 'a.png')}bytes\r\n${partHead('caption')}half a wo`, true],
-  ])('%s leaves no file and no descriptor', async (_, body, isHeld) => {
+  ])('%s leaves no file and no open file descriptor', async (_, body, isHeld) => {
     for (let i = 0; i < 20; i++) {
       const request = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
       request.write(body)
@@ -60,7 +60,7 @@ describe('an upload that is broken off', () => {
     await nothingLeft()
   })
 
-  it('at the GraphQL door leaves no file and no descriptor, and its author can go on', async () => {
+  it('over GraphQL leaves no file or open descriptor, and its user can upload again', async () => {
     const headers = { 'Content-Type': formType, ...preflight }
     const requests = Array.from({ length: 10 }, () => openRequest(graphql, { token: user.token, headers }))
     for (const request of requests) request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(100_000))
@@ -70,7 +70,7 @@ describe('an upload that is broken off', () => {
     await user.register()
   })
 
-  it('is nobody’s error', async () => {
+  it('is not logged', async () => {
     const before = app.log.lines.length
     for (const [url, type, body] of [
       [assets, formType, `${part('caption', 'x')}${partHead('asset_file', 'a.png')}half`],
@@ -89,7 +89,7 @@ describe('an upload that is broken off', () => {
     expect(app.log.lines.slice(before)).toEqual([])
   })
 
-  it('by an end of the process is cleared away at the next start', async () => {
+  it('of a terminated process is deleted by the cleanup', async () => {
     const folder = join(uploads, 'upload-of-long-ago')
     mkdirSync(folder, { recursive: true })
     await writeFile(join(folder, '0'), 'left behind')
@@ -99,7 +99,7 @@ describe('an upload that is broken off', () => {
   })
 })
 
-describe('before a body is read', () => {
+describe('a server that has not read the request body yet', () => {
   /** The head, and never a byte of the body. */
   const headOnly = (url: string, options: Parameters<typeof openRequest>[1] = {}) => {
     const type = { 'Content-Type': 'application/json', 'Content-Length': '100' }
@@ -107,30 +107,30 @@ describe('before a body is read', () => {
     return request.answer.finally(() => request.abort())
   }
 
-  it('a bad token is refused at both doors', async () => {
+  it('rejects an invalid token in both APIs', async () => {
     const token = 'f'.repeat(40)
     expectError(await headOnly(assets, { token }), 'AUTHENTICATION_FAILED')
     const headers = { 'Content-Type': formType, ...preflight }
     expectError(await headOnly(graphql, { token, headers }), 'AUTHENTICATION_FAILED')
   })
 
-  it('a stranger is refused what needs an account', async () => {
+  it('rejects an anonymous caller if the operation requires an account', async () => {
     expectError(await headOnly(assets), 'NOT_AUTHENTICATED')
   })
 
-  it('sign-ups over the limit are refused', async () => {
+  it('rejects sign-ups over the rate limit', async () => {
     const headers = stranger()
     const json = { username: 'first', email: 'first@example.org', password: PASSWORD }
     expectOk(await app.rest('POST', 'auth/users/', { json, headers }))
     expectError(await headOnly(signUp, { headers }), 'THROTTLED')
   })
 
-  it('a sign-up with an invalid API key is refused', async () => {
+  it('rejects a sign-up with an invalid API key', async () => {
     const headers = { ...stranger(), 'x-api-key': 'wrong' }
     expectError(await headOnly(signUp, { headers }), 'UNTRUSTED_CLIENT')
   })
 
-  it('sign-ins over the limit are refused', async () => {
+  it('rejects sign-ins over the rate limit', async () => {
     const headers = stranger()
     const json = { email: 'nobody@example.org', password: 'wrong password' }
     for (let i = 0; i < 2; i++) {
@@ -139,14 +139,17 @@ describe('before a body is read', () => {
     expectError(await headOnly(`${app.url}/auth/token/login`, { headers }), 'THROTTLED')
   })
 
-  it.each(['reset_password', 'resend_activation'])('requests for mail over the limit are refused: %s', async (path) => {
-    const headers = stranger()
-    const json = { email: 'nobody@example.org' }
-    expectOk(await app.rest('POST', `auth/users/${path}/`, { json, headers }))
-    expectError(await headOnly(`${app.url}/auth/users/${path}/`, { headers }), 'THROTTLED')
-  })
+  it.each(['reset_password', 'resend_activation'])(
+    'rejects requests for a mail over the rate limit: %s',
+    async (path) => {
+      const headers = stranger()
+      const json = { email: 'nobody@example.org' }
+      expectOk(await app.rest('POST', `auth/users/${path}/`, { json, headers }))
+      expectError(await headOnly(`${app.url}/auth/users/${path}/`, { headers }), 'THROTTLED')
+    },
+  )
 
-  it('a retry of what took the last money is let through', async () => {
+  it('accepts the retry of a registration that used the whole balance', async () => {
     const poor = await app.newUser({ points: '0.179' })
     const request = { multipart: { asset_file: newFile() }, headers: { 'Idempotency-Key': randomUUID() } }
     const first = await poor.rest('POST', 'assets/', request)
@@ -154,7 +157,7 @@ describe('before a body is read', () => {
     expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
   })
 
-  it('a poor wallet is told, with and without an Idempotency-Key', async () => {
+  it('rejects a registration if the balance is too low, with and without an Idempotency-Key', async () => {
     const poor = await app.newUser({ points: '0.1' })
     const request = { token: poor.token, headers: { 'Content-Type': formType, 'Content-Length': '250000000' } }
     expectError(await headOnly(assets, request), 'ASSET_COMMIT_INSUFFICIENT_FUND')
@@ -165,7 +168,7 @@ describe('before a body is read', () => {
   it.each([
     ['JSON', 'application/json', 1_000_001],
     ['a form without a file', formType, 1_200_000],
-  ])('%s that says it is too large is refused', async (_, type, bytes) => {
+  ])('rejects %s with a Content-Length over the limit', async (_, type, bytes) => {
     const headers = () => ({ ...stranger(), 'Content-Type': type, 'Content-Length': String(bytes) })
     expectError(await headOnly(signUp, { headers: headers() }), 'PAYLOAD_TOO_LARGE')
     if (type === 'application/json') {
@@ -174,12 +177,12 @@ describe('before a body is read', () => {
     }
   })
 
-  it('a form with a file that says it is too large is refused', async () => {
+  it('rejects a form with a file and a Content-Length over the limit', async () => {
     const headers = { 'Content-Type': formType, 'Content-Length': '260000000' }
     expectError(await headOnly(assets, { token: user.token, headers }), 'PAYLOAD_TOO_LARGE')
   })
 
-  it('whoever asks whether to send it is told so only when it is read', async () => {
+  it('sends 100 Continue only if it will read the body', async () => {
     const headers = { Expect: '100-continue', 'Content-Type': 'application/json', 'Content-Length': '2' }
     const refused = openRequest(assets, { headers })
     expectError(await refused.answer, 'NOT_AUTHENTICATED')
@@ -202,7 +205,7 @@ function* answersIn(bytes: string) {
   }
 }
 
-it('whoever asks whether to send it behind a request that takes long gets each answer whole, and goes on', async () => {
+it('keeps responses complete and in order if a pipelined request expects 100 Continue', async () => {
   const [first, second] = [await app.newUser(), await app.newUser()]
   const ask = ({ token }: typeof first, json: string, more = '') =>
     `PATCH /api/v3/auth/users/me/ HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n` +
@@ -259,13 +262,13 @@ async function sendAllFirst(head: string, bytes: number) {
   return text(socket)
 }
 
-describe('a caller who sends all of a body that is refused before they read', () => {
+describe('a client that sends the whole rejected body before it reads the response', () => {
   it.each([
     ['and ends the connection', 'POST', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 413],
     ['as HTTP/1.0, like a proxy', 'POST', 'HTTP/1.0', 413],
     ['to an address that takes none', 'PUT', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 405],
     ['without waiting to be told to', 'POST', 'HTTP/1.1\r\nHost: x\r\nExpect: 100-continue', 413],
-  ])('%s is told why', async (_, method, rest, status) => {
+  ])('%s receives the error response', async (_, method, rest, status) => {
     const address = stranger()['X-Forwarded-For']
     const head = `${method} /api/v3/auth/users/ ${rest}\r\nContent-Type: application/json\r\nX-Forwarded-For: ${address}\r\n`
     const answer = await sendAllFirst(head, 20_000_000)
@@ -274,8 +277,8 @@ describe('a caller who sends all of a body that is refused before they read', ()
   })
 })
 
-describe('while a body is read', () => {
-  it('one without a length is refused as soon as it is too large, at both doors', async () => {
+describe('a server that is reading the request body', () => {
+  it('rejects a body without Content-Length in both APIs when it exceeds the limit', async () => {
     for (const [url, type] of [
       [signUp, 'application/json'],
       [signUp, formType],
@@ -289,7 +292,7 @@ describe('while a body is read', () => {
     }
   })
 
-  it('all fields together are at most 1 MB', async () => {
+  it('limits the total size of all fields to 1 MB', async () => {
     const fields = Array.from({ length: 11 }, (_, i) => part(`f${i}`, 'x'.repeat(100_000))).join('')
     for (const [url, actor] of [
       [signUp, undefined],
@@ -316,7 +319,7 @@ describe('while a body is read', () => {
     ['POST', 'auth/users/reset_password/'],
     ['POST', 'auth/token/logout/'],
     ['PATCH', 'auth/users/me/'],
-  ])('a file is refused where none is taken, and not stored: %s %s', async (method, path) => {
+  ])('rejects a file without storing it if the endpoint accepts no file: %s %s', async (method, path) => {
     const actor = /users\/$|login|reset/.test(path) ? undefined : await app.newUser()
     const headers = { ...stranger(), 'Content-Type': formType }
     const request = openRequest(`${app.url}/api/v3/${path}`, { method, token: actor?.token, headers })
@@ -327,32 +330,32 @@ describe('while a body is read', () => {
     request.abort()
   })
 
-  it('an empty file input is no file', async () => {
+  it('ignores an empty file input', async () => {
     const multipart = { device: 'a phone', nothing: new File([], '') }
     expectOk(await app.rest('POST', 'auth/token/logout/', { multipart, actor: await app.newUser() }))
   })
 
-  it('files of other fields are not stored', async () => {
+  it('does not store files of other fields', async () => {
     const record = (await user.rest('POST', 'assets/', { multipart: { other: newFile(), asset_file: newFile() } })).body
     expect(record.asset_file_name).toBe('photo.png')
     await nothingLeft()
   })
 })
 
-describe('at the GraphQL door', () => {
+describe('the GraphQL endpoint', () => {
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
 
-  it.each(['null', '1', '"text"', 'true'])('a body that is %s is refused as one that is no object', async (raw) => {
+  it.each(['null', '1', '"text"', 'true'])('rejects the body %s because it is not an object', async (raw) => {
     const answer = await app.rest('POST', '/graphql', { raw, headers })
     expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
   })
 
-  it.each(['[]', '[{"query":"{ __typename }"}]'])('a body that is %s is refused as a batch', async (raw) => {
+  it.each(['[]', '[{"query":"{ __typename }"}]'])('rejects the body %s because it is a batch', async (raw) => {
     const answer = await app.rest('POST', '/graphql', { raw, headers })
     expect(expectError(answer, 'VALIDATION_FAILED').status).toBe(400)
   })
 
-  it('an upload of a stranger is refused before a byte of it is stored', async () => {
+  it('rejects an anonymous upload before it stores any data', async () => {
     const request = openRequest(graphql, { headers: { ...stranger(), ...preflight, 'Content-Type': formType } })
     request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
     expectError(await request.answer, 'NOT_AUTHENTICATED')
@@ -360,7 +363,7 @@ describe('at the GraphQL door', () => {
     request.abort()
   })
 
-  it('an upload that cannot be paid is refused before a byte of it is stored', async () => {
+  it('rejects an upload that the user cannot pay for before it stores any data', async () => {
     const actor = await app.newUser({ points: '0.1' })
     const headers = { ...preflight, 'Content-Type': formType, 'Idempotency-Key': randomUUID() }
     const request = openRequest(graphql, { token: actor.token, headers })
@@ -385,7 +388,7 @@ describe('at the GraphQL door', () => {
     ['an operation that is null', part('operations', 'null')],
     ['a map that is a list', part('operations', '{"query":"x","variables":{"f":null}}') + part('map', '[]')],
     ['nothing', ''],
-  ])('a form with %s is a parse error', async (_, body) => {
+  ])('rejects a form with %s as a parse error', async (_, body) => {
     const headers = { ...stranger(), ...preflight, 'Content-Type': formType, Accept: 'application/json' }
     const request = openRequest(graphql, { headers })
     request.write(`${body}--${BOUNDARY}--\r\n`)
@@ -393,7 +396,7 @@ describe('at the GraphQL door', () => {
     expect(expectError(await request.answer, 'PARSE_ERROR').status).toBe(400)
   })
 
-  it('a file that is announced and does not come is a parse error', async () => {
+  it('rejects a form without the file that its map lists as a parse error', async () => {
     const headers = { ...preflight, 'Content-Type': formType, Accept: 'application/json' }
     const request = openRequest(graphql, { token: user.token, headers })
     request.write(`${registrationByGraphQL}--${BOUNDARY}--\r\n`)
@@ -402,7 +405,7 @@ describe('at the GraphQL door', () => {
   })
 })
 
-describe('what is no HTTP', () => {
+describe('invalid HTTP', () => {
   const send = async (bytes: string) => {
     const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
     socket.write(bytes)
@@ -433,7 +436,7 @@ describe('what is no HTTP', () => {
       'payload_too_large',
     ],
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'parse_error'],
-  ])('such as %s is answered in the error body', async (_, bytes, status, type) => {
+  ])('such as %s is rejected with the standard error body', async (_, bytes, status, type) => {
     const answer = await send(bytes)
     expect({ ...answer, head: undefined }).toEqual({
       status,
@@ -451,7 +454,7 @@ describe('what is no HTTP', () => {
       'another one whose chunks are none',
       'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n',
     ],
-  ])('is refused behind the answers to what came before it: %s', async (_, rest) => {
+  ])('is rejected after the responses to earlier requests: %s', async (_, rest) => {
     const { token } = await app.newUser()
     const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n\r\n`
     const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })

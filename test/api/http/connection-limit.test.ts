@@ -26,7 +26,7 @@ async function ask(socket: Socket) {
   return (await text(socket).catch(() => '')).slice(0, 12)
 }
 
-it('a connection more than may be open is closed, at that port alone, until another one ends', async () => {
+it('closes new connections over the limit of one port until another connection ends', async () => {
   const silent = [await open(crowded), await open(crowded)]
   expect(await ask(await open(crowded))).toBe('')
   expect(await ask(await open(other))).toBe('HTTP/1.1 503')
@@ -45,6 +45,6 @@ it.each([
   ['half of the files', 65_536, 64e9, 32_768],
   ['what a gigabyte holds', 1_048_576, 2 ** 30, 8_192],
   ['what memory holds where files are not limited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
-])('as many may be open as %s', (_, files, bytes, most) => {
+])('limits connections to %s', (_, files, bytes, most) => {
   expect(maxConnections(files, bytes)).toBe(most)
 })

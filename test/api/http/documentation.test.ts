@@ -12,7 +12,7 @@ afterEach(() => {
   syncBuiltinESMExports()
 })
 
-it('the description is answered again as soon as its file can be read', async () => {
+it('returns the OpenAPI document again after a failed read of its file', async () => {
   const status = async () => (await app.rest('GET', 'openapi.json')).status
   fs.promises.readFile = (async () => {
     throw new Error('EMFILE: too many open files')
@@ -25,7 +25,7 @@ it('the description is answered again as soon as its file can be read', async ()
 })
 
 it.each(['/api/v3/openapi.json', '/graphql'])(
-  '%s is compressed for whoever accepts it, and for nobody else',
+  'compresses the response of %s only for clients that accept gzip',
   async (path) => {
     const encodingFor = async (accepted: string) => {
       const headers = { Accept: path === '/graphql' ? 'text/html' : 'application/json', 'Accept-Encoding': accepted }

@@ -114,11 +114,11 @@ async function crowd({ ask, each = 1 }: Operation, headersOf: (account: number) 
   return { ended: Promise.all(asked) }
 }
 
-describe.each(Object.entries(operations))('%s', (_, operation) => {
+describe.each(Object.entries(operations))('concurrent %s', (_, operation) => {
   it.each([
     ['one IPv4 address', () => '203.0.113.1', '203.0.113.2'],
     ['one IPv6 network', (index: number) => `2001:db8::${index + 1}`, '2001:db8:0:1::1'],
-  ])('of twelve accounts at %s leave a place to others', async (_place, addressOf, elsewhere) => {
+  ])('of twelve accounts at %s leave capacity for other addresses', async (_place, addressOf, elsewhere) => {
     const held = holdWork()
     operation.hold(held)
     const { ended } = await crowd(operation, (index) => ({ 'X-Forwarded-For': addressOf(index) }))
@@ -130,7 +130,7 @@ describe.each(Object.entries(operations))('%s', (_, operation) => {
     await ended
   })
 
-  it('of accounts that a trusted service acts for are not limited as one address', async () => {
+  it('through a trusted service are not limited by its network address', async () => {
     const held = holdWork()
     operation.hold(held)
     const headers = { 'X-Forwarded-For': '203.0.113.3', 'x-api-key': apiKey }
@@ -142,7 +142,7 @@ describe.each(Object.entries(operations))('%s', (_, operation) => {
   })
 })
 
-describe('pictures', () => {
+describe('concurrent profile pictures', () => {
   const upload = async ({ rest }: SignedIn, address: string, headers = {}) =>
     rest('PATCH', 'auth/users/profile/', {
       multipart: { profile_picture: await newPicture() },
@@ -161,7 +161,7 @@ describe('pictures', () => {
     return ends
   }
 
-  it('of twelve accounts at one address come after those of others', async () => {
+  it('of twelve accounts at one address do not delay a picture from another address', async () => {
     const ends = holdPictures()
     const done: string[] = []
     const note = (name: string) => (answer: Answer) => {

@@ -29,7 +29,7 @@ function outcomeOf(read: () => unknown): unknown {
   }
 }
 
-it.each(Object.entries(readers))('%s reads or refuses whatever a body holds', (_, read) => {
+it.each(Object.entries(readers))('%s returns a value or a domain error for any JSON value', (_, read) => {
   const readable = knownJson.flatMap((value) => {
     try {
       return [parseJson(toJson(value))]
@@ -45,7 +45,7 @@ it.each(Object.entries(readers))('%s reads or refuses whatever a body holds', (_
 
 const noFlags: unknown[] = [[true], [1], {}, { toString: 1, valueOf: {} }, { value: true }, 2, 'perhaps']
 
-it.each(noFlags.map((field) => ({ field })))('no flag is read out of $field', ({ field }) => {
+it.each(noFlags.map((field) => ({ field })))('rejects $field as a flag', ({ field }) => {
   expect(outcomeOf(() => createFields({ field }).flag('field'))).toBe('VALIDATION_FAILED')
 })
 
@@ -55,7 +55,7 @@ const flags = [
   { flag: undefined, fields: ['', null, undefined] },
 ].flatMap(({ flag, fields }) => fields.map((field) => ({ field, flag })))
 
-it.each(flags)('of $field the flag $flag is read', ({ field, flag }) => {
+it.each(flags)('converts $field to the flag $flag', ({ field, flag }) => {
   expect(createFields({ field }).flag('field')).toBe(flag)
 })
 
@@ -64,11 +64,11 @@ it.each([
   [1.5e-10, '0.00000000015'],
   [123456.75, '123456.75'],
   [0, '0'],
-])('the number %d is the amount %s', (field, amount) => {
+])('converts the number %d to the amount %s', (field, amount) => {
   expect(createFields({ field }).amount('field')).toBe(amount)
 })
 
-it('a number that is no amount is none without an exponent either', () => {
+it('rejects numbers that are negative, too large or too precise as amounts', () => {
   for (const field of [-1e-7, 1e-19, 1e21]) {
     expect(outcomeOf(() => createFields({ field }).amount('field'))).toBe('VALIDATION_FAILED')
   }

@@ -28,7 +28,7 @@ const apis = {
   },
 }
 
-describe.each(Object.entries(apis))('%s', (_, register) => {
+describe.each(Object.entries(apis))('the file name of an upload over %s', (_, register) => {
   it.each([
     [`name="NAME"; filename="plain.txt"; filename*=UTF-8''gr%C3%B6%C3%9Fe.txt`, 'größe.txt'],
     [`name="NAME"; filename*=UTF-8''gr%C3%B6%C3%9Fe.txt; filename="plain.txt"`, 'größe.txt'],
@@ -58,7 +58,7 @@ describe.each(Object.entries(apis))('%s', (_, register) => {
   })
 })
 
-it('sends a file with both forms of its name', async () => {
+it('is sent as both filename and filename* in a download', async () => {
   const name = "größe 圖 😀 '1' (2)*%\".txt"
   const asset_file = new File([randomBytes(9)], name)
   const { id } = await user.register({ asset_file, public_access: 'true' })

@@ -14,7 +14,7 @@ async function commandsOf(heading: string): Promise<string[]> {
   return lines.join('\n').split(/(?<!\\)\n/)
 }
 
-it.skipIf(!hasCurl)('the commands of the guide change an asset, read its versions and revert it', async () => {
+it.skipIf(!hasCurl)("runs the guide's commands to change an asset, read its versions and revert it", async () => {
   const app = await createTestApp()
   const user = await app.newUser()
   const { id } = await user.register({ caption: 'Evening at sea' })

@@ -16,7 +16,7 @@ async function create() {
 }
 const ask = async (port: number) => (await fetch(`http://${host}:${port}/healthz`)).text()
 
-it('two ports answer alike, and stop together', async () => {
+it('serves the same responses on two ports and stops both together', async () => {
   server = await create()
   const ports = [await server.listen(0, host), await server.listen(0, host, 'HEALTH_PORT')]
   expect(new Set(ports).size).toBe(2)
@@ -25,7 +25,7 @@ it('two ports answer alike, and stop together', async () => {
   for (const port of ports) await expect(ask(port)).rejects.toThrow()
 })
 
-it('a second port that is taken is told with its variable', async () => {
+it('names the environment variable of a second port that is already in use', async () => {
   const other = createServer()
   const taken = await new Promise<number>((resolve) =>
     other.listen(0, host, () => resolve((other.address() as { port: number }).port)),

@@ -27,14 +27,14 @@ async function refusedByBoth(raw: string, graphqlRaw: string, field: string, tol
   expect([await app.commitCount(asset.id), await app.wallet(user)]).toEqual(before)
 }
 
-describe('text that is no Unicode', () => {
+describe('text that is not valid Unicode', () => {
   it.each([
     ['caption', 'caption'],
     ['headline', 'headline'],
     ['tag', 'tag'],
     ['commit_message', 'commitMessage'],
     ['signed_metadata', 'signedMetadata'],
-  ])('in %s is refused', async (rest, graphql) => {
+  ])('is rejected in %s', async (rest, graphql) => {
     await refusedByBoth(`"${rest}":"a\\ud800b"`, `"${graphql}":"a\\ud800b"`, rest, /Unpaired surrogates/)
     await refusedByBoth(`"${rest}":"a\\u0000b"`, `"${graphql}":"a\\u0000b"`, rest, /Null characters/)
   })
@@ -44,7 +44,7 @@ describe('text that is no Unicode', () => {
     ['{"\\ud800":1}', /Unpaired/],
     ['{"a":{"\\u0000":1}}', /At a: Null/],
     ['{"a":{"__proto__":{"b":1}}}', /At a: A key may not be "__proto__"/],
-  ])('in custom JSON such as %s is refused with its place', async (custom, told) => {
+  ])('is rejected with its path in custom JSON: %s', async (custom, told) => {
     await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
     const form = await user.rest('PATCH', path, { multipart: { nit_commit_custom: custom } })
     expect(expectError(form, 'VALIDATION_FAILED').body.error.details).toEqual({
@@ -52,7 +52,7 @@ describe('text that is no Unicode', () => {
     })
   })
 
-  it('in a literal is refused with the name of its field', async () => {
+  it('is rejected with its field name in a GraphQL literal', async () => {
     const document = (caption: string, custom: string) =>
       `mutation { updateAssetMetadata(input: { id: "${asset.id}", caption: ${caption}, nitCommitCustom: ${custom} }) { asset { id } } }`
     for (const [text, field] of [
@@ -75,20 +75,20 @@ describe('text that is no Unicode', () => {
     ['a profile', 'PATCH', 'auth/users/profile/', '{"display_name":"a\\ud800"}'],
     ['a default tag', 'PATCH', 'auth/users/me/', '{"default_tag":"a\\ud800"}'],
     ['a network app', 'POST', 'store/network-app-orders/', '{"network_app":"a\\ud800"}'],
-  ])('in %s is refused', async (_what, method, route, raw) => {
+  ])('is rejected in %s', async (_what, method, route, raw) => {
     const { service } = await createStore(app)
     const headers = { ...json, ...service }
     expectError(await user.rest(method, route, { raw, headers }), 'VALIDATION_FAILED')
   })
 
   it.each(['assets/?tag=%00', 'assets/?owner=%00', 'assets/?proof_hash=a%00', 'history/?nid=%00'])(
-    'in the address %s is refused',
+    'is rejected in the URL %s',
     async (address) => void expectError(await user.rest('GET', address), 'VALIDATION_FAILED'),
   )
 })
 
-describe('JSON of many levels', () => {
-  it.each([17, 4_000])('is refused with %i', async (levels) => {
+describe('deeply nested JSON', () => {
+  it.each([17, 4_000])('is rejected with %i levels', async (levels) => {
     const text = nested(levels)
     const told = /16 levels/
     for (const [rest, graphql] of [
@@ -107,27 +107,27 @@ describe('JSON of many levels', () => {
     expect(expectError(meta, 'VALIDATION_FAILED').body.error.details).toEqual({ meta: [expect.stringMatching(told)] })
   })
 
-  it('is refused where everything is answered that was sent', async () => {
+  it('is rejected in fields that return the submitted JSON', async () => {
     const raw = `{"device":${nested(10_000)}}`
     const { body } = expectError(await user.rest('POST', 'auth/devices/', { raw, headers: json }), 'VALIDATION_FAILED')
     expect(body.error.details).toEqual({ device: [expect.stringMatching(/16 levels/)] })
   })
 
-  it('is taken with 16', async () => {
+  it('is accepted with 16 levels', async () => {
     const custom = JSON.parse(nested(16))
     expectOk(await user.rest('PATCH', path, { json: { nit_commit_custom: custom, signature: nested(16) } }))
     expectOk(await user.graphql(update, { input: { id: asset.id, nitCommitCustom: { ...custom, b: 1 } } }))
   })
 
-  it('does no harm in a field that nobody knows', async () => {
+  it('is ignored in an unknown field', async () => {
     const raw = `{"unknown":${nested(10_000)},"caption":"Read all the same"}`
     expect(expectOk(await user.rest('PATCH', path, { raw, headers: json })).caption).toBe('Read all the same')
   })
 })
 
-describe('numbers that would become others', () => {
+describe('numbers that lose precision', () => {
   it.each(['9007199254740993', '1e400', '-1e400', '1.0000000000000000001', '12345678901234567890'])(
-    'such as %s are refused by their place',
+    'are rejected with their path: %s',
     async (number) => {
       const custom = `{"size":{"of":[1,${number}]}}`
       const told = /At size\.of\[1\]: This number cannot be held/
@@ -145,7 +145,7 @@ describe('numbers that would become others', () => {
     },
   )
 
-  it('are refused as arguments of an order, on both doors', async () => {
+  it('are rejected as arguments of an order by both APIs', async () => {
     const { service, appId: networkApp } = await createStore(app)
     const headers = { ...json, ...service }
     const raw = `{"network_app":"${networkApp}","action_args":{"seed":9007199254740993}}`
@@ -160,22 +160,22 @@ describe('numbers that would become others', () => {
     expect(refused.body.errors[0].message).toMatch(/^actionArgs: At seed: This number/)
   })
 
-  it('are told by a dry run beside everything else', async () => {
+  it('are reported by a dry run together with other errors', async () => {
     const fields = { nit_commit_custom: '{"a":1e400}', headline: 'x'.repeat(26) }
     const quote = expectOk(await user.rest('PATCH', `${path}?dry_run=true`, { multipart: fields }))
     expect(quote.errors.map(({ field }: { field: string }) => field).sort()).toEqual(['headline', 'nit_commit_custom'])
   })
 
-  it('do no harm in a field that nobody knows, and others are kept as they are', async () => {
+  it('are ignored in an unknown field; exact numbers keep their value', async () => {
     const raw = '{"unknown":9007199254740993,"nit_commit_custom":{"n":[0.1,1e21,9007199254740992,5e-324,-1.5]}}'
     const record = expectOk(await user.rest('PATCH', path, { raw, headers: json }))
     expect(record.nit_commit_custom.n).toEqual([0.1, 1e21, 2 ** 53, 5e-324, -1.5])
   })
 })
 
-describe('a file', () => {
+describe('an uploaded file', () => {
   it.each(['image/png\u0001', 'text/plain; charset=ü日', 'no type', 'text/plain\u007f'])(
-    'of the type %j is read again all the same',
+    'with the media type %j can be downloaded',
     async (type) => {
       const name = 'a\u0000b\u0007\u202ec.png'
       const form = { asset_file: new File([await newFile().bytes()], name, { type }) }
@@ -192,12 +192,12 @@ describe('a file', () => {
   )
 })
 
-describe('JSON texts of a form', () => {
+describe('JSON strings in a form', () => {
   const text = '{\n  "proof": "x",\n\t"list": [\n1\n]}'
   const sent = text.replaceAll('\n', '\r\n')
 
   it.each(['multipart', 'urlencoded'] as const)(
-    'are kept as they were before a browser sent them %s',
+    'are stored with their original line breaks after a browser sends them as %s',
     async (encoding) => {
       const fields = { signed_metadata: sent, signature: sent }
       const record = expectOk(await user.rest('PATCH', path, { [encoding]: fields }))
@@ -207,21 +207,21 @@ describe('JSON texts of a form', () => {
     },
   )
 
-  it('keep their line breaks in JSON, and so do captions', async () => {
+  it('keep their CRLF line breaks in a JSON body, like captions', async () => {
     const caption = 'one\r\ntwo'
     const record = expectOk(await user.rest('PATCH', path, { json: { signed_metadata: sent, caption } }))
     expect(record).toMatchObject({ signed_metadata: sent, caption })
   })
 
-  it('are the same for meta on registration', async () => {
+  it('are stored with their original line breaks in the field `meta` of a registration', async () => {
     const { id } = await user.register({ meta: sent })
     const [row] = await app.sql('select meta from assets where nid = $1', [id])
     expect(row).toEqual({ meta: text })
   })
 })
 
-describe('the message of a refusal', () => {
-  it('names the first field and what is wrong with it', async () => {
+describe('the message of a validation error', () => {
+  it('names the first invalid field and the reason', async () => {
     const answer = await user.rest('PATCH', path, { json: { headline: 'x'.repeat(26), tag: 'x'.repeat(256) } })
     const { error, detail } = expectError(answer, 'VALIDATION_FAILED').body
     expect(error.message).toBe('headline: Ensure this field has no more than 25 characters.')
@@ -242,7 +242,7 @@ describe('the message of a refusal', () => {
     ['nitCommitCustom', '["secret"]', 'Not a JSONObject: expected an object.'],
     ['caption', '{"a":"secret"}', 'expected String.'],
     ['publicAccess', '"secret"', 'expected Boolean.'],
-  ])('tells why a scalar refused %s, and never the value', async (field, value, reason) => {
+  ])('gives the reason for an invalid scalar %s without repeating its value', async (field, value, reason) => {
     const variables = { input: { id: asset.id, [field]: JSON.parse(value) } }
     const { body, text } = expectError(await user.graphql(update, variables), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toBe(`Variable "$input" got an invalid value at "input.${field}"; ${reason}`)
@@ -271,14 +271,14 @@ describe('the message of a refusal', () => {
       undefined,
       ' got an invalid value; expected a value of non-null type "UpdateAssetMetadataInput!" to be provided.',
     ],
-  ])('tells of a variable that is wrong by %s, and never the value', async (_, value, reason) => {
+  ])('reports an invalid variable without repeating its value: %s', async (_, value, reason) => {
     const answer = await user.graphql(update, value === undefined ? {} : { input: JSON.parse(value) })
     const { body, text } = expectError(answer, 'VALIDATION_FAILED')
     expect(body.errors[0].message).toBe(`Variable "$input"${reason}`)
     expect(text).not.toContain('secret')
   })
 
-  it('tells of a value that an enum does not have', async () => {
+  it('reports an unknown enum value', async () => {
     const document = 'query ($status: OrderStatus) { orders(status: $status) { totalCount } }'
     for (const status of ['secret', 5]) {
       const { body } = expectError(await user.graphql(document, { status }), 'VALIDATION_FAILED')
@@ -288,7 +288,7 @@ describe('the message of a refusal', () => {
     }
   })
 
-  it('tells why a scalar refused a literal, and where', async () => {
+  it('gives the reason and location of an invalid literal', async () => {
     for (const [literal, reason] of [
       ['maxCost: 0.5', 'Not a Decimal: expected a string such as "0.179".'],
       ['nitCommitCustom: "secret"', 'Not a JSONObject: expected an object.'],
@@ -301,7 +301,7 @@ describe('the message of a refusal', () => {
   })
 })
 
-describe.each(['constructor', '__proto__'])('the word %s, which objects of JavaScript know', (word) => {
+describe.each(['constructor', '__proto__'])('the JavaScript property name %s', (word) => {
   it('is rejected as a boolean', async () => {
     const filtered = await user.rest('GET', `assets/?is_original_owner=${word}`)
     expect(expectError(filtered, 'VALIDATION_FAILED').body.error.details).toEqual({
@@ -313,7 +313,7 @@ describe.each(['constructor', '__proto__'])('the word %s, which objects of JavaS
     })
   })
 
-  it('is the name of a field like any other', async () => {
+  it('is treated as a normal field name', async () => {
     const multipart = new FormData()
     multipart.append(word, newFile())
     const answer = expectError(await user.rest('PATCH', path, { multipart }), 'VALIDATION_FAILED')
@@ -322,7 +322,7 @@ describe.each(['constructor', '__proto__'])('the word %s, which objects of JavaS
 })
 
 it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
-  'a host such as %j is no HTTP, on both doors',
+  'rejects the invalid Host header %j in both APIs',
   async (host) => {
     for (const target of ['/graphql', '/api/v3/auth/users/me/', '/']) {
       const json = target === '/graphql' ? { query: '{ __typename }' } : undefined
@@ -342,7 +342,7 @@ const talk = (line: string, ...headers: string[]) =>
     end: 'wait',
   })
 
-describe('a target in absolute form', () => {
+describe('a request target in absolute form', () => {
   const host = 'Host: annal.example'
 
   it.each([
@@ -352,13 +352,13 @@ describe('a target in absolute form', () => {
     ['', 200, '<!doctype html>'],
     ['?x', 200, '<!doctype html>'],
     ['/nowhere', 404, 'resource_not_found'],
-  ])('of %j means what stands behind the host', async (path, status, text) => {
+  ])('is routed by its path: %j', async (path, status, text) => {
     const answer = await talk(`GET http://stranger.example${path}`, host, 'Accept: application/json')
     expect([answer.status, answer.body]).toEqual([status, expect.stringContaining(text)])
     expect(answer.head + answer.body).not.toContain('stranger.example')
   })
 
-  it('gives its host to no link', async () => {
+  it('does not put its host into links', async () => {
     await user.register()
     await user.register()
     const credentials = `Authorization: token ${user.token}`
@@ -375,15 +375,14 @@ it.each([
   ['the same host twice', 'GET /version', ['Host: annal.example', 'Host: annal.example']],
   ['a target that is neither a path nor absolute', 'GET *', ['Host: annal.example']],
   ['a target of another scheme', 'GET ftp://annal.example/version', ['Host: annal.example']],
-])('a request with %s is no HTTP', async (_, line, headers) => {
+])('rejects a request with %s as invalid HTTP', async (_, line, headers) => {
   const { status, body } = await talk(line, ...headers)
   expect([status, JSON.parse(body).error.type]).toEqual([400, 'parse_error'])
 })
 
-it('a HEAD whose address is too long is refused without a body', async () => {
+it('rejects a HEAD request with a very long URL without a response body', async () => {
   const { status, text } = await send(app.url, { method: 'HEAD', path: `/version?${'x'.repeat(40_000)}` })
   expect([status, text]).toEqual([431, ''])
 })
 
-it('nobody learned of any of this from the log', () =>
-  expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))
+it('logs no errors for invalid input', () => expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))

@@ -80,7 +80,7 @@ describe('an idempotency key', () => {
     expect(expectOk(await user.rest('POST', 'auth/users/', { json: input, headers })).id).toBe(first.user.id)
   })
 
-  it("goes with its sender's account, whatever it was about", async () => {
+  it('is deleted with the account of its sender', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Mine' }, headers: newKey() }))
@@ -96,7 +96,7 @@ describe('an idempotency key', () => {
     expect(await kept()).toHaveLength(before - 2)
   })
 
-  it('belongs to one anonymous payload, even if two callers choose the same key', async () => {
+  it('belongs to one anonymous payload, even if another caller chooses the same key', async () => {
     const headers = { 'Idempotency-Key': '1' }
     const accounts = ['stranger', 'another'].map((username) => ({
       username,
@@ -171,7 +171,7 @@ describe('a retry of a sign-in', () => {
   })
 })
 
-describe('a retry that would show a secret', () => {
+describe('a retry whose response contains a secret', () => {
   it('is rejected after the API key was revoked, and issues a new one after the idempotency key expired', async () => {
     const request = { json: { name: 'Service' }, headers: newKey() }
     const issue = () => admin.rest('POST', 'store/api-keys/', request)

@@ -27,7 +27,7 @@ const idsOf = ({ results }: Page) => results.map(({ id }) => id)
 it.each([
   ['', newestFirst],
   ['&ordering=created_at', newestFirst.toReversed()],
-])('returns as many large assets as the limit asks for, with the query "%s"', async (query, expected) => {
+])('returns the requested number of large assets, with the query "%s"', async (query, expected) => {
   const first = await get(`/api/v3/assets/?limit=4${query}`)
   expect([idsOf(first), first.count, first.previous]).toEqual([expected.slice(0, 4), 6, null])
   const second = await get(first.next!)
@@ -123,7 +123,7 @@ it('logs no error when the caller leaves during a response', async () => {
   expect(app.log.lines).toEqual([])
 })
 
-it('limits the size of texts that are stored as they were sent', async () => {
+it('limits the size of texts that are stored unchanged', async () => {
   const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2))
   expectError(await user.rest('POST', 'assets/', { json: { meta: text(65_537) } }), 'VALIDATION_FAILED')
   const { id } = await user.register({ meta: text(65_536) })
@@ -136,7 +136,7 @@ it('limits the size of texts that are stored as they were sent', async () => {
   }
 })
 
-it('lets other users read a list by position up to a maximum, and owners to the end', async () => {
+it('limits the offset into a list for other users, but not for its owner', async () => {
   const refused = expectError(await app.rest('GET', 'assets/?offset=10001'), 'VALIDATION_FAILED')
   expect(refused.body.error.details.offset[0]).toMatch(/10000 or less/)
   expectError(await user.rest('GET', `assets/?owner=${user.email.replace('u', 'v')}&offset=10001`), 'VALIDATION_FAILED')

@@ -4,7 +4,7 @@ import { createFields, lenientFields } from '../../../src/http/rest/read-body.ts
 const sent = { mode: 'FIXED', other: 'rubbish', text: 'a', price: 'x', flag: 'perhaps', object: '[]', list: '{' }
 const modes = { fixed: 1, free: 2 }
 
-it('fields of a dry run read what can be read, and note what cannot', () => {
+it('reads the valid fields of a dry run and collects errors for the others', () => {
   const unread = {}
   const fields = lenientFields(createFields(sent), unread)
   expect(fields.choice('mode', modes)).toBe(1)

@@ -14,12 +14,12 @@ const app = await createTestApp({ env })
 const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 const headers = { 'x-api-key': key }
 
-it('a sign-up needs an API key where the operator says so', async () => {
+it('requires an API key for a sign-up if the operator enables it', async () => {
   const json = { username: 'alone', email: 'alone@example.org', password: PASSWORD }
   expectError(await app.rest('POST', 'auth/users/', { json }), 'UNTRUSTED_CLIENT')
 })
 
-it('sign-ups over the limit are refused with the seconds to wait, by both doors from one bucket', async () => {
+it('rejects sign-ups over the limit shared by both APIs, with Retry-After', async () => {
   const fields = (i: number) => ({ username: `many${i}`, email: `many${i}@example.org`, password: PASSWORD })
   const document = 'mutation ($input: SignUpInput!) { signUp(input: $input) { user { id } } }'
   expect((await app.rest('POST', 'auth/users/', { json: fields(0), headers })).status).toBe(201)
@@ -34,7 +34,7 @@ it('sign-ups over the limit are refused with the seconds to wait, by both doors 
   expect(await app.sql(`select count(*)::int as n from users where username like 'many%'`)).toEqual([{ n: 2 }])
 })
 
-it('sign-ins over the limit are refused whether they would be right or wrong', async () => {
+it('rejects sign-ins over the limit, with a correct or an incorrect password', async () => {
   const { email } = await app.newUser()
   const login = (password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
   for (let i = 0; i < 3; i++) expectError(await login('wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
@@ -44,13 +44,13 @@ it('sign-ins over the limit are refused whether they would be right or wrong', a
   expectError(await login(PASSWORD), 'THROTTLED')
 })
 
-it('a window that has ended counts from the start again', async () => {
+it('counts from zero after a rate-limit window ends', async () => {
   const { email } = await app.newUser()
   await app.sql(`update limits set window_end = now() - interval '1 second'`)
   expectOk(await app.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } }))
 })
 
-it('addresses behind a proxy of ours are told apart, and nobody moves on by making one up', async () => {
+it('distinguishes client addresses behind a trusted proxy and ignores forged ones', async () => {
   await app.sql(`update limits set window_end = now()`)
   const login = (address: string) =>
     app.rest('POST', 'auth/token/login/', {
@@ -63,7 +63,7 @@ it('addresses behind a proxy of ours are told apart, and nobody moves on by maki
   expectError(await login('203.0.113.2'), 'INCORRECT_LOGIN_CREDENTIALS')
 })
 
-it('files over the limit are refused before they are read, by both doors from one bucket', async () => {
+it('rejects files over the limit shared by both APIs before it reads them', async () => {
   const [user, other] = [await app.newUser(), await app.newUser()]
   const document = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
   const byGraphQL = () => user.graphql(document, { input: { assetFile: newFile() } })
@@ -76,7 +76,7 @@ it('files over the limit are refused before they are read, by both doors from on
   await other.register()
 })
 
-it('requests with one token over the limit are refused with the seconds to wait, by both doors, and others go on', async () => {
+it("rejects one user's requests over the limit in both APIs, with Retry-After", async () => {
   const [user, other] = [await app.newUser(), await app.newUser()]
   let passed = 0
   // The minute may end midway.
@@ -95,7 +95,7 @@ it('requests with one token over the limit are refused with the seconds to wait,
   expectOk(await other.rest('GET', 'auth/users/me/'))
 })
 
-it('documents that are refused count as requests', async () => {
+it('counts rejected GraphQL documents as requests', async () => {
   const user = await app.newUser()
   let code = 'VALIDATION_FAILED'
   for (let i = 0; i < 81 && code === 'VALIDATION_FAILED'; i++) code = codeOf(await user.graphql(`{ nothing${i} }`))!

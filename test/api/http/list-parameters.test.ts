@@ -22,7 +22,7 @@ const problem = async (path: string, rest = user.rest) =>
   expectError(await rest('GET', path), 'VALIDATION_FAILED').body.error.details
 
 describe('a page number', () => {
-  it('selects a page, and links lead through all pages', async () => {
+  it('selects a page, and its links lead through all pages', async () => {
     const second = await list('page=2&page_size=2&unknown=kept')
     expect([second.count, idsOf(second)]).toEqual([5, newestFirst.slice(2, 4)])
     expect(second.next).toBe(`${app.url}/api/v3/assets/?page=3&page_size=2&unknown=kept`)
@@ -47,7 +47,7 @@ describe('a page number', () => {
     expect((await get('/api/v3/auth/users/me/audit-entries/?page=last')).count).toBeGreaterThan(-1)
   })
 
-  it('has a page of 200 by default and 1000 at most', async () => {
+  it('selects pages of 200 entries by default and 1000 at most', async () => {
     expect(idsOf(await list('page=1'))).toEqual(newestFirst)
     expect(idsOf(await list('page=1&page_size=5000'))).toEqual(newestFirst)
     for (const size of ['0', '-1', 'x', '']) expect(idsOf(await list(`page=1&page_size=${size}`))).toEqual(newestFirst)
@@ -70,7 +70,7 @@ describe('a page number', () => {
   })
 })
 
-describe('ordering', () => {
+describe('the parameter `ordering`', () => {
   it.each([
     ['created_at', ids],
     ['-created_at', newestFirst],
@@ -97,7 +97,7 @@ describe('ordering', () => {
   })
 })
 
-describe('a parameter that contradicts itself or another one is rejected', () => {
+describe('contradictory list parameters', () => {
   it.each([
     ['limit=2&limit=3', 'limit'],
     ['offset=1&offset=2', 'offset'],
@@ -110,23 +110,23 @@ describe('a parameter that contradicts itself or another one is rejected', () =>
     ['ordering=created_at,-uploaded_at', 'ordering'],
     ['ordering=created_at&ordering=-created_at', 'ordering'],
     ['is_original_owner=true&is_original_owner=false', 'is_original_owner'],
-  ])('as in ?%s', async (query, field) => {
+  ])('are rejected: ?%s', async (query, field) => {
     expect(await problem(`assets/?${query}`)).toHaveProperty(field)
   })
 
-  it('in requests other than lists, too', async () => {
+  it('are rejected in requests other than lists', async () => {
     expect(await problem(`assets/${ids[0]}/tree/?at=1&at=2`)).toHaveProperty('at')
     expect(await problem(`history/?nid=${ids[0]}&nid=${ids[1]}`)).toHaveProperty('nid')
     const refused = await user.rest('PATCH', `assets/${ids[0]}/?dry_run=true&dry_run=false`, { json: { caption: 'x' } })
     expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('dry_run')
   })
 
-  it('but may be repeated with the same value', async () => {
+  it('are not reported if a parameter is repeated with the same value', async () => {
     expect(idsOf(await list('limit=2&limit=2&unknown=1&unknown=2'))).toEqual(newestFirst.slice(0, 2))
   })
 })
 
-describe('a filter with an invalid value is rejected', () => {
+describe('a list filter with an invalid value', () => {
   it.each([
     ['assets/?is_original_owner=maybe', 'is_original_owner'],
     ['wallet/deposits/?status=lost', 'status'],
@@ -136,12 +136,12 @@ describe('a filter with an invalid value is rejected', () => {
     ['events/?after=x', 'after'],
     ['lookup/?sha256=x', 'sha256'],
     ['lookup/?cid=x', 'cid'],
-  ])('%s', async (path, field) => {
+  ])('is rejected: %s', async (path, field) => {
     expect(await problem(path, admin.rest)).toHaveProperty(field)
   })
 })
 
-describe('store/users', () => {
+describe('the list store/users', () => {
   it('returns the accounts that match page by page', async () => {
     const people: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -161,7 +161,7 @@ describe('store/users', () => {
   })
 })
 
-describe('owner_service_name', () => {
+describe('the filter owner_service_name', () => {
   it('matches nothing', async () => {
     const page = await list('owner_service_name=other')
     expect(page).toEqual({ count: 0, next: null, previous: null, results: [] })

@@ -14,14 +14,14 @@ const newestFirst = own.map(({ id }) => id).reverse()
 const idsOf = ({ results }: { results: { id: string }[] }) => results.map(({ id }) => id)
 const list = async (query = '', rest = user.rest) => expectOk(await rest('GET', `assets/${query}`))
 
-describe('a list', () => {
-  it('holds the caller’s own assets, newest first', async () => {
+describe('a list of assets', () => {
+  it("contains the caller's own assets, newest first", async () => {
     const page = await list()
     expect(page).toEqual({ count: 5, next: null, previous: null, results: expect.any(Array) })
     expect(idsOf(page)).toEqual(newestFirst)
   })
 
-  it('holds the public ones for an anonymous caller, without addresses of their owners', async () => {
+  it('contains public assets without owner addresses for an anonymous caller', async () => {
     const page = await list('', app.rest)
     expect(page.count).toBe(3)
     expect(
@@ -39,12 +39,12 @@ describe('a list', () => {
     '?offset=-2',
     '?unknown=x&unknown=y',
     '?page=&page_size=&ordering=&limit=&offset=',
-  ])('takes %s for the default', async (query) => {
+  ])('uses the default for the invalid parameter %s', async (query) => {
     const page = await list(query)
     expect([page.count, page.next, page.previous, page.results.length]).toEqual([5, null, null, 5])
   })
 
-  it('is read to its end by absolute links, forwards and backwards, without loss or repeat', async () => {
+  it('can be read forwards and backwards through absolute links, without gaps or duplicates', async () => {
     let page = await list('?limit=2')
     const seen = idsOf(page)
     const pages = [page]
@@ -68,7 +68,7 @@ describe('a list', () => {
     expect(idsOf(expectOk(await user.rest('GET', next.pathname + next.search)))).not.toEqual(idsOf(page))
   })
 
-  it('beyond its end is empty, and leads back', async () => {
+  it('is empty beyond its end and links to the previous page', async () => {
     const page = await list('?offset=50&limit=10')
     expect(page).toEqual({
       count: 5,
@@ -79,7 +79,7 @@ describe('a list', () => {
   })
 
   it.each(['2147483647', '2147483648', '99999999999999999999'])(
-    'takes %s for the largest that there is',
+    'treats the large offset %s as the maximum',
     async (most) => {
       expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
       const page = await list(`?limit=${most}&offset=1`)
@@ -87,13 +87,13 @@ describe('a list', () => {
     },
   )
 
-  it('gives at most its published maximum', async () => {
+  it('returns at most the documented maximum per page', async () => {
     const page = await list('?limit=5000&offset=3000')
     expect(new URL(page.previous).searchParams.get('limit')).toBe('1000')
   })
 })
 
-describe('a filter', () => {
+describe('a filter of assets', () => {
   it.each([
     ['owner', () => `?owner=${encodeURIComponent(user.email)}`, 5],
     ['owner in another case', () => `?owner=${encodeURIComponent(user.email.toUpperCase())}`, 5],
@@ -107,12 +107,12 @@ describe('a filter', () => {
     ['is_original_owner', () => '?is_original_owner=false', 0],
     ['is_original_owner as Python writes it', () => '?is_original_owner=False', 0],
     ['two together', () => `?tag=odd&owner=${encodeURIComponent(user.email)}`, 2],
-  ])('by %s finds what fits', async (_, query, count) => {
+  ])('by %s returns the matching assets', async (_, query, count) => {
     const page = await list(query())
     expect([page.count, page.results.length]).toEqual([count, count])
   })
 
-  it('by an address with a + finds the assets of its owner, however the + is written', async () => {
+  it('by an email address with a + accepts the + with and without percent-encoding', async () => {
     const email = 'Ada+Photos@example.org'
     const ada = await app.newUser()
     await app.sql('update users set email = $1 where email = $2', [email, ada.email])
@@ -122,7 +122,7 @@ describe('a filter', () => {
     }
   })
 
-  it('never shows what the caller may not see', async () => {
+  it('never returns assets that the caller cannot access', async () => {
     const byOwner = `?owner=${encodeURIComponent(user.email)}`
     expect((await list(byOwner, other.rest)).count).toBe(2)
     expect((await list(byOwner, app.rest)).count).toBe(2)
@@ -133,21 +133,18 @@ describe('a filter', () => {
     ['is_original_owner=true', { isOriginalOwner: true }],
     ['tag=odd', { tag: 'odd' }],
     ['proof_hash', { proofHash: own[0]!.proof_hash }],
-  ])(
-    'by %s narrows a user’s own assets by both doors: strangers’ public ones are not among them',
-    async (name, filter) => {
-      const query = name === 'proof_hash' ? `?proof_hash=${own[0]!.proof_hash}` : `?${name}`
-      const newcomer = await app.newUser()
-      const LIST = 'query ($filter: AssetFilter) { assets(filter: $filter) { totalCount nodes { isOwn } } }'
-      expect((await list(query, newcomer.rest)).count).toBe(0)
-      expect(expectOk(await newcomer.graphql(LIST, { filter })).assets).toEqual({ totalCount: 0, nodes: [] })
-      expect((await list(query, app.rest)).count).toBeGreaterThan(0)
-      expect(expectOk(await app.graphql(LIST, { filter })).assets.totalCount).toBeGreaterThan(0)
-      const mine = await list(query)
-      expect(mine.count).toBeGreaterThan(0)
-      expect(mine.results.every(({ owner }: { owner?: string }) => owner === user.email)).toBe(true)
-      const { nodes } = expectOk(await user.graphql(LIST, { filter })).assets
-      expect(nodes).toEqual(mine.results.map(() => ({ isOwn: true })))
-    },
-  )
+  ])("by %s returns only the user's own assets in both APIs", async (name, filter) => {
+    const query = name === 'proof_hash' ? `?proof_hash=${own[0]!.proof_hash}` : `?${name}`
+    const newcomer = await app.newUser()
+    const LIST = 'query ($filter: AssetFilter) { assets(filter: $filter) { totalCount nodes { isOwn } } }'
+    expect((await list(query, newcomer.rest)).count).toBe(0)
+    expect(expectOk(await newcomer.graphql(LIST, { filter })).assets).toEqual({ totalCount: 0, nodes: [] })
+    expect((await list(query, app.rest)).count).toBeGreaterThan(0)
+    expect(expectOk(await app.graphql(LIST, { filter })).assets.totalCount).toBeGreaterThan(0)
+    const mine = await list(query)
+    expect(mine.count).toBeGreaterThan(0)
+    expect(mine.results.every(({ owner }: { owner?: string }) => owner === user.email)).toBe(true)
+    const { nodes } = expectOk(await user.graphql(LIST, { filter })).assets
+    expect(nodes).toEqual(mine.results.map(() => ({ isOwn: true })))
+  })
 })

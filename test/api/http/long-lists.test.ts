@@ -36,7 +36,7 @@ afterAll(() =>
   ]),
 )
 
-it('a long list of somebody else’s assets is read to its end by its links, and back, without loss or repeat', async () => {
+it("links all pages of another user's long list in both directions, without gaps or duplicates", async () => {
   const query = `owner=${encodeURIComponent(owner.email)}&unknown=kept`
   const pages = [await get(`/api/v3/assets/?${query}&limit=100&offset=9950`)]
   while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
@@ -52,7 +52,7 @@ it('a long list of somebody else’s assets is read to its end by its links, and
   expect(page.next).toBe(pages[0]!.next)
 })
 
-it('a search and the order by update consider the newest 10,000 assets of another user, and all of one’s own', async () => {
+it("searches and sorts the newest 10,000 assets of another user, and all of one's own", async () => {
   const ends = `id in ('${uuid}', (select max(id::text)::uuid from assets))`
   await app.sql(`update assets set headline = 'needle' where ${ends}`)
   const count = async (query: string, { rest } = stranger) =>
@@ -64,7 +64,7 @@ it('a search and the order by update consider the newest 10,000 assets of anothe
   await app.sql(`update assets set headline = '' where ${ends}`)
 })
 
-it('counts no more than 10,000 assets for anonymous callers, and of another user', async () => {
+it('counts at most 10,000 assets of another user, or for an anonymous caller', async () => {
   const countOf = async (rest: typeof app.rest) => expectOk(await rest('GET', 'assets/?limit=1')).count
   expect(await countOf(app.rest)).toBe(10_000)
   expect(await countOf(owner.rest)).toBe(LENGTH)
@@ -76,7 +76,7 @@ it('counts no more than 10,000 assets for anonymous callers, and of another user
   expect([asset.owner.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
 })
 
-it('leads anonymous callers beyond the counted assets by the links of pages', async () => {
+it('links pages beyond the counted assets for anonymous callers', async () => {
   let link = `${app.url}/api/v3/assets/?page_size=100&page=100`
   const sizes: number[] = []
   while (link) {
@@ -89,7 +89,7 @@ it('leads anonymous callers beyond the counted assets by the links of pages', as
   expect(last.results).toHaveLength(100)
 })
 
-it('page numbers lead far into a list of another user’s assets, and beyond its end is 404', async () => {
+it("accepts high page numbers for another user's assets, and returns 404 beyond the end", async () => {
   const query = `owner=${encodeURIComponent(owner.email)}&page_size=100`
   const pages = [await get(`/api/v3/assets/?${query}&page=101`)]
   while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
@@ -102,7 +102,7 @@ it('page numbers lead far into a list of another user’s assets, and beyond its
   expectError(await stranger.rest('GET', `assets/?${query}&page=102`), 'VALIDATION_FAILED')
 })
 
-it('a long list is read to its end by its links also when assets before them are removed meanwhile', async () => {
+it('skips no assets of a long list if earlier assets are removed between pages', async () => {
   const pages = [await get(`/api/v3/assets/?owner=${encodeURIComponent(owner.email)}&limit=100&offset=9950`)]
   await quickly([
     `create temporary table removed on commit drop as select id from assets order by id desc limit 150`,
@@ -114,7 +114,7 @@ it('a long list is read to its end by its links also when assets before them are
   expect(pages.map(({ results }) => results.length)).toEqual([100, 100, 50])
 })
 
-it('a place in a list that no link told is refused, and ignored where positions are enough', async () => {
+it('rejects an invalid list cursor at high offsets, and ignores it at low offsets', async () => {
   expectError(await stranger.rest('GET', 'assets/?owner=x@example.org&offset=10001&after=rubbish'), 'VALIDATION_FAILED')
   expectOk(await stranger.rest('GET', 'assets/?after=rubbish&before=rubbish'))
 })

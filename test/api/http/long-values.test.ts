@@ -28,12 +28,12 @@ it.each([
     path: '/graphql',
     raw: JSON.stringify({ query: orders, variables: { status: REPEATED.repeat(LENGTH / REPEATED.length) } }),
   },
-])('$what is refused, and not repeated', async ({ path, raw }) => {
+])('rejects an invalid value without repeating it: $what', async ({ path, raw }) => {
   const { text } = expectError(await app.rest('POST', path, { raw, headers: json }), 'VALIDATION_FAILED')
   expect(text.length).toBeLessThan(2_000)
 })
 
-it('a cursor that was never given out is not repeated in full by each field that was given it', async () => {
+it('does not repeat an invalid cursor in full in the error of each field', async () => {
   const user = await app.newUser()
   const { id } = await user.register()
   const fields = Array.from(

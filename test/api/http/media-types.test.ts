@@ -13,7 +13,7 @@ const formOf = (random: string) =>
   `${registrationByGraphQL}${partHead('0', 'a.bin', 'Application/Octet-Stream')}${random}${formEnd}`
 const upperCaseForm = formType.replace('multipart/form-data', 'MULTIPART/form-data')
 
-describe('/graphql', () => {
+describe('the endpoint /graphql', () => {
   it.each([
     'Application/JSON',
     'APPLICATION/JSON; Charset=UTF-8',
@@ -60,7 +60,7 @@ describe('/graphql', () => {
   it.each([
     ['APPLICATION/JSON', 'application/json; charset=utf-8'],
     ['Application/GraphQL-Response+JSON; Charset=UTF-8', 'application/graphql-response+json; charset=utf-8'],
-  ])('answers Accept: %s with %s', async (accept, type) => {
+  ])('responds to Accept: %s with %s', async (accept, type) => {
     for (const message of [{ json: { query: '{ __typename }' } }, { path: '?query={__typename}' }]) {
       const answer = await send(graphqlUrl, { ...message, headers: { Accept: accept } })
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
@@ -84,7 +84,7 @@ describe('/graphql', () => {
   })
 })
 
-describe('/api/v3', () => {
+describe('the REST API', () => {
   const path = '/api/v3/auth/users/me/'
   it.each([
     ['Application/JSON; Charset=UTF-8', '{"default_tag":"json"}', 'json'],
@@ -127,7 +127,7 @@ describe('an asset whose media type has capitals', () => {
     ['IMAGE/PNG', 'ImageObject', '<img src='],
     ['VIDEO/MP4', 'VideoObject', '<video '],
     ['Audio/MPEG', 'AudioObject', '<audio '],
-  ])('is shown by its page: %s', async (type, schemaType, element) => {
+  ])('is displayed on its page: %s', async (type, schemaType, element) => {
     const { text } = await send(app.url, { path: `/assets/${await register(type)}` })
     expect(text).toContain(`"@type":"${schemaType}"`)
     expect(text).toContain(element)

@@ -76,7 +76,7 @@ async function noteRefusal(code: ErrorCode, rest: Rest, operationId: string, ask
   found.errors[code] = shown(answer.body)
 }
 
-it('all are answered', async () => {
+it('records an example response of each operation', async () => {
   const { rest: anybody } = app
   const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' }
   await note(anybody, 'signUp', { json: account })
@@ -228,7 +228,7 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]))
 }
 
-it('every operation that answers JSON has one, or a reason to have none', () => {
+it('every operation with a JSON response has an example, or a reason to have none', () => {
   const isJson = (operationId: string) =>
     JSON.stringify(
       operations.get(operationId)!.operation.responses[200] ??
@@ -241,7 +241,7 @@ it('every operation that answers JSON has one, or a reason to have none', () => 
   expect(called.filter((id) => !found.operations[id] && !without[id])).toEqual([])
 })
 
-it.skipIf(process.env.RECORD_EXAMPLES)('the committed ones are as what is answered now', () => {
+it.skipIf(process.env.RECORD_EXAMPLES)('the committed examples have the same shape as the current responses', () => {
   const committed = JSON.parse(readFileSync(file, 'utf8'))
   expect(
     shapeOf(committed),

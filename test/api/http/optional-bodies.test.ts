@@ -50,15 +50,12 @@ it.each(operations)('%s accepts each empty body', async (_, method, path) => {
   expect(answers).toEqual(Object.fromEntries(Object.keys(bodies).map((name) => [name, expected])))
 })
 
-it.each(Object.entries(bodies))(
-  'an order is quoted, confirmed and cancelled with %s',
-  async (_, { headers, ...body }) => {
-    const user = await app.newUser({ num: '10' })
-    const send = (path: string) => user.rest('POST', path, { ...body, headers: { ...headers, ...store.service } })
-    const { id } = await store.order(user)
-    expect(expectOk(await send(`quotes/network-app-orders/${id}/confirm/`))).toMatchObject({ total_cost: '2.5' })
-    expect(expectOk(await send(`store/network-app-orders/${id}/confirm/`))).toMatchObject({ id, status: 'success' })
-    const other = await store.order(user)
-    expect(expectOk(await send(`store/network-app-orders/${other.id}/cancel/`))).toMatchObject({ id: other.id })
-  },
-)
+it.each(Object.entries(bodies))('quotes, confirms and cancels an order with %s', async (_, { headers, ...body }) => {
+  const user = await app.newUser({ num: '10' })
+  const send = (path: string) => user.rest('POST', path, { ...body, headers: { ...headers, ...store.service } })
+  const { id } = await store.order(user)
+  expect(expectOk(await send(`quotes/network-app-orders/${id}/confirm/`))).toMatchObject({ total_cost: '2.5' })
+  expect(expectOk(await send(`store/network-app-orders/${id}/confirm/`))).toMatchObject({ id, status: 'success' })
+  const other = await store.order(user)
+  expect(expectOk(await send(`store/network-app-orders/${other.id}/cancel/`))).toMatchObject({ id: other.id })
+})

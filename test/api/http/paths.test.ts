@@ -7,7 +7,7 @@ const app = await createTestApp()
 const user = await app.newUser()
 const asset = await user.register({ public_access: 'true' })
 
-describe('a path', () => {
+describe('a REST path', () => {
   const nid = asset.id
   it.each([
     ['GET', '/api/v3/auth/users/me'],
@@ -18,7 +18,7 @@ describe('a path', () => {
     ['GET', `/api/v3/assets/${nid}`],
     ['GET', `/api/v3/assets/${nid}/history`],
     ['GET', '/api/v3/history'],
-  ])('%s %s answers with and without its trailing slash, without a redirect', async (method, path) => {
+  ])('responds with and without a trailing slash, without a redirect: %s %s', async (method, path) => {
     const query = path.endsWith('history') ? `?nid=${nid}` : ''
     const answers = await Promise.all([path, `${path}/`].map((each) => user.rest(method, each + query)))
     for (const answer of answers) expectOk(answer)
@@ -26,7 +26,7 @@ describe('a path', () => {
     expect(answers[1]!.body).toEqual(answers[0]!.body)
   })
 
-  it('of the auth family answers without the prefix, and others do not', async () => {
+  it('works without the prefix /api/v3 only below /auth', async () => {
     const credentials = { email: user.email, password: 'correct horse battery' }
     const login = expectOk(await app.rest('POST', '/auth/token/login/', { json: credentials }))
     const actor = { token: login.auth_token }
@@ -36,31 +36,31 @@ describe('a path', () => {
     expectError(await user.rest('GET', '/assets/'), 'NOT_FOUND')
   })
 
-  it('that nobody knows is a 404 in the error body', async () => {
+  it('that does not exist returns 404 with the standard error body', async () => {
     expectError(await app.rest('GET', 'nothing/here/'), 'NOT_FOUND')
     expectError(await app.rest('GET', '/api/v2/assets/'), 'NOT_FOUND')
   })
 
-  it('with a broken percent escape is refused in the error body', async () => {
+  it('with an invalid percent escape is rejected with the standard error body', async () => {
     const { status, body } = await app.rest('GET', 'assets/%E0%A4%A/')
     expect([400, 404]).toContain(status)
     expect(body.error.type).toMatch(/^(parse_error|resource_not_found)$/)
   })
 })
 
-describe('a method', () => {
+describe('HTTP methods', () => {
   it.each([
     ['PUT', `assets/${asset.id}/`, 'GET, PATCH, DELETE, HEAD, OPTIONS'],
     ['DELETE', 'assets/', 'GET, POST, HEAD, OPTIONS'],
     ['GET', 'auth/token/login/', 'POST, OPTIONS'],
     ['PATCH', 'auth/token/logout/', 'POST, OPTIONS'],
-  ])('%s on %s is a 405 that says what is allowed', async (method, path, allow) => {
+  ])('that are not allowed return 405 and list the allowed methods: %s on %s', async (method, path, allow) => {
     const answer = expectError(await user.rest(method, path), 'METHOD_NOT_ALLOWED')
     const sorted = (list: string | null) => (list ?? '').split(', ').sort()
     expect(sorted(answer.headers.get('allow'))).toEqual(sorted(allow))
   })
 
-  it('is allowed at an address where the description has it, and nowhere else', async () => {
+  it('are allowed only where the OpenAPI document lists them', async () => {
     const answers = Object.entries(description.paths).map(async ([path, item]) => {
       const { headers } = await app.rest('OPTIONS', path.replaceAll(/\{\w+\}/g, 'any'))
       const methods = headers
@@ -79,13 +79,13 @@ describe('a method', () => {
       expect(allowed, String(path)).toEqual(described)
   })
 
-  it('of another address is none of one that is written out', async () => {
+  it('of a path with a parameter are not allowed on a fixed path that also matches', async () => {
     expectError(await user.rest('DELETE', 'auth/sessions/revoke-others/'), 'METHOD_NOT_ALLOWED')
     expectError(await user.rest('GET', 'assets/merge-trees'), 'METHOD_NOT_ALLOWED')
     expectError(await user.rest('DELETE', '/auth/sessions/revoke-others'), 'METHOD_NOT_ALLOWED')
   })
 
-  it('HEAD answers like GET without a body', async () => {
+  it('include HEAD, which returns the response of GET without a body', async () => {
     const [get, head] = await Promise.all([
       app.rest('GET', `assets/${asset.id}/`),
       app.rest('HEAD', `assets/${asset.id}/`),
@@ -95,10 +95,10 @@ describe('a method', () => {
   })
 })
 
-describe('a browser', () => {
+describe('a browser on another origin', () => {
   const origin = { Origin: 'https://somewhere.example' }
 
-  it('of another origin may send its credentials in headers, and never cookies', async () => {
+  it('may send credentials in headers, but never cookies', async () => {
     const preflight = await app.rest('OPTIONS', `assets/${asset.id}/`, {
       headers: {
         ...origin,
@@ -115,7 +115,7 @@ describe('a browser', () => {
     expect(methods).toEqual(expect.arrayContaining(['GET', 'PATCH', 'DELETE']))
   })
 
-  it('may send what its framework or its tracer puts to every request', async () => {
+  it('may send the headers that frameworks and tracers add to every request', async () => {
     const { headers } = await app.rest('OPTIONS', 'assets/', {
       headers: {
         ...origin,
@@ -128,7 +128,7 @@ describe('a browser', () => {
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-csrftoken', '*']))
   })
 
-  it('reads answers and refusals', async () => {
+  it('can read success and error responses', async () => {
     const answers = await Promise.all([
       app.rest('GET', 'assets/', { headers: origin }),
       app.rest('GET', 'nothing/', { headers: origin }),
@@ -139,7 +139,7 @@ describe('a browser', () => {
   })
 })
 
-it('tells every answer apart by its X-Request-Id, refusals too', async () => {
+it('can read the X-Request-Id of every response, including errors', async () => {
   const answers = await Promise.all([
     app.rest('GET', 'assets/'),
     app.rest('GET', 'auth/users/me/'),

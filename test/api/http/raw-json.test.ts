@@ -9,7 +9,7 @@ const meta =
   '{ "t": 1683286764123456789, "one": 1.0, "b": 1e400, "2": -0, "a": "\\u0000kept JSON: [\\"\\\\n\\"", "a": {} }'
 const signature = '[ {"at": 0.10000000000000000001}, "\\u0041" ]'
 
-it('metadata and signatures are answered as they were sent, also to who repeats the request or lists', async () => {
+it('returns metadata and signatures unchanged after registration, in replays and in lists', async () => {
   const fields = { asset_file: newFile(), meta, signature, signed_metadata: meta }
   const send = () => user.rest('POST', 'assets/', { multipart: fields, key: 'kept' })
   const first = await send()
@@ -23,18 +23,18 @@ it('metadata and signatures are answered as they were sent, also to who repeats 
   expect(text).toContain(`"information":${meta},"parsed_meta":${meta},"signature":${signature},`)
 })
 
-it('signatures that are changed are answered as they were sent', async () => {
+it('returns updated signatures unchanged', async () => {
   const { body } = await registerWith(user.rest, {})
   const { text } = await user.rest('PATCH', `assets/${body.id}/`, { urlencoded: { signature } })
   expect(text).toContain(`"signature":${signature},`)
 })
 
-it('metadata that says nothing is an empty object, and a signature that is no list an empty list', async () => {
+it('returns {} for null metadata and [] for a signature that is not a list', async () => {
   const { body } = await registerWith(user.rest, { meta: 'null', signature: '{"no":"list"}' })
   expect(body).toMatchObject({ information: {}, parsed_meta: null, signature: [] })
 })
 
-it('text that looks as if it were kept JSON stays text', async () => {
+it('returns text that resembles the stored form of JSON as text', async () => {
   const caption = '\\u0000kept JSON: [1]'
   expect((await registerWith(user.rest, { caption })).body.caption).toBe(caption)
 })

@@ -64,7 +64,7 @@ function tell(fields: [string, string | File][]) {
 
 const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type: 'text/plain' })
 
-it('a file of the greatest size is read, with the fields around it', async () => {
+it('reads a file of the maximum size and the fields around it', async () => {
   const file = fileOf(MAX_FILE_BYTES)
   expect(
     await tell([
@@ -92,7 +92,7 @@ it.each<[string, [string, string | File][]]>([
   ['a text over its limit that comes as a file', [['caption', fileOf(MAX_BYTES + 1)]]],
   ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
   ['more files than anybody needs', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
-])('%s is refused, and nothing stays on disk', async (_, fields) => {
+])('rejects %s and leaves nothing on disk', async (_, fields) => {
   expect(await tell(fields)).toBe('PAYLOAD_TOO_LARGE')
   expect(await readdir(dir)).toEqual([])
 })
@@ -102,12 +102,12 @@ it.each([
   ['no boundary at all', 'PARSE_ERROR'],
   ['--x\r\nContent-Disposition: form-data\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
   ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
-])('a body cut off, such as %j, is refused, and nothing stays on disk', async (body, code) => {
+])('rejects an incomplete or invalid form and leaves nothing on disk: %j', async (body, code) => {
   expect(await told({ raw: body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })).toBe(code)
   expect(await readdir(dir)).toEqual([])
 })
 
-it('names such as __proto__ are names like any other', async () => {
+it('treats __proto__ as a normal field name', async () => {
   expect(
     await tell([
       ['__proto__', 'x'],

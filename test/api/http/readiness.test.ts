@@ -20,7 +20,7 @@ const readiness = async () => {
   return { status, body }
 }
 
-it('a file store that is away is named, and takes no gateway out: all else is still served', async () => {
+it('reports an unavailable file store as degraded with 200, and still serves other requests', async () => {
   const user = await app.newUser()
   expect(await readiness()).toEqual({ status: 200, body: { status: 'ok' } })
 

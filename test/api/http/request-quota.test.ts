@@ -58,7 +58,7 @@ describe('a signed-in caller', () => {
     expectRetryAfter(rejection)
   })
 
-  it('uses more of its quota for large documents that are new, and one request for a known document', async () => {
+  it('uses more of its quota for a large new document than for a known one', async () => {
     const user = await app.newUser()
     const documentOf = (n: number) => `{ missing${n} ${'x '.repeat(5_000)}}`
     const ask = (n: number) => user.graphql(documentOf(n), {}, { headers: newAddress() })
@@ -79,7 +79,7 @@ describe('a signed-in caller', () => {
     expectRetryAfter(rejection)
   })
 
-  it('gets no new quota with another session', async () => {
+  it('keeps its used quota in another session', async () => {
     const user = await app.newUser()
     const { accepted } = await sendUntilThrottled(() => user.rest('GET', 'auth/users/me/', { headers: newAddress() }))
     expect(accepted).toBe(PER_USER)
@@ -88,7 +88,7 @@ describe('a signed-in caller', () => {
     expectError(await app.rest('GET', 'auth/users/me/', { actor: { token }, headers: newAddress() }), 'THROTTLED')
   })
 
-  it('shares the quota of its address with other accounts there, and not with anonymous callers', async () => {
+  it('shares the quota of its address with other accounts, but not with anonymous callers', async () => {
     const headers = newAddress()
     const users = await Promise.all(Array.from({ length: 6 }, () => app.newUser()))
     const { accepted, rejection } = await sendUntilThrottled((n) =>
@@ -101,7 +101,7 @@ describe('a signed-in caller', () => {
   })
 })
 
-describe('an event of a subscription', () => {
+describe('an event of a GraphQL subscription', () => {
   let readers: EventReader[] = []
   afterEach(async () => {
     for (const reader of readers) reader.close()

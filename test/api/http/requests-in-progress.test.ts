@@ -40,7 +40,7 @@ const settled = async (requests: Promise<unknown>[]) => {
 }
 
 it.each(['REST', 'GraphQL'])(
-  'Changes of one user by %s take no more than their share, and another user is answered meanwhile',
+  'limits concurrent changes of one user over %s, and serves other users meanwhile',
   async (door) => {
     const [busy, other] = [await app.newUser(), await app.newUser()]
     const { id } = await busy.register()
@@ -61,7 +61,7 @@ it.each(['REST', 'GraphQL'])(
   },
 )
 
-it('Strangers at one address share one, and people who are signed in there have their own', async () => {
+it('shares one limit among anonymous callers at an address, but not with signed-in users', async () => {
   const user = await app.newUser()
   const sent = await whileLocked('access exclusive', async () => {
     const strangers = Array.from({ length: MOST + 2 }, () => app.graphql(LOOKUP(1), { sha256 }))
@@ -73,7 +73,7 @@ it('Strangers at one address share one, and people who are signed in there have 
   await settled(sent)
 })
 
-it('A document counts as many times as it has fields at its root', async () => {
+it('counts a GraphQL document once for each root field', async () => {
   const user = await app.newUser()
   const sent = await whileLocked('access exclusive', async () => {
     const whole = user.graphql(LOOKUP(MOST), { sha256 })
@@ -89,7 +89,7 @@ it('A document counts as many times as it has fields at its root', async () => {
 })
 
 it.each(['REST', 'GraphQL'])(
-  'Whose line is full by %s is told 429 with when to ask again, and nobody else is',
+  'rejects requests of a user with a full queue over %s with 429 and Retry-After',
   async (door) => {
     const [busy, other] = [await app.newUser(), await app.newUser()]
     const { id } = await busy.register()

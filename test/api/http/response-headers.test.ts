@@ -12,13 +12,13 @@ function isDescribed(parameter: string, value: string): boolean {
   return new Ajv2020().compile(schema)(value)
 }
 
-describe('what a header may say is described as it is judged', () => {
+describe('the OpenAPI schema of a request header', () => {
   it.each([
     [1, true],
     [255, true],
     [0, false],
     [256, false],
-  ])('Idempotency-Key of %i characters', async (length, isTaken) => {
+  ])('agrees with the validation of an Idempotency-Key of %i characters', async (length, isTaken) => {
     const value = 'k'.repeat(length)
     const json = { display_name: 'Ada' }
     const headers = { 'Idempotency-Key': value }

@@ -11,7 +11,7 @@ const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, nam
 
 const readingPosts = new Set(['POST assets/merge-trees', 'POST assets/:nid/download', 'POST auth/devices'])
 
-it('no two routes clash', () => {
+it('has no two routes with the same method and path', () => {
   const keys = [
     ...routes.map(({ method, path }) => `${method} /api/v3/${path}`),
     ...directRoutes.map(({ method, path }) => `${method} ${path}`),
@@ -19,23 +19,23 @@ it('no two routes clash', () => {
   expect(keys).toEqual([...new Set(keys)])
 })
 
-describe.each(table)('$name', ({ route }) => {
+describe.each(table)('the route $name', ({ route }) => {
   const [operation, ...others] = route.operation.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION)
   const declared = operation?.kind === Kind.OPERATION_DEFINITION ? (operation.variableDefinitions ?? []) : []
 
-  it('holds one named operation that is valid on the schema', () => {
+  it('has one named operation that is valid for the schema', () => {
     expect(others).toEqual([])
     expect(validate(schema, route.operation).map(({ message }) => message)).toEqual([])
     expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.name?.value).toMatch(/^Rest[A-Z]/)
   })
 
-  it('holds a query when it is a GET or only reads, and a mutation otherwise', () => {
+  it('has a query if it only reads, and a mutation otherwise', () => {
     const reads = route.method === 'GET' || route.isQuote || readingPosts.has(`${route.method} ${route.path}`)
     const kind = reads ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION
     expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.operation).toBe(kind)
   })
 
-  it('passes each path parameter on, as a variable that the operation declares and uses', () => {
+  it('passes each path parameter as a variable that the operation declares and uses', () => {
     const params = Object.fromEntries(parametersOf(route.path).map((name) => [name, `value of ${name}`]))
     const firstOf = (_name: string, values: object) => Object.values(values)[0]
     const body = { ...createFields({}), choice: firstOf, upload: () => ({}) as never }
@@ -58,12 +58,12 @@ describe.each(table)('$name', ({ route }) => {
     expect(names.filter((name) => !used.has(name))).toEqual([])
   })
 
-  it('is written without slashes at its ends', () => {
+  it('has a path without leading or trailing slashes', () => {
     expect(route.path).toMatch(/^[a-z][\w:/-]*[\w]$/)
   })
 })
 
-it('operations have names of their own, so that a log or a trace tells routes apart', () => {
+it('has unique operation names, so that logs and traces identify routes', () => {
   const nameOf = (route: (typeof routes)[number]) => {
     const [operation] = route.operation.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
     return operation?.name?.value
@@ -74,7 +74,7 @@ it('operations have names of their own, so that a log or a trace tells routes ap
 })
 
 it.each(directRoutes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  'the direct %s says why it is no operation',
+  'states why the direct route %s has no GraphQL operation',
   (_, route) => {
     expect(route.reason).toMatch(/^[A-Z].{10,}\.$/)
   },

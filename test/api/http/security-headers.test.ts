@@ -24,7 +24,7 @@ it.each([
   ['POST', '/graphql', {}],
   ['OPTIONS', '/graphql', {}],
   ['GET', '/graphql', { Accept: 'text/html' }],
-])('%s %s is answered with the headers that protect people', async (method, path, headers) => {
+])('sends security headers with the response to %s %s', async (method, path, headers) => {
   const response = await fetch(app.url + path, { method, headers })
   await response.arrayBuffer()
   const told = Object.fromEntries(response.headers)
@@ -45,7 +45,7 @@ it.each([
   ['by POST', { json: { query: '{ me { username } }' } }],
   ['by POST, which is known by now', { json: { query: '{ me { username } }' } }],
   ['what it refuses', { path: '?query={nothing}' }],
-])('what GraphQL is asked %s is told to be for its caller alone', async (_, asked) => {
+])('marks the GraphQL response as private for caches: %s', async (_, asked) => {
   const headers = { Accept: 'application/json' }
   const answer = await send(`${app.url}/graphql`, { ...asked, headers, token: user.token })
   expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
@@ -55,7 +55,7 @@ it.each([
   ['a character that no header has', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: \x07\r\n\r\n`, 400],
   ['more headers than are read', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
   ['a host that is none', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a|b\r\n\r\n`, 400],
-])('who sends %s is refused for themselves, and for nobody who asks a cache afterwards', async (_, text, status) => {
+])('marks the error response to a malformed request as not cacheable: %s', async (_, text, status) => {
   const answer = await talkRaw({ url: app.url, pieces: [Buffer.from(text)], end: 'wait' })
   expect([answer.status, answer.head]).toEqual([status, expect.stringContaining('Cache-Control: no-store')])
 })
@@ -63,7 +63,7 @@ it.each([
 it.each([
   ['https://annal.example', 'max-age=31536000'],
   ['http://annal.example', null],
-])('at %s browsers are told Strict-Transport-Security: %s', async (publicUrl, expected) => {
+])('sends for the public URL %s the header Strict-Transport-Security: %s', async (publicUrl, expected) => {
   const server = createHttpServer({ presentError, log: createTestLog(), publicUrl })
   atEnd(() => server.drain(100))
   const port = await server.listen(0, '127.0.0.1')

@@ -42,12 +42,12 @@ async function expectShared(most: number, attempt: (url: string, n: number) => P
 const login = (url: string, email: string, headers: Record<string, string>) =>
   ask(url, 'POST', 'auth/token/login/', { json: { email, password: 'wrong password' }, headers })
 
-it('sign-ins from one address', async () => {
+it('shares the limit of sign-ins per address between two processes', async () => {
   const headers = newAddress()
   await expectShared(4, (url, n) => login(url, `nobody${n}@example.org`, headers))
 })
 
-it('sign-ins that come at once, each address by itself, and anew once their window has ended', async () => {
+it('limits concurrent sign-ins per address across processes, and resets after the window', async () => {
   const networks = [newAddress(), newAddress()]
   const letIn = () =>
     Promise.all(
@@ -64,12 +64,12 @@ it('sign-ins that come at once, each address by itself, and anew once their wind
   expect(await letIn()).toEqual([0, 0])
 })
 
-it('guesses at the password of one account, from wherever they come', async () => {
+it('shares the limit of password guesses per account between two processes', async () => {
   const { email } = await app.newUser()
   await expectShared(4, (url) => login(url, email, newAddress()))
 })
 
-it('sign-ups from one address', async () => {
+it('shares the limit of sign-ups per address between two processes', async () => {
   const headers = newAddress()
   await expectShared(2, (url, n) =>
     ask(url, 'POST', 'auth/users/', {
@@ -79,14 +79,14 @@ it('sign-ups from one address', async () => {
   )
 })
 
-it('mails that are asked for from one address', async () => {
+it('shares the limit of requested mails per address between two processes', async () => {
   const headers = newAddress()
   await expectShared(2, (url, n) =>
     ask(url, 'POST', 'auth/users/reset_password/', { json: { email: `reset${n}@example.org` }, headers }),
   )
 })
 
-it('files that a user registers', async () => {
+it('shares the limit of registered files per user between two processes', async () => {
   const user = await app.newUser()
   await expectShared(2, (url) =>
     ask(url, 'POST', 'assets/', { actor: user, multipart: { asset_file: newFile() }, headers: newAddress() }),
@@ -112,7 +112,7 @@ const toldOf = async ({ id }: SignedIn) => {
 const register = (url: string, actor: SignedIn) =>
   ask(url, 'POST', 'assets/', { actor, multipart: { asset_file: newFile() }, headers: newAddress() })
 
-it('bytes that a user has on their way in, to the last one, and what ends makes room at the other process', async () => {
+it("shares a user's limit of bytes being uploaded between processes, and frees ended uploads", async () => {
   const user = await app.newUser()
   const first = beginUpload(app.url, user, 700_000)
   await eventually(
@@ -138,7 +138,7 @@ it('bytes that a user has on their way in, to the last one, and what ends makes 
   expect((await register(another.url, user)).status).toBe(201)
 })
 
-it('bytes of uploads of a process that is gone are free a minute later', async () => {
+it('frees the upload bytes of a dead process after a minute', async () => {
   const user = await app.newUser()
   beginUpload(app.url, user, 1_000_000)
   await eventually(
@@ -170,7 +170,7 @@ async function follow(url: string, actor: SignedIn, headers: Record<string, stri
   return reader
 }
 
-it('streams that a user has open, and one that ends makes room at the other process', async () => {
+it('shares the limit of open streams per user between processes, and frees closed streams', async () => {
   const user = await app.newUser()
   await expectShared(2, (url) => follow(url, user, newAddress()))
   readers[0]!.close()
@@ -180,7 +180,7 @@ it('streams that a user has open, and one that ends makes room at the other proc
   )
 })
 
-it('streams that are open from one address, and what a process held that is gone is free a minute later', async () => {
+it("shares the limit of streams per address, and frees a dead process's streams after a minute", async () => {
   const headers = newAddress()
   await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
   const subject = `streams:address:${headers['X-Forwarded-For']}`

@@ -47,8 +47,8 @@ const callInChunks = (path: string, headers: Record<string, string>, begin: stri
     pieces: after(begin, pieces),
   })
 
-describe('in thousands of chunks of a byte', () => {
-  it.each(doors)('%s is refused, and told why', async (_, path, headers, begin) => {
+describe('a body in thousands of one-byte chunks', () => {
+  it.each(doors)('is rejected with the reason: %s', async (_, path, headers, begin) => {
     const answer = await callInChunks(path, headers, begin, inChunks(40_000, 1))
     expect([answer.status, answer.body]).toEqual([
       413,
@@ -56,14 +56,14 @@ describe('in thousands of chunks of a byte', () => {
     ])
   })
 
-  it('a form of a page is refused by a page', async () => {
+  it('is rejected with an HTML page if it is the form of a page', async () => {
     const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const answer = await callInChunks('/account/password-reset/1/2', type, 'a=', inChunks(8_000, 1))
     expect([answer.status, answer.head]).toEqual([413, expect.stringContaining('text/html')])
   })
 })
 
-describe('what is held of a body', () => {
+describe('the memory used for a body', () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heldNow = () => {
@@ -92,7 +92,7 @@ describe('what is held of a body', () => {
   it.each([
     ['JSON by REST', signIn, json, '{"email":"'],
     ['a field of a form', signIn, form, partHead('email')],
-  ] as const)('in small pieces is not many times as large as the body: %s', async (_, path, headers, begin) => {
+  ] as const)('in small chunks is less than ten times the body size: %s', async (_, path, headers, begin) => {
     const before = heldNow()
     const requests = await Promise.all(Array.from({ length: COUNT }, () => beginRequest(path, headers, begin)))
     // With what is around each chunk.
@@ -105,7 +105,7 @@ describe('what is held of a body', () => {
   })
 })
 
-it('a small body is read as it comes, byte by byte', async () => {
+it('accepts a small body that arrives byte by byte', async () => {
   const credentials = JSON.stringify({ email: user.email, password: 'wrong password' })
   const answer = await callRaw({
     url: app.url,
@@ -118,7 +118,7 @@ it('a small body is read as it comes, byte by byte', async () => {
   expect([answer.status, JSON.parse(answer.body).error.type]).toEqual([400, 'incorrect_login_credentials'])
 })
 
-it('a form in pieces of any size is read as in one piece, with its file', async () => {
+it('reads a form with a file identically in chunks of any size', async () => {
   const bytes = Buffer.from(`a file${'\r\n--'.repeat(300)}${BOUNDARY.slice(1)} of ${performance.timeOrigin}`)
   const body = Buffer.concat([
     Buffer.from(part('caption', 'dusk') + partHead('asset_file', 'a.png')),
@@ -142,7 +142,7 @@ it('a form in pieces of any size is read as in one piece, with its file', async 
   expect((await send(`${app.url}/ipfs/${cid ?? asset.cid}`, { token: user.token })).bytes.equals(bytes)).toBe(true)
 })
 
-it('an encoded form of many fields is refused, whatever they say', async () => {
+it('rejects a URL-encoded form with too many fields, even empty ones', async () => {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
   for (const each of ['a', 'a=', '', 'a=b']) {
     const refused = await send(app.url + signIn, { headers, raw: Array(200_000).fill(each).join('&') })
@@ -156,7 +156,7 @@ it('an encoded form of many fields is refused, whatever they say', async () => {
 it.each([
   ['no head', `--${BOUNDARY}\r\n`],
   ['no name', `--${BOUNDARY}\r\n\r\nx\r\n`],
-])('a form of many parts with %s is refused', async (_, each) => {
+])('rejects a form of many parts with %s', async (_, each) => {
   for (const path of [signIn, '/graphql']) {
     const answer = await send(app.url + path, {
       headers: form,

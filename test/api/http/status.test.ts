@@ -24,19 +24,19 @@ const published: [string, number][] = [
 
 const codeOfType = (type: string) => errorCodes.find((code) => statuses[code].type === type)
 
-it.each(published)('%s is a %d', (type, status) => {
+it.each(published)('returns the error type %s with status %d', (type, status) => {
   const code = codeOfType(type)
   expect(code, `no code is shown as ${type}`).toBeDefined()
   expect(statuses[code!].status).toBe(status)
 })
 
-it('every code has a status of its own kind and a type of its own', () => {
+it('assigns every error code a 4xx or 5xx status and a unique type', () => {
   expect(Object.keys(statuses).sort()).toEqual([...errorCodes].sort())
   expect(new Set(Object.values(statuses).map(({ type }) => type)).size).toBe(errorCodes.length)
   for (const { status } of Object.values(statuses)) expect(status).toBeGreaterThanOrEqual(400)
 })
 
-it('the body repeats the message where two SDKs read it, and names fields as callers do', () => {
+it('repeats the message in `detail` and names fields in snake case', () => {
   const details = { nitCommitCustom: ['a'], nonFieldErrors: ['b'] }
   expect(presentRefusal({ code: 'VALIDATION_FAILED', message: 'nitCommitCustom: a', details })).toEqual({
     error: {
@@ -50,7 +50,7 @@ it('the body repeats the message where two SDKs read it, and names fields as cal
   expect(presentRefusal({ code: 'NOT_FOUND', message: 'Asset not found.' }).error).not.toHaveProperty('details')
 })
 
-it('exactly the 401s carry WWW-Authenticate', () => {
+it('sends WWW-Authenticate with 401 responses only', () => {
   const told = errorCodes.filter((code: ErrorCode) => 'WWW-Authenticate' in refusalHeaders({ code, message: '' }))
   expect(told).toEqual(errorCodes.filter((code) => statuses[code].status === 401))
 })

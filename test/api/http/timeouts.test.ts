@@ -47,8 +47,8 @@ const waiting = async () =>
     )
   )[0]!.n
 
-describe('an asset that is being changed', () => {
-  it('is waited for, and the change is made once', async () => {
+describe('a request for an asset locked by another transaction', () => {
+  it('waits for the lock and makes the change once', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = { 'Idempotency-Key': randomUUID() }
@@ -63,7 +63,7 @@ describe('an asset that is being changed', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '11.642' })
   })
 
-  it('for too long is told as a 409 that may be sent again, with nothing changed', async () => {
+  it('returns a retryable 409 without changes if the lock takes too long', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const options = { json: { caption: 'Later' }, headers: { 'Idempotency-Key': randomUUID() } }
@@ -78,7 +78,7 @@ describe('an asset that is being changed', () => {
   })
 })
 
-it('whatever else is held for too long is a 409, too, as the description of each change says', async () => {
+it('returns 409 with Retry-After if any other row is locked for too long', async () => {
   const user = await app.newUser()
   const holding = hold((query) => query(lockUser, { user: user.id }))
   await holding.begun
@@ -87,7 +87,7 @@ it('whatever else is held for too long is a 409, too, as the description of each
   expect(Number(expectError(answer, 'CONFLICT').headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
-it('a database that has no connection to give is a 503 with Retry-After at both doors, and the way back is by itself', async () => {
+it('returns 503 with Retry-After when the connection pool is exhausted, and recovers automatically', async () => {
   const user = await app.newUser()
   const holdings = Array.from({ length: 4 }, () => hold((query) => query(idle)))
   await Promise.all(holdings.map(({ begun }) => begun))
@@ -111,7 +111,7 @@ it('a database that has no connection to give is a 503 with Retry-After at both 
   expect((await app.rest('GET', '/readyz')).body).toEqual({ status: 'ok' })
 })
 
-it('health touches nothing, and the version is told', async () => {
+it('serves the health check, the version and the home page', async () => {
   expect((await app.rest('GET', '/healthz')).body).toEqual({ status: 'ok' })
   expect((await app.rest('GET', '/version')).body).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
   const page = await app.rest('GET', '/')

@@ -19,8 +19,8 @@ const newAddress = () => {
   return { 'X-Forwarded-For': `198.51.100.${addresses}` }
 }
 
-describe.each(['/healthz', '/readyz'])('%s', (path) => {
-  it('counts against no limit, and responds when the limit of its address is exhausted', async () => {
+describe.each(['/healthz', '/readyz'])('a request to %s', (path) => {
+  it('is not rate limited, even if the limit of its address is exhausted', async () => {
     const headers = newAddress()
     for (let i = 0; i < 150; i += 1) expect((await app.rest('GET', path, { headers })).status).toBe(200)
     for (let i = 0; i < 100; i += 1) expectOk(await app.rest('GET', 'assets/', { headers }))
@@ -62,7 +62,7 @@ describe('a sign-in with', () => {
     ['an empty body', () => ({})],
   ]
 
-  it.each(invalid)('%s is a validation error, and counts neither as a sign-in nor as a guess', async (_, fieldsOf) => {
+  it.each(invalid)('%s is rejected as invalid and counts neither as a sign-in nor as a guess', async (_, fieldsOf) => {
     const headers = newAddress()
     const { email } = await app.newUser()
     const json = fieldsOf(email)
@@ -85,7 +85,7 @@ describe('a sign-up with', () => {
     ...invalidPasswords.map(([name, password]): [string, object] => [name, { password }]),
     ['no username', { username: undefined }],
     ['a username of 300 characters', { username: tooLong }],
-  ])('%s is a validation error, and counts neither as a sign-up nor as a mail', async (_, wrong) => {
+  ])('%s is rejected as invalid and counts neither as a sign-up nor as a mail', async (_, wrong) => {
     const headers = newAddress()
     const name = `ada${addresses}`
     const json = { username: name, email: `${name}@example.org`, password: PASSWORD }
@@ -102,9 +102,9 @@ describe('a sign-up with', () => {
 describe.each([
   ['a password reset', 'auth/users/reset_password/'],
   ['a verification mail', 'auth/users/resend_activation/'],
-])('%s with', (_name, path) => {
+])('%s request with', (_name, path) => {
   it.each(invalidEmails.filter(([, email]) => email !== undefined && email !== null))(
-    '%s is a validation error, and counts as no request for a mail',
+    '%s is rejected as invalid and is not counted as a mail request',
     async (_, email) => {
       const headers = newAddress()
       for (let i = 0; i < 3; i += 1) {
@@ -117,7 +117,7 @@ describe.each([
   )
 })
 
-it('a password reset without an address is a validation error, and counts as no request for a mail', async () => {
+it('rejects a password reset without an email address and does not count it', async () => {
   const headers = newAddress()
   for (const json of [{}, { email: null }, { mail: 'ada@example.org' }]) {
     expectError(await app.rest('POST', 'auth/users/reset_password/', { json, headers }), 'VALIDATION_FAILED')
@@ -126,7 +126,7 @@ it('a password reset without an address is a validation error, and counts as no 
   expect((await app.rest('POST', 'auth/users/reset_password/', { json, headers })).status).toBe(201)
 })
 
-it('a change of the address with a wrong password sends no mail, and uses up none', async () => {
+it('sends and counts no mail for an email change with an incorrect password', async () => {
   const user = await app.newUser()
   const change = (password: string, number: number) =>
     user.rest('POST', 'auth/users/set_email/', {
@@ -137,7 +137,7 @@ it('a change of the address with a wrong password sends no mail, and uses up non
   expectError(await change(PASSWORD, 11), 'THROTTLED')
 })
 
-it('a blank present password is a validation error, and no guess', async () => {
+it('rejects a blank current password as invalid and does not count it as a guess', async () => {
   const user = await app.newUser()
   for (const current_password of [undefined, null, '', 5, {}]) {
     for (let i = 0; i < 2; i += 1) {
@@ -149,7 +149,7 @@ it('a blank present password is a validation error, and no guess', async () => {
   expect((await user.rest('POST', 'auth/users/set_password/', { json })).status).toBe(204)
 })
 
-it('pictures that are refused before they are made count against no limit', async () => {
+it('does not count pictures that are rejected before processing', async () => {
   const user = await app.newUser()
   const send = (file: File) => user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture: file } })
   for (let i = 0; i < 61; i += 1) expectError(await send(new File([], 'empty.png')), 'VALIDATION_FAILED')
