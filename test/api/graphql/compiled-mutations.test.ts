@@ -61,14 +61,14 @@ const repeatable = [
 const mutations = schema.getMutationType()!.getFields()
 const payloadOf = (asked: string) => getNamedType(mutations[/^\w+/.exec(asked)![0]]!.type) as GraphQLObjectType
 
-describe('any selection below a mutation', () => {
-  it('of which nothing is asked but its name is answered as the executor does', async () => {
+describe('a compiled mutation', () => {
+  it("that selects only __typename returns the executor's response", async () => {
     const document = parse(`mutation { deactivateNetworkApp(input: { id: "${closed.appId}" }) { __typename } }`)
     const { compiled, executed } = await answersOf(document, {}, askers[3]!)
     expect(compiled).toBe(executed)
   })
 
-  it.each(repeatable)('is answered as the executor does beside the type of the root: %s', async (asked) => {
+  it.each(repeatable)("with __typename at the root returns the executor's response: %s", async (asked) => {
     const { name } = payloadOf(asked)
     const document = parse(`mutation { __typename ${asked} { __typename } type: __typename }`)
     for (const asker of askers) {
@@ -77,7 +77,7 @@ describe('any selection below a mutation', () => {
     }
   })
 
-  it.each(repeatable)('is answered as the executor does: %s', async (asked) => {
+  it.each(repeatable)("returns the executor's response for random selections: %s", async (asked) => {
     let compiledOnes = 0
     let valid = 0
     await fc.assert(
@@ -120,11 +120,11 @@ function sampleOf(type: GraphQLInputType): unknown {
   return Object.fromEntries(needed.map((field) => [field.name, sampleOf(field.type)]))
 }
 
-describe('each mutation of REST', () => {
+describe('the mutations of REST routes', () => {
   const operations = routes.map(({ operation }) => operation)
   const changing = operations.filter((operation) => operationOf({ operation }).operation === OperationTypeNode.MUTATION)
   const named = changing.map((document) => [operationOf({ operation: document }).name!.value, document] as const)
-  it.each(named)('%s is compiled', async (_, document) => {
+  it.each(named)('include %s, which is compiled', async (_, document) => {
     const { variableDefinitions = [] } = operationOf({ operation: document })
     const variables = Object.fromEntries(
       variableDefinitions.map(({ variable, type }) => [
@@ -137,7 +137,7 @@ describe('each mutation of REST', () => {
   })
 })
 
-it('executes and charges a mutation once when a field of its payload fails, and returns the other fields', async () => {
+it('executes and charges a mutation once if a payload field fails, and returns the other fields', async () => {
   const payer = await app.newUser({ points: '0.358' })
   const { id } = await payer.register({ public_access: 'true' })
   const asked = `mutation ($id: ID!) {

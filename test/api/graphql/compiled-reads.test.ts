@@ -72,7 +72,7 @@ it.each([
   ['the type of the root', 'query ($id: ID!) { __typename asset(id: $id) { id } type: __typename }'],
   ['the type of the root where it is decided', 'query ($no: Boolean!) { __typename @include(if: $no) me { id } }'],
   ['a list', 'query ($name: String!) { users(search: $name) { id username email } }'],
-])('answers %s as the executor does', async (_, text) => {
+])("returns the executor's response for %s", async (_, text) => {
   const document = parse(text)
   for (const asker of askers) {
     for (const id of [shown, hidden, 'nonsense']) {
@@ -99,7 +99,7 @@ it.each([
   expect(await read?.(askers[0]!, { n: 'many' })).toBeUndefined()
 })
 
-it('answers anew when what decides has another value', async () => {
+it('applies changed values of @include and @skip variables', async () => {
   const document = parse('query ($is: Boolean!) { me { id @include(if: $is) email @skip(if: $is) } }')
   const read = compileOperation(schema, document, getOperationAST(document)!)!
   const names = async (is: boolean) => Object.keys((await read(askers[0]!, { is }))!.data!.me as object)
@@ -108,7 +108,7 @@ it('answers anew when what decides has another value', async () => {
   expect(await names(true)).toEqual(['id'])
 })
 
-it('leaves a null where none may be to the executor, which tells of it', async () => {
+it('leaves a null in a non-null field to the executor, which reports it', async () => {
   const thing = new GraphQLObjectType({ name: 'Thing', fields: { name: { type: new GraphQLNonNull(GraphQLString) } } })
   const schemaOf = (row: object) => {
     const read = () => row
@@ -121,7 +121,7 @@ it('leaves a null where none may be to the executor, which tells of it', async (
   expect(await ask({ name: null })).toBeUndefined()
 })
 
-it('leaves a row that a resolver finds below another to the executor', () => {
+it('leaves nested rows that need a resolver to the executor', () => {
   const facts = { pothosPrismaModel: 'Thing', pothosPrismaTypeSelection: { select: { id: true } } }
   const find = () => ({ id: 'found' })
   const found = { resolve: find, extensions: { ownResolver: find } }
@@ -146,8 +146,8 @@ const roots = [
   'users(search: "user")',
 ]
 
-describe('any document', () => {
-  it('is answered as the executor does', async () => {
+describe('a compiled random query', () => {
+  it("returns the executor's response", async () => {
     let compiledOnes = 0
     let valid = 0
     const query = schema.getQueryType()!.getFields()

@@ -88,7 +88,7 @@ const { selection } = fc.letrec<{ selection: string; field: string }>((tie) => {
   }
 })
 
-it('are told of by the executor, and no rejection is left to nobody', async () => {
+it('leaves failing fields to the executor, without unhandled rejections', async () => {
   let failed = 0
   const numRuns = 300
   await fc.assert(
@@ -108,7 +108,7 @@ it('are told of by the executor, and no rejection is left to nobody', async () =
   expect(failed).toBeLessThan(numRuns)
 })
 
-it('of a mutation are told of as the executor does, and it is carried out once', async () => {
+it('reports failing fields of a mutation like the executor, and executes it once', async () => {
   let failed = 0
   const numRuns = 300
   await fc.assert(
@@ -130,7 +130,7 @@ it('of a mutation are told of as the executor does, and it is carried out once',
   expect(failed).toBeLessThan(numRuns)
 })
 
-it('are told of at the front door, and the process lives on', async () => {
+it('returns errors of failing fields to the caller, without unhandled rejections', async () => {
   const app = await createTestApp()
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })

@@ -64,18 +64,18 @@ it.each<[string, Omit<Sent, 'body'> & { body: Record<string, unknown> }]>([
   ['one that nobody may ask who is not signed in', { body: { query: '{ me { id } }' }, token: '' }],
   ['one with a stale token', { body: { query, variables }, token: 'a'.repeat(40) }],
   ['one with an idempotency key that is none', { body: { query, variables }, headers: { 'Idempotency-Key': '' } }],
-])('%s is answered in the same way the second time', async (_, sent) => {
+])('returns the same response to the second request: %s', async (_, sent) => {
   const { first, again } = await bothWays(sent)
   expect(again).toEqual(first)
 })
 
-it('what cannot be read is refused after what could', async () => {
+it('rejects an invalid body after a valid request', async () => {
   await send({ body: { query, variables } })
   for (const body of ['{', '[]', '{"query": 1}', '{"variables": {}}'])
     expect(await send({ body })).toMatchObject({ status: 400 })
 })
 
-it('a request counts once, whichever way it goes', async () => {
+it('counts each request once, with or without the fast path', async () => {
   const limited = await app.newUser()
   const ask = (at: number) =>
     send({ body: { query, variables: { id: at % 2 ? nid : 'nothing' } }, token: limited.token })

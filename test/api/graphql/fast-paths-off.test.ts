@@ -96,7 +96,7 @@ async function run(fastPaths: boolean): Promise<string[]> {
   return responses
 }
 
-it('gives the same responses without the fast paths', async () => {
+it('returns the same responses with and without the fast paths', async () => {
   const [on, off] = await Promise.all([run(true), run(false)])
   expect(on.length).toBeGreaterThan(100)
   expect(off).toEqual(on)

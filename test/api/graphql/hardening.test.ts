@@ -10,7 +10,7 @@ const user = await app.newUser()
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join(' ')
 const nested = (depth: number) => `{ me { ${'assets { nodes { owner { '.repeat(depth)} id ${'} } }'.repeat(depth)} } }`
 
-describe('a document', () => {
+describe('a GraphQL document', () => {
   it.each([
     ['characters', `{ __typename }${' '.repeat(documentLimits.characters)}`, 'characters'],
     ['tokens', `{ me(${times(600, (i) => `a${i}: 1`)}) { id } }`, 'tokens'],
@@ -37,7 +37,7 @@ describe('a document', () => {
     ['repetitions', `{ ${times(500, () => '__typename')} }`, 'repetitions'],
     ['operations', times(21, (i) => `query Q${i} { __typename }`), 'operations'],
     ['fragments', `{ ...F0 } ${times(51, (i) => `fragment F${i} on Query { __typename }`)}`, 'fragments'],
-  ])('with too many %s is refused with one error that names the limit', async (_what, document, named) => {
+  ])('with too many %s is rejected with one error that names the limit', async (_what, document, named) => {
     const { body } = await user.graphql(document)
     expect(body.errors).toHaveLength(1)
     expect(body.errors[0].message).toContain(named)
@@ -45,13 +45,13 @@ describe('a document', () => {
     expect(body.data).toBeUndefined()
   })
 
-  it('is refused again when it comes again', async () => {
+  it('that was rejected is rejected again', async () => {
     const document = `{ ${times(101, (i) => `again${i}: __typename`)} }`
     const [first, second] = [await user.graphql(document), await user.graphql(document)]
     expect(second.body).toEqual(first.body)
   })
 
-  it('changes one thing at most', async () => {
+  it('is rejected if it has more than one mutation field', async () => {
     const another = 'mutation { a: signOut b: signOut }'
     expectError(await user.graphql(another), 'VALIDATION_FAILED')
     expectError(
@@ -62,12 +62,12 @@ describe('a document', () => {
     expectOk(await user.graphql('{ me { id } }'))
   })
 
-  it('whose fragments go in circles is refused', async () => {
+  it('with cyclic fragments is rejected', async () => {
     const circle = '{ me { ...A } } fragment A on User { id ...B } fragment B on User { username ...A }'
     expectError(await user.graphql(circle), 'VALIDATION_FAILED')
   })
 
-  it('that people write is let in', async () => {
+  it('of usual size is accepted', async () => {
     await user.register()
     const answer = await user.graphql(
       `query ($n: Int) { me { id wallet { num } assets(first: 100) { totalCount pageInfo { hasNextPage }
@@ -78,7 +78,7 @@ describe('a document', () => {
   })
 })
 
-describe('what an answer may hold', () => {
+describe('the size of a response', () => {
   const document = (inner: string) =>
     `query ($n: Int = 3, $m: Int) { me { assets(first: $m) { nodes { commits(first: ${inner}) { nodes { id message createdAt } } } } } }`
 
@@ -86,12 +86,12 @@ describe('what an answer may hold', () => {
     ['$n', { m: 100, n: 100 }],
     ['$n', { m: 100, n: 50 }],
     ['$n', { m: 100, n: null }],
-  ])('is bounded: %s of each with %j', async (inner, variables) => {
+  ])('is limited for nested pages: first %s with the variables %j', async (inner, variables) => {
     const answer = expectError(await user.graphql(document(inner), variables), 'VALIDATION_FAILED')
     expect(answer.body.errors[0].message).toMatch(/may hold \d+ values/)
   })
 
-  it('is bounded in bytes, too, by the sizes of texts: those that are sent as they came, and the names that a caller gives', async () => {
+  it("is limited in bytes, including raw texts and the caller's aliases", async () => {
     const texts = 'query ($n: Int) { assets(first: $n) { nodes { meta signature signedMetadata } } }'
     expectOk(await user.graphql(texts, { n: 20 }))
     const refused = expectError(await user.graphql(texts, { n: 100 }), 'VALIDATION_FAILED')
@@ -102,7 +102,7 @@ describe('what an answer may hold', () => {
     expectOk(await user.graphql('{ myData }'))
   })
 
-  it('counts what a list really holds at most', async () => {
+  it('is calculated from the maximum length of each list', async () => {
     const { id } = await user.register()
     const all = (limit: number) =>
       `{ asset(id: "${id}") { history(limit: ${limit}) { id sequence message status treeCid } } }`
@@ -118,7 +118,7 @@ describe('what an answer may hold', () => {
     ['last: -1', 'last', /0 or more/],
     ['offset: -1', 'offset', /0 or more/],
     ['first: 1, last: 1', 'last', /together with "first"/],
-  ])('is asked for in pages that can be had: %s is refused by name', async (page, field, problem) => {
+  ])('is limited per page; an invalid argument is named in the error: %s', async (page, field, problem) => {
     const name = page.split(':')[0]!
     const value = Number(/-?\d+/.exec(page)![0])
     const answers = [await app.graphql(`{ assets(${page}) { nodes { id } } }`)]
@@ -131,7 +131,7 @@ describe('what an answer may hold', () => {
     }
   })
 
-  it('is counted with the variables of each request, also when the document is known', async () => {
+  it('is calculated with the variables of each request, even for a cached document', async () => {
     for (const [m, fits] of [
       [10, true],
       [100, true],
@@ -145,7 +145,7 @@ describe('what an answer may hold', () => {
   })
 })
 
-describe('variables', () => {
+describe('the variables of a document', () => {
   const document = 'query ($first: Int) { assets(first: $first) { totalCount } }'
   let deep: unknown = 1
   for (let i = 0; i < 1_000; i++) deep = [deep]
@@ -153,7 +153,7 @@ describe('variables', () => {
   it.each([
     ['nested deeply', { first: deep }, /^first: .* no more than 16 levels deep\.$/],
     ['of many values', { first: Array(15_000).fill(1) }, /^The variables hold/],
-  ])('that are %s are refused', async (_what, variables, told) => {
+  ])('are rejected if they are %s', async (_what, variables, told) => {
     const { body } = expectError(await user.graphql(document, variables), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toMatch(told)
   })
@@ -166,21 +166,21 @@ describe('variables', () => {
     ['missing', { email: 'x'.repeat(100_000) }],
     ['of the prototype', JSON.parse('{"__proto__":1,"email":"a","password":"b"}')],
     ['all there, but of another type', { email: { long: 'x'.repeat(100_000) }, password: 1 }],
-  ])('with names that are %s are refused, and the answer does not repeat them', async (_what, input) => {
+  ])('with fields that are %s are rejected, and the response does not repeat them', async (_what, input) => {
     const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
     const answer = expectError(await user.graphql(signIn, { input }), 'VALIDATION_FAILED')
     expect(answer.text.length).toBeLessThan(5_000)
   })
 
-  it('of more bytes than a body may have are refused', async () => {
+  it('are rejected if they exceed the maximum size of a body', async () => {
     const answer = await user.graphql(document, { first: 'x'.repeat(1_000_001) })
     expect([expectError(answer, 'PAYLOAD_TOO_LARGE').status]).toEqual([413])
   })
 })
 
-describe('the schema', () => {
+describe('a disabled introspection', () => {
   it.each(['{ __schema { types { name } } }', '{ __type(name: "User") { name fields { name } } }'])(
-    'is not told where the operator says so: %s',
+    'rejects the query %s',
     async (document) => {
       const answer = expectError(await user.graphql(document), 'VALIDATION_FAILED')
       expect(answer.body.data).toBeUndefined()
@@ -192,21 +192,21 @@ describe('the schema', () => {
     ['{ me { usernam } }', {}],
     ['query ($input: SignInInput!) { me { id } }', { input: { emai: 'x' } }],
     ['mutation ($input: SignInInput!) { signIn(input: $input) { token } }', { input: { emai: 'x', password: 'y' } }],
-  ])('is not hinted at by the refusal of %s', async (document, variables) => {
+  ])('gives no suggestions in the error for %s', async (document, variables) => {
     expect((await user.graphql(document, variables)).text).not.toContain('Did you mean')
   })
 
-  it('is no document either', async () => {
+  it('serves no schema file', async () => {
     expectError(await send(`${app.url}/schema.graphql`, {}), 'NOT_FOUND')
   })
 
-  it('has no page', async () => {
+  it('serves no playground', async () => {
     const answer = await send(`${app.url}/graphql`, { headers: { Accept: 'text/html', 'Sec-Fetch-Mode': 'cors' } })
     expect([answer.status, answer.text.includes('GraphiQL')]).toEqual([406, false])
   })
 })
 
-describe('a request that another site could have made a browser send', () => {
+describe('a request that another site could send through a browser (CSRF)', () => {
   const ask = (message: Message) => send(`${app.url}/graphql`, message)
   const form = () => {
     const body = new FormData()
@@ -216,7 +216,7 @@ describe('a request that another site could have made a browser send', () => {
     return body
   }
 
-  it('is refused as a form', async () => {
+  it('is rejected as a form', async () => {
     const Accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
     const posted = await ask({ multipart: form(), headers: { Accept } })
     expect(expectError(posted, 'VALIDATION_FAILED').status).toBe(400)
@@ -243,11 +243,11 @@ describe('a request that another site could have made a browser send', () => {
     ['x-graphql-yoga-csrf', '1'],
     ['x-api-key', ''],
     ['authorization', 'unknown x'],
-  ])('is accepted as an upload with the header %s, which needs a preflight', async (name, value) => {
+  ])('is accepted as an upload with the header %s, which requires a preflight', async (name, value) => {
     expectError(await ask({ multipart: uploadForm(), headers: { [name]: value } }), 'NOT_AUTHENTICATED')
   })
 
-  it.each(['token', 'Bearer'])('is accepted as an upload with a token of the scheme %s', async (scheme) => {
+  it.each(['token', 'Bearer'])('is accepted as an upload with a token in the scheme %s', async (scheme) => {
     const { token } = await app.newUser()
     const answer = await ask({ multipart: uploadForm(), headers: { Authorization: `${scheme} ${token}` } })
     expect(expectOk(answer).registerAsset.asset.id).toMatch(/^baf/)
@@ -268,17 +268,17 @@ describe('a request that another site could have made a browser send', () => {
     [{ Accept: 'application/graphql-response+json', 'Sec-Fetch-Mode': 'no-cors' }, 200],
     [{ Accept: '*/*', 'Sec-Fetch-Mode': 'no-cors', 'GraphQL-Require-Preflight': '1' }, 200],
     [{ Accept: '*/*', 'Sec-Fetch-Mode': 'no-cors', 'X-Apollo-Operation-Name': 'Any' }, 200],
-  ])('as a GET with %j gets %i', async (headers, status) => {
+  ])('as a GET with %j returns %i', async (headers, status) => {
     expect((await ask({ path: '?query={__typename}', headers })).status).toBe(status)
   })
 
-  it('is not a batch', async () => {
+  it('is rejected as a batch', async () => {
     const answer = await ask({ json: Array(11).fill({ query: '{ __typename }' }) })
     expect([answer.status, answer.body.data]).toEqual([400, undefined])
   })
 })
 
-it('keeps to the specification with all that', async () => {
+it('passes the audits of the GraphQL-over-HTTP specification with all protections enabled', async () => {
   const failed: string[] = []
   for (const audit of serverAudits({ url: `${app.url}/graphql`, fetchFn: fetch })) {
     const result = await audit.fn()

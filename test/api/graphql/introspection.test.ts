@@ -26,17 +26,17 @@ const app = await createTestApp()
 const committed = readFileSync('schema.graphql', 'utf8')
 const full = dialects[0]!.query
 
-describe('the schema', () => {
-  it.each(dialects)('is told whole to $name', async (dialect) => {
+describe('the introspected schema', () => {
+  it.each(dialects)('is complete for $name', async (dialect) => {
     expect(await readSchema(`${app.url}/graphql`, dialect)).toBe(toldOf(committed, dialect))
   })
 
-  it('is one that graphql-js 16 can build, too', async () => {
+  it('can be built by graphql-js 16', async () => {
     const printed = printWith16(buildWith16(expectOk(await app.graphql(full))))
     expect(printed).toContain('enum ErrorCode {')
   })
 
-  it('defines @oneOf as a document and by introspection, for tools that do not know it', async () => {
+  it('defines @oneOf in the schema file and in introspection', async () => {
     const { text } = await send(`${app.url}/schema.graphql`)
     for (const sdl of [text, committed]) {
       expect(sdl).toMatch(/^directive @oneOf on INPUT_OBJECT$/m)
@@ -48,7 +48,7 @@ describe('the schema', () => {
     expect(__schema.directives).toContainEqual({ name: 'oneOf', locations: ['INPUT_OBJECT'], args: [] })
   })
 
-  it('uses no directive that it does not define, besides those of the specification of October 2021', () => {
+  it('uses only directives that it defines or that the October 2021 specification defines', () => {
     const known = new Set(['deprecated', 'specifiedBy'])
     const used = new Set<string>()
     visit(parse(committed), {
@@ -59,32 +59,32 @@ describe('the schema', () => {
     expect([...used].filter((name) => !known.has(name))).toEqual([])
   })
 
-  it('is told by GET', async () => {
+  it('is returned by GET', async () => {
     const url = `${app.url}/graphql?${new URLSearchParams({ query: full })}`
     const answer = await fetch(url, { headers: { Accept: 'application/json' } })
     const { data } = (await answer.json()) as { data: never }
     expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(withoutOneOf(committed).trimEnd())
   })
 
-  it('is a document for tools that do not ask', async () => {
+  it('is also served as a file', async () => {
     const answer = await fetch(`${app.url}/schema.graphql`)
     expect(answer.headers.get('content-type')).toBe('application/graphql; charset=utf-8')
     expect(await answer.text()).toBe(committed)
   })
 
-  it('tells tools beforehand what can be asked of it', async () => {
+  it('answers the capability query of tools', async () => {
     const { type } = expectOk(await app.graphql(probe))
     expect(type.fields.map(({ name }: { name: string }) => name)).toContain('specifiedByURL')
   })
 
-  it('tells a single type, whose name may be a variable', async () => {
+  it('returns a single type, whose name may be a variable', async () => {
     const document = 'query ($name: String!) { __type(name: $name) { name fields { name } } }'
     expect(expectOk(await app.graphql(document, { name: 'Asset' })).__type.name).toBe('Asset')
     expect(expectOk(await app.graphql(document, { name: 'Nobody' })).__type).toBeNull()
   })
 })
 
-describe('what is asked of the schema', () => {
+describe('an introspection query', () => {
   const selection = full.slice(full.indexOf('__schema'), full.indexOf('fragment FullType')).trim().slice(0, -1)
   const fragments = full.slice(full.indexOf('fragment FullType'))
   const tenTimes = (field: string) => Array.from({ length: 10 }, (_, i) => `n${i}: ${field}`).join(' ')
@@ -119,13 +119,13 @@ describe('what is asked of the schema', () => {
       '{ __type(name: "Node") { possibleTypes { interfaces { possibleTypes { fields { name } } } } } }',
       'Maximum introspection depth exceeded',
     ],
-  ])('is bounded: %s', async (_what, document, named) => {
+  ])('is rejected above the limits: %s', async (_what, document, named) => {
     const { body } = expectError(await app.graphql(document, { n: 'Asset' }), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toContain(named)
     expect(body.data).toBeUndefined()
   })
 
-  it('does not make data cheaper beside it', async () => {
+  it('does not raise the limits of data in the same document', async () => {
     const document = `{ ${selection} assets(first: 100) { nodes { commits(first: 100) { nodes { id } } } } } ${fragments}`
     const { body } = expectError(await app.graphql(document), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toContain('The answer may hold')

@@ -151,12 +151,12 @@ const told = async (url: string, body: string) =>
   JSON.parse((await send(url, { raw: Buffer.from(body), headers: { 'content-type': formType } })).text)
 
 describe('a GraphQL multipart request', () => {
-  it.each(Object.entries(bodies))('with %s is read as the specification’s package reads it', async (_, body) => {
+  it.each(Object.entries(bodies))('with %s is read like graphql-upload-ts reads it', async (_, body) => {
     expect(await told(oursUrl, body)).toEqual(await told(referenceUrl, body))
   })
 })
 
-describe('before a resolver creates a stream of a file', () => {
+describe('before a resolver opens a file', () => {
   /** Returns the files on disk at the time when a resolver knows the name of its file. */
   async function onDisk(read: (req: IncomingMessage, res: ServerResponse) => Promise<Upload>) {
     const [folder, before] = [await mkdtemp(join(dir, 'early-')), process.env.TMPDIR]
@@ -185,11 +185,11 @@ describe('before a resolver creates a stream of a file', () => {
     return fileOf(await readUploadForm(req, readers, intake).params)
   }
 
-  it('our reader has written nothing to disk', async () => {
+  it("Annal's reader has written nothing to disk", async () => {
     expect(await onDisk(oursEarly)).toEqual({ filename: 'a.png', files: 0 })
   })
 
-  it('the package has written the file to disk', async () => {
+  it('graphql-upload-ts has written the file to disk', async () => {
     expect(await onDisk(async (req, res) => fileOf(await processRequest(req, res, limits)))).toEqual({
       filename: 'a.png',
       files: 1,
@@ -197,7 +197,7 @@ describe('before a resolver creates a stream of a file', () => {
   })
 })
 
-describe('on purpose, ours refuses', () => {
+describe("Annal's multipart reader, unlike graphql-upload-ts,", () => {
   it.each(
     Object.entries({
       'a list of operations, since batches are not taken':
@@ -213,7 +213,7 @@ describe('on purpose, ours refuses', () => {
       'a map that names no file': operations({ file: null }) + map({}) + END,
       'a file that has no place': operations({ file: null }) + map({ 0: [] }) + file('0') + END,
     }),
-  )('%s', async (_, body) => {
+  )('rejects %s', async (_, body) => {
     expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([
       { refused: 400 },
       expect.not.objectContaining({ refused: 400 }),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   nid = asset.id
 })
 
-describe('an alias `then` answers', () => {
+describe('an alias named `then`', () => {
   it.each([
     '{ then: pricing { then: currency } }',
     '{ me { then: id } }',
@@ -31,7 +31,7 @@ describe('an alias `then` answers', () => {
     '{ then: assets(first: 2) { then: edges { then: cursor node { then: commits(first: 1) { then: nodes { then: id } } } } } }',
     '{ then: __typename }',
     '{ then: __schema { then: queryType { then: name } } }',
-  ])('%s', async (query) => {
+  ])('returns data in the query %s', async (query) => {
     const data = expectOk(await user.graphql(query))
     expect(JSON.stringify(data).match(/"then":/g)?.length).toBeGreaterThan(0)
     expect(JSON.stringify(data)).not.toMatch(/"then":(null|\{\})/)
@@ -39,7 +39,7 @@ describe('an alias `then` answers', () => {
 })
 
 it.each(['__proto__', 'constructor', 'toJSON', 'toString', 'hasOwnProperty', 'catch', 'length', 'data', 'errors'])(
-  'an alias `%s` answers as any other',
+  'treats the alias `%s` like any other',
   async (alias) => {
     const asked = (name: string) =>
       `{ ${name}: me { ${name}: wallet { ${name}: num } } b: assets(first: 2) { ${name}: nodes { ${name}: id } } c: pricing { ${name}: currency } }`
@@ -49,21 +49,18 @@ it.each(['__proto__', 'constructor', 'toJSON', 'toString', 'hasOwnProperty', 'ca
   },
 )
 
-it.each(['toString', '__proto__x', 'constructor'])(
-  'a variable `%s` has the default that the document gives it',
-  async (name) => {
-    const { nodes } = expectOk(
-      await user.graphql(`query ($${name}: Int = 3) { assets(first: $${name}) { nodes { id owner { id } } } }`),
-    ).assets
-    expect(nodes.length).toBeLessThanOrEqual(3)
-  },
-)
+it.each(['toString', '__proto__x', 'constructor'])('applies the default of a variable named `%s`', async (name) => {
+  const { nodes } = expectOk(
+    await user.graphql(`query ($${name}: Int = 3) { assets(first: $${name}) { nodes { id owner { id } } } }`),
+  ).assets
+  expect(nodes.length).toBeLessThanOrEqual(3)
+})
 
-describe('custom JSON with a field `then`', () => {
+describe('custom JSON with a field named `then`', () => {
   const both =
     'query ($id: ID!) { asset: node(id: $id) { ... on Asset { id nitCommitCustom } } assets(first: 5) { nodes { id nitCommitCustom } } }'
 
-  it('is read at both doors, alone and in lists', async () => {
+  it('is returned by both APIs, alone and in lists', async () => {
     const { asset, assets } = expectOk(await user.graphql(both, { id: nid }))
     expect([asset, ...assets.nodes]).toEqual([0, 1].map(() => ({ id: nid, nitCommitCustom: custom })))
     const record = expectOk(await user.rest('GET', `assets/${nid}/`))
@@ -71,7 +68,7 @@ describe('custom JSON with a field `then`', () => {
     expect(expectOk(await user.rest('GET', 'assets/')).results[0].nit_commit_custom).toEqual(custom)
   })
 
-  it('is set at both doors', async () => {
+  it('can be set through both APIs', async () => {
     const data = expectOk(await user.graphql(update, { input: { id: nid, nitCommitCustom: changed } }))
     expect(data.then.then.then).toEqual(Object.assign({}, custom, changed))
     const record = expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { nit_commit_custom: custom } }))

@@ -11,18 +11,18 @@ const user = await app.newUser()
 const looks = () =>
   app.sql(`select pid from pg_stat_activity where application_name = 'annal-events' and datname = current_database()`)
 
-describe('GraphQL over HTTP', () => {
+describe('the GraphQL endpoint', () => {
   it.each(
     serverAudits({ url: `${app.url}/graphql`, fetchFn: fetch }).map(
       (audit) => [audit.id, audit.name, audit.fn] as const,
     ),
-  )('%s %s', async (_id, _name, audit) => {
+  )('passes the audit %s %s', async (_id, _name, audit) => {
     const result = await audit()
     const told = 'response' in result ? `${result.response.status} ${await result.response.text().catch(() => '')}` : ''
     expect(result.status, `${'reason' in result ? result.reason : ''} ${told}`).toBe('ok')
   })
 
-  it('leaves out what it does not know of a request, as the other door does', async () => {
+  it('ignores unknown request parameters, like REST', async () => {
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
     const params = { query: '{ __typename }', operationType: 'query', id: '1', batch: [1] }
     const posted = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(params) })
@@ -31,7 +31,7 @@ describe('GraphQL over HTTP', () => {
     expect(await got.json()).toEqual({ data: { __typename: 'Query' } })
   })
 
-  it('takes an empty list, as PHP writes an empty map, and an empty text for what is left out', async () => {
+  it("treats an empty list (PHP's empty map) and an empty string as an omitted parameter", async () => {
     const json = { 'Content-Type': 'application/json', Accept: 'application/json' }
     // The second time it is a document that is known.
     for (const _time of [1, 2]) {
@@ -49,7 +49,7 @@ describe('GraphQL over HTTP', () => {
     expect(refused.status).toBe(400)
   })
 
-  it('refuses a mutation by GET', async () => {
+  it('rejects a mutation by GET', async () => {
     const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, {
       headers: { Authorization: `token ${user.token}` },
     })
@@ -58,7 +58,7 @@ describe('GraphQL over HTTP', () => {
     expectOk(await user.graphql('{ me { id } }'))
   })
 
-  it.each(['PUT', 'DELETE', 'PATCH'])('refuses %s, and says why in the vocabulary', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH'])('rejects the method %s with a documented error code', async (method) => {
     const response = await fetch(`${app.url}/graphql`, { method, headers: { Accept: 'application/json' } })
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST'])
     expect((await response.json()).errors[0].extensions).toEqual({ code: 'METHOD_NOT_ALLOWED' })
@@ -70,28 +70,25 @@ describe('GraphQL over HTTP', () => {
     ['text/html', 'text/event-stream'],
     ['*/*;q=0', 'text/event-stream'],
     ['application/json, text/event-stream; q=0.000', 'Accept: text/event-stream'],
-  ])(
-    'refuses a subscription by who accepts only %s with what to ask for, and nothing stays open',
-    async (type, hint) => {
-      const before = await looks()
-      const answer = await user.graphql(
-        'subscription { commitUpdated(nid: "x") { id } }',
-        {},
-        { headers: { Accept: type } },
-      )
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([406, 'application/json; charset=utf-8'])
-      expectError(answer, 'NOT_ACCEPTABLE')
-      expect(answer.body.errors[0].message).toContain(hint)
-      expect(answer.text).not.toContain('"http"')
-      expect(await looks()).toEqual(before)
-    },
-  )
+  ])('rejects a subscription that accepts only %s, and names the required media type', async (type, hint) => {
+    const before = await looks()
+    const answer = await user.graphql(
+      'subscription { commitUpdated(nid: "x") { id } }',
+      {},
+      { headers: { Accept: type } },
+    )
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([406, 'application/json; charset=utf-8'])
+    expectError(answer, 'NOT_ACCEPTABLE')
+    expect(answer.body.errors[0].message).toContain(hint)
+    expect(answer.text).not.toContain('"http"')
+    expect(await looks()).toEqual(before)
+  })
 
   it.each([
     ['application/json', 200],
     ['*/*', 200],
     ['application/graphql-response+json', 400],
-  ])('refuses a page that is too much, to who accepts %s by the status %i', async (accept, status) => {
+  ])('rejects invalid page arguments for Accept: %s with status %i', async (accept, status) => {
     const paged = 'query ($first: Int, $last: Int) { assets(first: $first, last: $last) { totalCount } }'
     for (const [variables, field] of [
       [{ first: -1 }, 'first'],
@@ -110,14 +107,14 @@ describe('GraphQL over HTTP', () => {
     }
   })
 
-  it('carries out nothing whose answer nobody could read', async () => {
+  it('does not execute an operation if the client accepts no supported media type', async () => {
     const answer = await user.graphql('mutation { signOut }', {}, { headers: { Accept: 'image/png' } })
     expect(answer.status).toBe(406)
     expectError(answer, 'NOT_ACCEPTABLE')
     expectOk(await user.graphql('{ me { id } }', {}, { headers: { Accept: 'text/html, */*;q=0.1' } }))
   })
 
-  it('comes whole: a document that asks for parts is refused with a sentence, and so is who takes nothing but parts', async () => {
+  it('rejects @defer, @stream and clients that accept only multipart/mixed', async () => {
     for (const document of [
       '{ me { id ... @defer { email } } }',
       '{ me { id ...Rest @defer(label: "rest") } } fragment Rest on User { email }',
@@ -136,7 +133,7 @@ describe('GraphQL over HTTP', () => {
     expectOk(whole)
   })
 
-  it('carries out one operation a request: a batch is refused with a sentence, as JSON and as a form', async () => {
+  it('rejects a batch with an explanation, as JSON and as a form', async () => {
     const batch = [{ query: '{ me { id } }' }, { query: '{ me { id } }' }]
     const form = { operations: JSON.stringify(batch), map: '{}' }
     for (const message of [{ json: batch }, { multipart: form, headers: { 'GraphQL-Require-Preflight': '1' } }]) {
@@ -145,7 +142,7 @@ describe('GraphQL over HTTP', () => {
     }
   })
 
-  it('reads numbers by GET as by POST: one that cannot be held is refused, not changed', async () => {
+  it('rejects numbers that lose precision, in GET and POST', async () => {
     const query = 'query ($n: Int) { assets(first: $n) { totalCount } }'
     const ask = (variables: string) =>
       send(`${app.url}/graphql`, {
@@ -161,7 +158,7 @@ describe('GraphQL over HTTP', () => {
     expect(expectError(await ask('{'), 'PARSE_ERROR').status).toBe(400)
   })
 
-  it('lets browsers of any origin call, without cookies', async () => {
+  it('allows browsers of any origin, without cookies', async () => {
     const response = await fetch(`${app.url}/graphql`, {
       method: 'OPTIONS',
       headers: {
@@ -191,7 +188,7 @@ describe('GraphQL over HTTP', () => {
     },
   )
 
-  it('serves the playground to people, from here alone', async () => {
+  it('serves the playground to browsers, without external resources', async () => {
     const response = await fetch(`${app.url}/graphql`, { headers: { Accept: 'text/html' } })
     const page = await response.text()
     expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
@@ -204,17 +201,17 @@ describe('GraphQL over HTTP', () => {
   })
 })
 
-describe('an error', () => {
+describe('a GraphQL error', () => {
   it.each([
     ['{', 'PARSE_ERROR'],
     ['{ nothing }', 'VALIDATION_FAILED'],
     ['query ($id: ID!) { asset(id: $id) { id } }', 'VALIDATION_FAILED'],
     ['{ assets(first: "x") { totalCount } }', 'VALIDATION_FAILED'],
-  ] as const)('of the document %s has the code %s', async (document, code) => {
+  ] as const)('for the document %s has the code %s', async (document, code) => {
     expectError(await app.graphql(document), code)
   })
 
-  it('that nobody expected shows no internals, and is in the log with its request', async () => {
+  it('that is unexpected exposes no internals, and is logged with its request', async () => {
     const broken = await app.newUser()
     const { id } = await broken.register()
     // A row that no code of ours writes: its text breaks the reading of it.

@@ -90,7 +90,7 @@ const lists: Record<string, () => Promise<List>> = {
 
 const idsOf = ({ nodes }: Page) => nodes.map(({ id }) => id)
 
-it.each(Object.entries(lists))('%s, at the end of a page', async (_, make) => {
+it.each(Object.entries(lists))('continues correctly after a change at the end of a page: %s', async (_, make) => {
   const { ids, page, leave } = await make()
   const first = await page('first: 3')
   expect(idsOf(first)).toEqual(ids.slice(0, 3))

@@ -52,8 +52,8 @@ const get = (params: Record<string, string>, url = app.url) =>
 const hashed = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } } })
 const named = (text: string) => ({ documentId: `sha256:${hashOf(text)}` })
 
-describe('a document that its client names by its hash', () => {
-  it('is asked for once, in the words by which clients send it then, and known from then on', async () => {
+describe('an automatically persisted document', () => {
+  it('is requested once with PersistedQueryNotFound, and is then accepted by its hash', async () => {
     const query = '{ me { username email } }'
     const missed = expectError(await post(hashed(query)), 'PERSISTED_QUERY_NOT_FOUND')
     expect([missed.status, missed.body.errors[0].message]).toEqual([200, 'PersistedQueryNotFound'])
@@ -72,13 +72,13 @@ describe('a document that its client names by its hash', () => {
     }
   })
 
-  it('may be sent together with the identifier of GraphQL over HTTP as well', async () => {
+  it('may be registered with a `documentId` instead of a hash extension', async () => {
     const query = '{ me { username language } }'
     expectOk(await post({ query, ...named(query) }))
     expectOk(await post(named(query)))
   })
 
-  it('is not kept when it is refused: for another hash, its syntax, the schema, or what it costs', async () => {
+  it('is not stored if its hash, syntax, validation or cost is rejected', async () => {
     const refused = [
       [{ query: '{ me { email } }' }, '{ me { id email } }'],
       [{}, '{ me { '],
@@ -92,7 +92,7 @@ describe('a document that its client names by its hash', () => {
     }
   })
 
-  it('is not kept when nothing is carried out because its token is good no more', async () => {
+  it('is not stored if the access token is invalid', async () => {
     const query = '{ me { id displayName } }'
     const json = { query, ...hashed(query) }
     expectError(
@@ -102,13 +102,13 @@ describe('a document that its client names by its hash', () => {
     expectError(await post(hashed(query)), 'PERSISTED_QUERY_NOT_FOUND')
   })
 
-  it('changes nothing by GET', async () => {
+  it('cannot execute a mutation by GET', async () => {
     const answer = await get({ ...named(rename), variables: '{"name":"By GET"}' })
     expect(answer.status).toBe(405)
     expect(expectOk(await user.graphql('{ me { displayName } }')).me.displayName).not.toBe('By GET')
   })
 
-  it('gives way to others when there is no more room, and is asked for again', async () => {
+  it('is evicted when the cache is full, and is requested again', async () => {
     const long = (n: number) => `{ me { id } } #${n} ${'x'.repeat(16_000)}`
     const count = Math.ceil(keptDocuments.bytes / (2 * 16_000)) + 1
     const send = (n: number) => post({ query: long(n), ...hashed(long(n)) })
@@ -118,8 +118,8 @@ describe('a document that its client names by its hash', () => {
   })
 })
 
-describe('a document that the operator trusts', () => {
-  it('is carried out by its identifier, whichever tool wrote the manifest', async () => {
+describe('a trusted document', () => {
+  it('is executed by its identifier, for every manifest format', async () => {
     expect(expectOk(await post(named(me))).me.username).toBe(user.username)
     expect(expectOk(await post(hashed(me))).me.username).toBe(user.username)
     expect(expectOk(await post({ documentId: '0123456789abcdef0123456789abcdef' })).pricing.total).toBe('0.179')
@@ -128,19 +128,19 @@ describe('a document that the operator trusts', () => {
     expect(expectOk(renamed).updateProfile.user.displayName).toBe('Ada')
   })
 
-  it('is held to the limits with the variables of each request', async () => {
+  it('is subject to the limits with the variables of each request', async () => {
     expectOk(await post({ ...named(assets), variables: { first: 1 } }))
     expectError(await post({ ...named(assets), variables: { first: 1001 } }), 'VALIDATION_FAILED')
   })
 
-  it('leaves all others as they are, unless it is said that they are let in no more', async () => {
+  it('does not block other documents by default', async () => {
     expectOk(await post({ query: '{ me { id } }' }))
     expectOk(await post({ query: me }))
   })
 })
 
-describe('where only trusted documents are let in', () => {
-  it('those are carried out', async () => {
+describe('a server that accepts only trusted documents', () => {
+  it('executes trusted documents', async () => {
     expect(expectOk(await post(named(me), {}, strict.url)).me.username).toBe(user.username)
     expect(expectOk(await get(named(me), strict.url)).me.username).toBe(user.username)
   })
@@ -153,21 +153,21 @@ describe('where only trusted documents are let in', () => {
     ['nothing', {}, 'PERSISTED_QUERY_ID_REQUIRED'],
     ['a hash that is not on the list', hashed('{ me { id } }'), 'PERSISTED_QUERY_NOT_IN_LIST'],
     ['an identifier that is not on the list', { documentId: 'constructor' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-  ] as const)('%s is refused, and clients are not told to send more', async (_what, json, code) => {
+  ] as const)('rejects %s without asking the client to send the document', async (_what, json, code) => {
     const { body } = expectError(await post(json, {}, strict.url), code)
     expect(body.data).toBeUndefined()
     expect(body.errors[0].message).not.toBe('PersistedQueryNotFound')
     expectError(await post(hashed('{ me { id } }'), {}, strict.url), 'PERSISTED_QUERY_NOT_IN_LIST')
   })
 
-  it('REST goes on, and there is no playground', async () => {
+  it('still serves REST, but no playground', async () => {
     expectOk(await send(`${strict.url}/api/v3/auth/users/me/`, { token: user.token }))
     const page = await send(`${strict.url}/graphql`, { headers: { Accept: 'text/html' } })
     expect([page.status, page.text.includes('GraphiQL')]).toEqual([400, false])
   })
 })
 
-describe('a manifest with problems', () => {
+describe('an invalid manifest of trusted documents', () => {
   const problemsOf = (path: string): string => {
     try {
       readTrustedDocuments(path, schema, true)
@@ -177,7 +177,7 @@ describe('a manifest with problems', () => {
     }
   }
 
-  it('has all of them told, by file and document', async () => {
+  it('is rejected with a list of all problems by file and document', async () => {
     const long = `{ me { id } } #${'x'.repeat(17_000)}`
     const costly = '{ assets(first: 1000) { nodes { commits(first: 100) { nodes { id } } } } }'
     const path = await write('bad.json.draft', {
@@ -207,11 +207,11 @@ describe('a manifest with problems', () => {
     ['is something else', { name: 'annal', version: 1 }, /is no manifest/],
     ['has no texts', { operations: [{ id: 'x' }] }, /is no manifest/],
     ['asks for answers in parts', { x: '{ me { id ... @defer { email } } }' }, /@defer is not supported/],
-  ])('is refused when it %s', async (_how, manifest, told) => {
+  ])('is rejected if it %s', async (_how, manifest, told) => {
     expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
   })
 
-  it('is refused when it is not there, when two disagree, and when a folder has none', async () => {
+  it('is rejected if it is missing, conflicts with another, or its folder is empty', async () => {
     expect(problemsOf(join(folder, 'none.json'))).toMatch(/ENOENT/)
     const other = await mkdtemp(join(tmpdir(), 'annal-manifests-'))
     atEnd(() => rm(other, { recursive: true, force: true }))

@@ -9,7 +9,7 @@ const WIDTH = 50
 const checks = createDocumentChecks(schema, true)
 
 it.each(tabs)(
-  'a tab of the playground is valid, gets its variables, tells what it does and can be read as a whole',
+  'has a valid, explained document with its variables in each playground tab',
   ({ query, variables = {} }) => {
     const document = checks.parse(query)
     expect(checks.validate(schema, document, [...specifiedRules, ...checks.rules])).toEqual([])

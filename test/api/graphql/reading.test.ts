@@ -11,8 +11,8 @@ for (let i = 0; i < 7; i++)
 const hidden: string = (await user.register({ tag: 'hidden' })).id
 const newestFirst = [...shown].reverse()
 
-describe('me', () => {
-  it('is the caller with everything that is private', async () => {
+describe('the query `me`', () => {
+  it('returns the caller with all private fields', async () => {
     const document =
       '{ me { id username email address role language emailVerified displayName wallet { address num points spendable } assetCount } }'
     expect(expectOk(await user.graphql(document)).me).toEqual({
@@ -30,10 +30,10 @@ describe('me', () => {
   })
 })
 
-describe('asset', () => {
+describe('the query `asset`', () => {
   const document =
     '{ asset(id: "ID") { id nid caption isOwn publicAccess owner { username email wallet { num } } commits(first: 1) { nodes { sequence status } } } }'
-  it('shows a public asset to anybody, without what is private of its owner', async () => {
+  it('returns a public asset to anyone, without private fields of its owner', async () => {
     expect(expectOk(await app.graphql(document.replace('ID', shown[0]!))).asset).toEqual({
       id: shown[0],
       nid: shown[0],
@@ -46,12 +46,12 @@ describe('asset', () => {
   })
 })
 
-describe('node', () => {
+describe('the query `node`', () => {
   const document =
     'query ($id: ID!) { node(id: $id) { __typename id ... on User { username email } ... on Asset { caption owner { username } } ... on Commit { sequence message user { username } } } }'
   const node = async (id: string, graphql = user.graphql) => expectOk(await graphql(document, { id })).node
 
-  it('finds users, assets and commits by their own identifiers', async () => {
+  it('returns users, assets and commits by their IDs', async () => {
     expect(await node(user.publicId)).toEqual({
       __typename: 'User',
       id: user.publicId,
@@ -75,7 +75,7 @@ describe('node', () => {
     })
   })
 
-  it('shows nothing that the other ways do not show', async () => {
+  it('returns nothing that other queries hide', async () => {
     const { asset } = expectOk(await user.graphql(`{ asset(id: "${hidden}") { headId } }`))
     for (const graphql of [other.graphql, app.graphql]) {
       expect(await node(hidden, graphql)).toBeNull()
@@ -93,12 +93,12 @@ describe('node', () => {
     'token_01h2xcejqtf2nbrexx3vqjhp41',
     'USER_x',
     '_',
-  ])('is null for %j', async (id) => {
+  ])('returns null for %j', async (id) => {
     expect(await node(id)).toBeNull()
   })
 })
 
-it('pricing tells what a commit costs', async () => {
+it('returns the cost of a commit as `pricing`', async () => {
   expect(expectOk(await app.graphql('{ pricing { assetUpdateFee gasFee total currency } }')).pricing).toEqual({
     assetUpdateFee: '0.1',
     gasFee: '0.079',
@@ -132,7 +132,7 @@ describe('a connection', () => {
   describe.each(connections)('of %s', (_, document, pick) => {
     const page = async (args: string) => pick(expectOk(await app.graphql(document(args))) as never)
 
-    it.each([1, 2, 3, 7, 10])('is read forwards in steps of %d, without loss or repeat', async (size) => {
+    it.each([1, 2, 3, 7, 10])('can be read forwards in pages of %d, without gaps or duplicates', async (size) => {
       const seen: string[] = []
       let after = ''
       for (;;) {
@@ -146,7 +146,7 @@ describe('a connection', () => {
       expect(seen).toEqual(newestFirst)
     })
 
-    it.each([1, 2, 3, 7])('is read backwards in steps of %d, without loss or repeat', async (size) => {
+    it.each([1, 2, 3, 7])('can be read backwards in pages of %d, without gaps or duplicates', async (size) => {
       const seen: string[] = []
       let before = ''
       for (;;) {
@@ -165,19 +165,19 @@ describe('a connection', () => {
       '"Y3Vyc29yOm5vdCBhIHV1aWQ="',
       '"GPC:S:nonsense"',
       '"R1BDOlM6bm9uc2Vuc2U="',
-    ])('refuses the malformed cursor %s as bad input', async (cursor) => {
+    ])('rejects the malformed cursor %s', async (cursor) => {
       for (const args of [`first: 2, after: ${cursor}`, `last: 2, before: ${cursor}`]) {
         const answer = await app.graphql(document(args))
         expectError(answer, 'VALIDATION_FAILED')
       }
     })
 
-    it.each(['first: -1', 'last: -1'])('refuses %s as bad input', async (args) => {
+    it.each(['first: -1', 'last: -1'])('rejects %s', async (args) => {
       expectError(await app.graphql(document(args)), 'VALIDATION_FAILED')
     })
   })
 
-  it('of commits is read from the newest, and its history from the oldest', async () => {
+  it('of commits starts with the newest; the asset history starts with the oldest', async () => {
     const { id } = await user.register()
     for (const caption of ['One', 'Two', 'Three'])
       expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption } }))

@@ -13,7 +13,7 @@ const user = await app.newUser({ num: '100' })
 const { id: nid } = await user.register()
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join(' ')
 
-describe('a query', () => {
+describe('a query with __typename', () => {
   it.each([
     ['{ __typename me { id } }', ['__typename', 'me']],
     ['{ me { id } type: __typename }', ['me', 'type']],
@@ -32,7 +32,7 @@ describe('a query', () => {
   })
 })
 
-describe('a mutation', () => {
+describe('a mutation with __typename', () => {
   const update = (caption: string) =>
     `updateAssetMetadata(input: { id: "${nid}", caption: "${caption}" }) { asset { caption } }`
 
@@ -42,7 +42,7 @@ describe('a mutation', () => {
     ['under other names', (field: string) => `mutation { a: __typename ${field} b: __typename }`],
     ['in a fragment', (field: string) => `mutation { ...F } fragment F on Mutation { __typename ${field} }`],
     ['in an inline fragment', (field: string) => `mutation { __typename ... on Mutation { __typename ${field} } }`],
-  ])('may select it %s', async (caption, documentOf) => {
+  ])('may select __typename %s', async (caption, documentOf) => {
     const before = await app.commitCount(nid)
     const { updateAssetMetadata, ...others } = expectOk(await user.graphql(documentOf(update(caption))))
     expect(updateAssetMetadata).toEqual({ asset: { caption } })
@@ -50,22 +50,22 @@ describe('a mutation', () => {
     expect(await app.commitCount(nid)).toBe(before + 1)
   })
 
-  it('may select nothing else', async () => {
+  it('may consist of __typename only', async () => {
     expect(expectOk(await user.graphql('mutation { __typename }'))).toEqual({ __typename: 'Mutation' })
   })
 
-  it('still changes one thing', async () => {
+  it('is rejected if it has two other fields', async () => {
     const document = `mutation { __typename a: ${update('a')} b: ${update('b')} }`
     expectError(await user.graphql(document), 'VALIDATION_FAILED')
   })
 
-  it('returns no data when its field fails', async () => {
+  it('returns no data if its field fails', async () => {
     const document = 'mutation { __typename updateAssetMetadata(input: { id: "none" }) { asset { id } } }'
     expect(expectError(await user.graphql(document), 'NOT_FOUND').body.data ?? null).toBeNull()
   })
 })
 
-describe('a subscription', () => {
+describe('a subscription with __typename', () => {
   const field = 'commitUpdated(nid: $nid) { sequence }'
 
   it.each([
@@ -76,7 +76,7 @@ describe('a subscription', () => {
       `subscription ($nid: ID!) { ...F } fragment F on Subscription { __typename ... { __typename ${field} } }`,
       ['__typename', 'commitUpdated'],
     ],
-  ])('may select it %s', async (caption, query, names) => {
+  ])('may select __typename %s', async (caption, query, names) => {
     const reader = await readEvents(`${app.url}/graphql`, { actor: user, body: { query, variables: { nid } } })
     onTestFinished(async () => reader.close())
     expect(reader.status).toBe(200)
@@ -102,15 +102,15 @@ describe('a subscription', () => {
     expectError(answer, 'VALIDATION_FAILED')
   })
 
-  it('reports a variable that does not fit', async () => {
+  it('reports a variable of the wrong type', async () => {
     const query = `subscription ($nid: ID!) { __typename ${field} }`
     const headers = { Accept: 'application/json, text/event-stream' }
     expectError(await user.graphql(query, {}, { headers }), 'VALIDATION_FAILED')
   })
 })
 
-describe('the limits of a document', () => {
-  it('do not count it as a field at the root', async () => {
+describe('the limits of a document with __typename', () => {
+  it('do not count it as a root field', async () => {
     const { rootFields } = documentLimits
     const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
     expectOk(await user.graphql(`{ __typename ${prices(rootFields)} }`))
@@ -139,7 +139,7 @@ describe('the limits of a document', () => {
   })
 })
 
-it('metrics name the operation by its field', async () => {
+it('labels metrics with the field of the operation, not with __typename', async () => {
   const asked = async () =>
     (await scrape(app.operatorsUrl)).value('annal_requests_total', { api: 'graphql', operation: 'query pricing' }) ?? 0
   const before = await asked()

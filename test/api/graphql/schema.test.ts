@@ -18,7 +18,7 @@ import { errorMeanings } from '../../../src/shared/errors.ts'
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))
 
-it('schema.graphql is the printed schema', () => {
+it('schema.graphql matches the printed schema', () => {
   const committed = readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8')
   expect(committed, 'run npm run generate').toBe(schemaText())
 })
@@ -44,29 +44,29 @@ it('every type, field, argument and value has a description', () => {
   expect([...described()].filter(([, description]) => !description?.trim()).map(([name]) => name)).toEqual([])
 })
 
-it('tells every reason for a refusal, in the words of the vocabulary', () => {
+it('ErrorCode lists every error code with its documented meaning', () => {
   const type = schema.getType('ErrorCode')
   const told = isEnumType(type) ? type.getValues().map(({ name, description }) => [name, description]) : []
   expect(Object.fromEntries(told)).toEqual(errorMeanings)
 })
 
-it('every scalar of ours names its specification', () => {
+it('every custom scalar names its specification', () => {
   const silent = types.filter((type) => isScalarType(type) && !isSpecifiedScalarType(type) && !type.specifiedByURL)
   expect(silent.map(({ name }) => name)).toEqual([])
 })
 
-it('every object with an identifier of its own is a Node', () => {
+it('every object with an ID is a Node', () => {
   const nodes = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType)
   const withId = types.filter((type) => isObjectType(type) && type.getFields().id && !type.name.endsWith('Payload'))
   expect(withId.map(({ name }) => name)).toEqual(nodes.map(({ name }) => name))
 })
 
-it('no payload has the identifier of what is still there: Relay would take the one for the other', () => {
+it('only payloads of deletions have the ID of the object, because Relay merges equal IDs', () => {
   const named = types.filter((type) => isObjectType(type) && type.name.endsWith('Payload') && type.getFields().id)
   expect(named.map(({ name }) => name)).toEqual(['DeleteAccountPayload', 'DeleteAssetPayload', 'RevokeSessionPayload'])
 })
 
-it('every mutation takes one input and answers a payload of its own', () => {
+it('every mutation takes one input and returns its own payload type', () => {
   const mutations = Object.values(schema.getMutationType()!.getFields())
   for (const { name, args, type } of mutations.filter(({ args }) => args.length > 0)) {
     expect(
@@ -78,7 +78,7 @@ it('every mutation takes one input and answers a payload of its own', () => {
   }
 })
 
-it('nothing but what a number of 32 bits cannot name is a float', () => {
+it('no field is a Float except Verification.chainId', () => {
   const floats = types
     .filter((type) => isObjectType(type) || isInputObjectType(type))
     .flatMap((type) =>
@@ -89,12 +89,12 @@ it('nothing but what a number of 32 bits cannot name is a float', () => {
   expect(floats).toEqual(['Verification.chainId'])
 })
 
-describe('the size of what a field answers', () => {
-  it('is stated beside every list, page and text', () => {
+describe('the maximum size of a field', () => {
+  it('is declared for every list, page and text', () => {
     expect(fieldsWithoutSize(schema)).toEqual([])
   })
 
-  it('is missed where it is not stated', () => {
+  it('is reported as missing if it is not declared', () => {
     const silent = buildSchema(`
       type Query { list: [Int!]! text: String data: ThingConnection! number: Int json: JSONObject }
       type ThingConnection { nodes: [Int!]! }
@@ -103,7 +103,7 @@ describe('the size of what a field answers', () => {
     expect(fieldsWithoutSize(silent)).toEqual(missed)
   })
 
-  it('of a page is told where it is asked for', () => {
+  it('of a page is documented in its arguments', () => {
     for (const type of types.filter((type) => isObjectType(type))) {
       for (const field of Object.values(type.getFields())) {
         const { page } = sizeOf(field)
@@ -120,7 +120,7 @@ describe('the size of what a field answers', () => {
   })
 })
 
-it('what a document may ask is told where readers of the schema find it', () => {
+it('the limits of a document are listed in the description of Query', () => {
   const told = schema.getQueryType()!.description!
   for (const limit of [documentLimits.characters, documentLimits.depth, answerLimits.values, answerLimits.bytes]) {
     expect(told).toContain(limit.toLocaleString('en-US'))
