@@ -29,15 +29,15 @@ const asGraphQL = (trees: { assetTreeCid: string; timestampCreated: number }[]) 
 const asset = await grownAsset()
 const merged = { assetCid: asset.id, abstract: 'Two', a: 1, b: { y: 2 }, c: 3 }
 
-describe('merging trees', () => {
-  it('gives the newest value of every top-level key and the trees, by both doors alike', async () => {
+describe('the merge of asset trees', () => {
+  it('returns the newest value of each top-level key and the trees, in both APIs', async () => {
     const answer = expectOk(await user.rest('POST', PATH, { json: asset.trees }))
     expect(answer.mergedAssetTree).toMatchObject(merged)
     expect(answer.assetTrees.map(({ abstract }: { abstract: string }) => abstract)).toEqual(['One', 'Two', 'Two'])
     expect(expectOk(await user.graphql(MERGE, { trees: asGraphQL(asset.trees) })).mergedAssetTree).toEqual(answer)
   })
 
-  it('goes by the times, not by the order, and by the order where times are equal', async () => {
+  it('orders trees by their timestamps, and by their position if timestamps are equal', async () => {
     const backwards = expectOk(await user.rest('POST', PATH, { json: asset.trees.toReversed() }))
     expect(backwards.mergedAssetTree).toMatchObject(merged)
     expect(backwards.assetTrees[0]).toMatchObject({ c: 3 })
@@ -45,7 +45,7 @@ describe('merging trees', () => {
     expect(expectOk(await user.rest('POST', PATH, { json: atOnce })).mergedAssetTree).toMatchObject(merged)
   })
 
-  it('counts a tree as often as it is asked for', async () => {
+  it('counts a repeated tree each time towards the size limit', async () => {
     const large = await grownAsset({
       caption: 'x'.repeat(4_000),
       nit_commit_custom: JSON.stringify({ a: 'x'.repeat(9_000) }),
@@ -67,15 +67,15 @@ describe('merging trees', () => {
       { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: 1.7e12 + n })) },
     ],
     ['times in words', { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: `${n}` })) }],
-  ])('reads %s', async (_, body) => {
+  ])('accepts %s', async (_, body) => {
     expect(expectOk(await user.rest('POST', PATH, body as object)).mergedAssetTree).toMatchObject(merged)
   })
 
-  it('of nothing is nothing', async () => {
+  it('of an empty list returns an empty tree', async () => {
     expect(expectOk(await app.rest('POST', PATH, { json: [] }))).toEqual({ mergedAssetTree: {}, assetTrees: [] })
   })
 
-  it('finds the trees of public assets for anybody, and no others', async () => {
+  it('finds trees of public assets for any caller, and no trees of private assets', async () => {
     const shown = await grownAsset({ public_access: 'true' })
     expect(expectOk(await app.rest('POST', PATH, { json: shown.trees })).mergedAssetTree.assetCid).toBe(shown.id)
     const stranger = await app.newUser()
@@ -88,13 +88,13 @@ describe('merging trees', () => {
     }
   })
 
-  it('finds none of a deleted asset', async () => {
+  it('returns 404 for a tree of a deleted asset', async () => {
     const { id, trees } = await grownAsset({ public_access: 'true' })
     await user.rest('DELETE', `assets/${id}/`)
     expectError(await user.rest('POST', PATH, { json: trees }), 'NOT_FOUND')
   })
 
-  it('finds those that the relay has stored as well as those that it has not come to', async () => {
+  it('finds trees before and after the relay stores them', async () => {
     const { id, trees } = await grownAsset()
     const [first] = trees
     await app.sql(
@@ -117,11 +117,11 @@ describe('merging trees', () => {
     ['what is no CID', [{ assetTreeCid: 'x', timestampCreated: 1 }]],
     ['no time', [{ assetTreeCid: asset.trees[0].assetTreeCid }]],
     ['no trees', [1, null, 'x']],
-  ])('refuses %s', async (_, json) => {
+  ])('rejects %s', async (_, json) => {
     expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
   })
 
-  it('says which tree has no CID, as of any field', async () => {
+  it('names the tree with the invalid CID in the error details', async () => {
     const json = [asset.trees[0], { assetTreeCid: 'x', timestampCreated: 1 }]
     const { body } = await user.rest('POST', PATH, { json })
     const problem = 'At [1].assetTreeCid: Expected a CID, such as bafkrei….'
@@ -132,7 +132,7 @@ describe('merging trees', () => {
     })
   })
 
-  it('refuses trees that are too large together, and reads the same ones in parts', async () => {
+  it('rejects trees that exceed the total size limit, and accepts a part of them', async () => {
     const { id } = await user.register()
     const big: object[] = []
     for (let n = 0; n < 30; n++) {
@@ -152,7 +152,7 @@ describe('merging trees', () => {
     expectOk(await user.rest('POST', PATH, { json: big.slice(0, 3) }))
   })
 
-  it('is refused a body that is neither list nor object, and no other route takes a list', async () => {
+  it('rejects a body that is neither list nor object; other routes reject lists', async () => {
     expectError(await user.rest('POST', PATH, { json: 1 }), 'PARSE_ERROR')
     expectError(await user.rest('PATCH', `assets/${asset.id}/`, { json: [{ caption: 'x' }] }), 'PARSE_ERROR')
   })

@@ -51,14 +51,14 @@ const versions = [
 const expected = () =>
   versions.map((version, index) => ({ ...version, commit: { id: commits[index], sequence: index + 1 } }))
 
-describe('a version', () => {
-  it('has the metadata in the tree of its commit', async () => {
+describe('a version of an asset', () => {
+  it('contains the metadata from the tree of its commit', async () => {
     for (const version of expected()) {
       expect((await asked(VERSION, { commitId: version.commit.id })).version).toEqual(version)
     }
   })
 
-  it('is listed, newest first', async () => {
+  it('is listed newest first', async () => {
     const all = expected().toReversed()
     expect((await asked(VERSIONS, {})).versions).toEqual(all)
     expect((await asked(VERSIONS, { limit: 2 })).versions).toEqual(all.slice(0, 2))
@@ -66,20 +66,20 @@ describe('a version', () => {
     expectError(await user.graphql(VERSIONS, { id, limit: 101 }), 'VALIDATION_FAILED')
   })
 
-  it('counts with the size of its tree, whatever is selected of it', async () => {
+  it('costs as much as the size of its tree, whatever fields are selected', async () => {
     const owned = 'query ($limit: Int) { me { assets(first: 100) { nodes { versions(limit: $limit) { headline } } } } }'
     expectOk(await user.graphql(owned, { limit: 1 }))
     expectError(await user.graphql(owned, { limit: 10 }), 'VALIDATION_FAILED')
   })
 
-  it('shows a custom field that replaces a key of the tree as that key', async () => {
+  it('shows a custom field that replaces a tree key under that key', async () => {
     const nit_commit_custom = JSON.stringify({ abstract: 'Own', headline: { not: 'text' }, assetCreator: 'Somebody' })
     const asset = await user.register({ caption: 'One', headline: 'Head', nit_commit_custom })
     const { versions } = expectOk(await user.graphql(VERSIONS, { id: asset.id })).asset
     expect(versions).toMatchObject([{ caption: 'Own', headline: '', nitCommitCustom: { headline: { not: 'text' } } }])
   })
 
-  it('is found only by a commit of its asset', async () => {
+  it('is found only by the ID of a commit of the same asset', async () => {
     const other = await user.register()
     const { commitAt } = expectOk(await user.graphql(COMMIT_AT, { id: other.id })).asset
     for (const commitId of [commitAt.id, 'commit_00000000000000000000000000', 'nonsense', other.id]) {
@@ -87,7 +87,7 @@ describe('a version', () => {
     }
   })
 
-  it('is visible only to callers who may see the asset now', async () => {
+  it('is visible only to callers who can currently see the asset', async () => {
     expect((await asked(VERSION, { commitId: commits[0] }, stranger)).version).toMatchObject(versions[0]!)
     expect((await asked(VERSIONS, {}, app)).versions).toHaveLength(5)
     const hidden = await user.register()
@@ -101,7 +101,7 @@ describe('a version', () => {
     expectError(await user.graphql(VERSION, { id, commitId: commitAt.id }), 'NOT_FOUND')
   })
 
-  it('is erased with its asset', async () => {
+  it('is erased when its asset is deleted', async () => {
     const file = new File(['registered twice'], 'file.txt')
     const register = async () => expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: file } }))
     const first = await register()
@@ -116,8 +116,8 @@ describe('a version', () => {
   })
 })
 
-describe('the commit at a time', () => {
-  it('is found by the time, its second and its identifier', async () => {
+describe('the commit of an asset at a given time', () => {
+  it('is found by the exact time, the second, and its ID', async () => {
     for (const [index, commit] of commits.entries()) {
       const moments = [at(index + 1), seconds(index + 1), commit, `2021-01-01T01:0${index + 1}:59+01:00`]
       for (const moment of moments)
@@ -137,7 +137,7 @@ describe('the commit at a time', () => {
     }
   })
 
-  it('exists from the time of the upload on, which is before its first commit', async () => {
+  it('exists from the upload time, which is before the first commit', async () => {
     const asset = await user.register({ caption: 'Uploaded' })
     const uploaded = Date.parse(asset.uploaded_at)
     await app.sql('alter table commits disable trigger commits_erase_only')
@@ -155,7 +155,7 @@ describe('the commit at a time', () => {
     expectError(await user.graphql(COMMIT_AT, { id: asset.id, at: before }), 'NOT_FOUND')
   })
 
-  it('is found in a few steps in a long history', async () => {
+  it('is found in a few steps even in a long history', async () => {
     const long = await user.register()
     await app.sql(
       `with asset as (select a.*, c.tree, c.tree_cid, c.tree_sha256 from assets a join commits c on c.id = a.head_commit_id where a.nid = $1),
@@ -217,8 +217,8 @@ describe('the tree of a commit', () => {
   })
 })
 
-describe('a diff', () => {
-  it('has the differences between two versions, in either order', async () => {
+describe('a diff of versions', () => {
+  it('contains the differences between two versions, in either order', async () => {
     expect((await asked(DIFF, { from: commits[0], to: commits[3] })).diff).toEqual({
       from: { commit: { sequence: 1 } },
       to: { caption: 'Two', commit: { sequence: 4 } },
@@ -235,7 +235,7 @@ describe('a diff', () => {
     expect((await asked(DIFF, { from: at(2), to: commits[1] })).diff.changes).toEqual({})
   })
 
-  it('of one commit has its changes of fields that are in the tree', async () => {
+  it('of one commit contains its changes to fields of the tree', async () => {
     const { history } = await asked('query ($id: ID!) { asset(id: $id) { history { changes } } }', {})
     for (const [index, { changes }] of history.slice(1).entries()) {
       const { tag, public_access, ...inTree } = changes
@@ -244,7 +244,7 @@ describe('a diff', () => {
   })
 })
 
-describe('a revert', () => {
+describe('a revert of an asset', () => {
   const REVERT =
     'mutation ($input: RevertAssetInput!) { revertAsset(input: $input) { asset { caption headline tag publicAccess nitCommitCustom signature commitCount headId } } }'
   const cost = readPricing(app.context).total
@@ -268,7 +268,7 @@ describe('a revert', () => {
     first = (await history())[0].id
   })
 
-  it('has a quote with its cost and every refusal', async () => {
+  it('has a quote with its cost and all problems', async () => {
     const before = [await history(), await app.wallet(user)]
     const QUOTE = 'query ($input: QuoteInput!) { quote(input: $input) { total problems { code field } } }'
     const quoted = async (input: object) =>
@@ -286,7 +286,7 @@ describe('a revert', () => {
     expect([await history(), await app.wallet(user)]).toEqual(before)
   })
 
-  it('is rejected as an update is', async () => {
+  it('is rejected in the same cases as an update', async () => {
     expectError(await send({ revertTo: first }, app), 'NOT_AUTHENTICATED')
     expectError(await send({ revertTo: first }, stranger), 'ASSET_WRITE_PERMISSION_DENIED')
     expectError(await send({ revertTo: first, expectedHead: first }), 'CONFLICT')
@@ -309,7 +309,7 @@ describe('a revert', () => {
     expect((await history()).length).toBe(2)
   })
 
-  it('restores what is in the tree, in one new commit, and nothing else', async () => {
+  it('restores exactly the fields of the tree, in one new commit', async () => {
     const before = await app.wallet(user)
     const headers = { 'Idempotency-Key': 'back' }
     const { asset } = expectOk(await send({ revertTo: first }, user, headers)).revertAsset
@@ -337,7 +337,7 @@ describe('a revert', () => {
     expect([(await history()).length, await app.wallet(user)]).toEqual([3, after])
   })
 
-  it('is reverted by another revert, also in REST', async () => {
+  it('can be undone by another revert, also over REST', async () => {
     const [, second] = await history()
     const json = { revert_to: second.id, commit_message: 'Back again' }
     const answer = expectOk(await user.rest('POST', `assets/${reverted}/revert/`, { json }))
@@ -345,7 +345,7 @@ describe('a revert', () => {
     expect((await history())[3]).toMatchObject({ message: 'Back again' })
   })
 
-  it('is made once when several requests expect the same head', async () => {
+  it('succeeds once if several requests expect the same head', async () => {
     const [, , third, head] = await history()
     const all = await Promise.all([1, 2, 3, 4].map(() => send({ revertTo: third.id, expectedHead: head.id })))
     expect(all.filter(({ body }) => !body.errors)).toHaveLength(1)

@@ -10,8 +10,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('the version of an asset', () => {
-  it('stands in ETag, and is the same until a commit', async () => {
+describe('the ETag of an asset', () => {
+  it('stays the same until the next commit', async () => {
     const { id } = await user.register()
     const etag = async () => (await user.rest('GET', `assets/${id}/`)).headers.get('etag')
     const before = await etag()
@@ -22,7 +22,7 @@ describe('the version of an asset', () => {
     expect(await etag()).toBe(patched.headers.get('etag'))
   })
 
-  it('given in If-None-Match spares the body', async () => {
+  it('in If-None-Match returns 304 without a body', async () => {
     const { id } = await user.register()
     const { headers } = await user.rest('GET', `assets/${id}/`)
     const same = await user.rest('GET', `assets/${id}/`, { headers: { 'If-None-Match': headers.get('etag')! } })
@@ -36,7 +36,7 @@ describe('the version of an asset', () => {
     ['among others', (etag: string) => `"commit_other", ${etag}`],
     ['as a weak one', (etag: string) => `W/${etag}`],
     ['by an asterisk', () => '*'],
-  ])('is known wherever If-None-Match names it %s', async (_, write) => {
+  ])('is recognized in If-None-Match: %s', async (_, write) => {
     const { id } = await user.register()
     for (const path of [`assets/${id}/`, '/api/v3/openapi.json', '/graphql']) {
       const ask = (headers: object) => user.rest('GET', path, { headers: { Accept: 'text/html, */*', ...headers } })
@@ -49,7 +49,7 @@ describe('the version of an asset', () => {
     }
   })
 
-  it('is another for whoever is told something else: a browser would show them what it has kept of somebody before them', async () => {
+  it('differs between callers who see different fields, so a shared browser cache leaks nothing', async () => {
     const { id } = await user.register({ public_access: 'true' })
     const read = (rest: Rest, headers = {}) => rest('GET', `assets/${id}/`, { headers })
     const own = await read(user.rest)
@@ -62,7 +62,7 @@ describe('the version of an asset', () => {
     }
   })
 
-  it('changes with all else that is told, and not for a writer: names of people, links that end', async () => {
+  it('changes with owner names and signed URLs, without causing write conflicts', async () => {
     const owner = await app.newUser()
     const { id } = await owner.register()
     const read = (etag?: string) =>
@@ -84,7 +84,7 @@ describe('the version of an asset', () => {
     expectError(await owner.rest('PATCH', `assets/${id}/`, { json: { caption: 'y' }, headers }), 'CONFLICT')
   })
 
-  it('given in If-Match lets only the first of two writers through', async () => {
+  it('in If-Match lets only the first of two concurrent updates succeed', async () => {
     const writer = await app.newUser()
     const { id } = await writer.register()
     const etag = (await writer.rest('GET', `assets/${id}/`)).headers.get('etag')!
@@ -106,7 +106,7 @@ describe('the version of an asset', () => {
     '"head"',
     // As Apache writes it of what it compresses.
     '"current-gzip"',
-  ])('taken as %s lets a writer through', async (form) => {
+  ])('in If-Match as %s allows an update', async (form) => {
     const { id } = await user.register()
     const current = (await user.rest('GET', `assets/${id}/`)).headers.get('etag')!.replaceAll('"', '')
     const header = form.replace('current', current).replace('head', current.split('+')[0]!)
