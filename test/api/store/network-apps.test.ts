@@ -55,7 +55,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     }
   })
 
-  it('have all fields that were sent', async () => {
+  it('keep all fields that were sent', async () => {
     const fields = { name: newName(), webhookUrl: WEBHOOK, deliveryFailurePolicy: policy('REFUND') }
     const { webhookSecret, ...made } = await created(fields)
     expect(webhookSecret).toMatch(SECRET)
@@ -75,7 +75,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await secretsOf(id)).now).toMatch(SECRET)
   })
 
-  it('are rejected with all problems together', async () => {
+  it('are rejected with all problems in one response', async () => {
     const wrong = { name: ' ', price: '-1', webhookUrl: 'http://user@10.0.0.1/' }
     expect((await create(wrong)).fails('VALIDATION_FAILED')).toEqual({
       name: ['This field may not be blank.'],
@@ -99,12 +99,12 @@ describe.each(bothApis)('network apps over $name', (api) => {
     ['webhookUrl', 'https://[::1]/', /internal/],
     ['webhookUrl', 'https://169.254.169.254/latest', /internal/],
     ['webhookUrl', 'https://a:b@receiver.example.org/', /credentials/],
-  ])('are rejected with the %s %j', async (field, value, message) => {
+  ])('are rejected if the %s is %j', async (field, value, message) => {
     const details = (await create({ [field]: value })).fails('VALIDATION_FAILED')
     expect(details).toEqual({ [field]: [expect.stringMatching(message)] })
   })
 
-  it('have unique names in any case', async () => {
+  it('have names that are unique regardless of case', async () => {
     const name = newName('Upscale')
     await created({ name })
     const taken = ['A network app with this name already exists.']
@@ -113,7 +113,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await update(id, { name })).fails('VALIDATION_FAILED')).toEqual({ name: taken })
   })
 
-  it('are created once, with one secret, when ten requests have one idempotency key', async () => {
+  it('are created once, with one secret, for ten requests with one idempotency key', async () => {
     const options = newKey()
     const fields = { name: newName(), webhookUrl: WEBHOOK }
     const results = await Promise.all(Array.from({ length: 10 }, () => create(fields, options)))
@@ -126,7 +126,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect(await app.sql('select from network_apps where name = $1', [fields.name])).toHaveLength(1)
   })
 
-  it('change only in the fields that are sent', async () => {
+  it('change only the fields that are sent in an update', async () => {
     const { webhookSecret, ...made } = await created({ webhookUrl: WEBHOOK })
     const name = newName()
     const changed = (await update(made.id, { name, price: '3', deliveryFailurePolicy: policy('REFUND') })).ok()
@@ -146,7 +146,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await update(made.id, { webhookUrl: null })).ok().webhookUrl).toBeNull()
   })
 
-  it('are called again after a new URL is set', async () => {
+  it('have a disabled webhook enabled again by a new URL', async () => {
     const { id } = await created({ webhookUrl: WEBHOOK })
     const { uuid } = fromId(id)!
     await app.sql('update network_apps set webhook_disabled_at = now() where id = $1::uuid', [uuid])
@@ -155,7 +155,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect(await app.sql(row, [uuid])).toEqual([{ webhook_disabled_at: null, webhook_url: `${WEBHOOK}/2` }])
   })
 
-  it('are shown to users without their webhook, until they are deactivated', async () => {
+  it('are visible to users until they are deactivated, without their webhook', async () => {
     const { id } = await created({ webhookUrl: WEBHOOK })
     expect(await read(id, user)).toMatchObject({ id, price: '0.5', webhookUrl: null })
     for (let times = 0; times < 2; times += 1) (await api.deactivateNetworkApp(admin, { id })).ok()
@@ -171,7 +171,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     ;(await api.deactivateNetworkApp(admin, { id })).fails('NOT_FOUND')
   })
 
-  it('keep the previous webhook secret valid for a day after a rotation, also if the request is repeated', async () => {
+  it('keep the previous webhook secret valid for one day after a rotation, even if retried', async () => {
     const { id, webhookSecret } = await created({ webhookUrl: WEBHOOK })
     const options = newKey()
     const rotate = () => api.rotateWebhookSecret(admin, { id }, options)
@@ -198,11 +198,11 @@ describe.each(bothApis)('network apps over $name', (api) => {
   })
 })
 
-describe('REST network apps', () => {
+describe('network apps over REST', () => {
   const post = (fields: object, encoding = 'json') =>
     admin.rest('POST', 'store/network-apps/', { [encoding]: { name: newName(), price_mode: 'fixed', ...fields } })
 
-  it('have the record of the contract', async () => {
+  it('return exactly the fields of the contract', async () => {
     const { webhook_secret, ...record } = expectOk(await post({ price: '0.5', webhook_url: WEBHOOK }))
     expect(webhook_secret).toMatch(SECRET)
     expect(record).toEqual({
@@ -235,7 +235,7 @@ describe('REST network apps', () => {
     expect(body.error.details).toEqual(details)
   })
 
-  it('list the app with exactly the name first, then the newest that contain it, for administrators only', async () => {
+  it('are searched by name for administrators only: the exact match first, then newest partial matches', async () => {
     const name = `Résize_${randomUUID().slice(0, 8)}`
     const ids: string[] = []
     for (const each of [name, `The ${name}`, `The best ${name} of all`]) {
@@ -259,7 +259,7 @@ describe('REST network apps', () => {
   })
 })
 
-describe('GraphQL network apps', () => {
+describe('network apps over GraphQL', () => {
   const LIST = `query ($filter: NetworkAppFilter, $first: Int, $after: String, $last: Int, $before: String) {
     networkApps(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
       totalCount nodes { id webhookUrl } pageInfo { endCursor startCursor hasNextPage }
@@ -273,7 +273,7 @@ describe('GraphQL network apps', () => {
     return { ...page, ids: page.nodes.map(({ id }: { id: string }) => id) }
   }
 
-  it('are paged from both ends, the app with exactly the name first', async () => {
+  it('are paged from both ends, with the exact name match first', async () => {
     const name = newName('Resize')
     const exact = await create(name)
     const others: string[] = []
@@ -289,7 +289,7 @@ describe('GraphQL network apps', () => {
     expectError(await admin.graphql(LIST, { first: 1, after: 'rubbish' }), 'VALIDATION_FAILED')
   })
 
-  it('are listed for users while they are sold, and for administrators always', async () => {
+  it('are listed for users while they are on sale, and for administrators always', async () => {
     const name = newName()
     const id = await create(name)
     const node = async (caller: Caller) => expectOk(await caller.graphql(NODE, { id })).node

@@ -77,8 +77,8 @@ async function callWebhook(orderId: string) {
   for (const { id } of rows) await app.services.deliveries.handle({ deliveryId: id })
 }
 
-describe('a payment', () => {
-  it('sends the buyer a receipt that names the charge and how it was paid', async () => {
+describe('a payment of an order', () => {
+  it('sends the buyer a receipt with the transfer ID and the currencies used', async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const { id, name } = await newApp()
     const order = await buy(buyer, id)
@@ -91,7 +91,7 @@ describe('a payment', () => {
     expect(headers['content-language']).toEqual(['en'])
   })
 
-  it('tells the app’s owner what they earned after the platform’s share', async () => {
+  it("sends the app owner the earnings after the platform's share", async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const order = await buy(buyer, (await newApp()).id)
     const { subject, text } = await mailTo(owner, order, 'sale')
@@ -100,7 +100,7 @@ describe('a payment', () => {
     expect(text).not.toContain(buyer.username)
   })
 
-  it('is told in the buyer’s language', async () => {
+  it("sends the receipt in the buyer's language", async () => {
     const buyer = await app.newUser({ points: '12' })
     await speak(buyer, 'zh-TW')
     const order = await buy(buyer, (await newApp()).id)
@@ -110,15 +110,15 @@ describe('a payment', () => {
     expect(html).toContain('<html lang="zh-TW"')
   })
 
-  it('of nothing is told as free of charge', async () => {
+  it('of zero sends a receipt that says "free of charge"', async () => {
     const buyer = await app.newUser()
     const order = await buy(buyer, (await newApp({ price: '0' })).id)
     expect((await mailTo(buyer, order, 'receipt')).text).toContain('It is free of charge.')
   })
 })
 
-describe('an order whose webhook was given up', () => {
-  it('stays paid where the app keeps the money, and the buyer learns whom to write to', async () => {
+describe('an order with a failed webhook delivery', () => {
+  it('stays paid if the app keeps payments, and the buyer receives a contact address', async () => {
     const buyer = await app.newUser()
     const order = await buy(buyer, (await newApp({ webhook_url: goneUrl })).id)
     await callWebhook(order)
@@ -127,7 +127,7 @@ describe('an order whose webhook was given up', () => {
     expect(text).toContain(`write to ${owner.email}`)
   })
 
-  it('is given back where the app says so, and the buyer learns what came back', async () => {
+  it('is refunded if the app refunds failures, and the buyer receives the refunded amounts', async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const { id } = await newApp({ webhook_url: goneUrl })
     await owner.graphql(
@@ -144,7 +144,7 @@ describe('an order whose webhook was given up', () => {
 })
 
 describe('a refund by an administrator', () => {
-  it('is told to the buyer with its reason, in their language, once for each part', async () => {
+  it('sends the buyer one mail for each partial refund, with the reason, in their language', async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const { id, name } = await newApp()
     const order = await buy(buyer, id)
@@ -177,8 +177,8 @@ describe('a refund by an administrator', () => {
   })
 })
 
-describe('a mail job', () => {
-  it('that failed is carried out once the server is back, and arrives once', async () => {
+describe('a mail job for an order', () => {
+  it('is retried when the mail server recovers, and sends one mail', async () => {
     const buyer = await app.newUser()
     const { id } = await newApp()
     server.mood = '451'
@@ -198,7 +198,7 @@ describe('a mail job', () => {
     expect([mailsTo(buyer, order).length, mailsTo(owner, order).length]).toEqual([1, 1])
   })
 
-  it('of an order that is gone, or of a person who was erased, sends nothing and is done', async () => {
+  it('completes without a mail if the order is missing or the buyer was deleted', async () => {
     const before = server.visits
     await app.jobs.mail({ template: 'receipt', orderId: '01890000-0000-7000-8000-000000000000' })
     const buyer = await app.newUser()
@@ -214,7 +214,7 @@ describe('a mail job', () => {
     expect(server.visits).toBe(visits)
   })
 
-  it('of an order that was not paid or not refunded sends nothing', async () => {
+  it('sends no receipt for an unpaid order, and no refund mail without a refund', async () => {
     const buyer = await app.newUser()
     const { id } = await newApp()
     const paid = await buy(buyer, id)
@@ -230,7 +230,7 @@ describe('a mail job', () => {
     expect(server.visits).toBe(visits)
   })
 
-  it('leaves no address and no words in the log', () => {
+  it('logs neither addresses nor mail texts', () => {
     const logged = JSON.stringify(app.log.lines)
     expect(logged).not.toMatch(/@example\.org|Upscale/)
   })

@@ -27,10 +27,10 @@ const callsOf = (api: Api) => ({
   confirm: (buyer: Caller, id: string) => api.confirmOrder(buyer, { id }, { headers: store.service }),
 })
 
-describe.each(bothApis)('create an order over $name', (api) => {
+describe.each(bothApis)('the creation of an order over $name', (api) => {
   const { create, order } = callsOf(api)
 
-  it('fixes price and quote, and charges nothing', async () => {
+  it('fixes the price and the quote, and charges nothing', async () => {
     const buyer = await app.newUser({ points: '1', num: '5' })
     const actionArgs = { nid: 'bafy', nested: { a: [1] } }
     expect(await order(buyer, { actionArgs })).toMatchObject({
@@ -40,7 +40,7 @@ describe.each(bothApis)('create an order over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '5', points: '1' })
   })
 
-  it('finds the app by its name in any case, and keeps the price of the order', async () => {
+  it("finds the app by its name in any case, and keeps the price of the order if the app's price changes", async () => {
     const mine = await createStore(app, { price: '1' })
     const buyer = await app.newUser()
     const { id } = await order(buyer, { networkApp: mine.name.toUpperCase() })
@@ -65,7 +65,7 @@ describe.each(bothApis)('create an order over $name', (api) => {
     expect(Buffer.from(row!.action_args).includes('live-token')).toBe(false)
   })
 
-  it('rejects arguments over 64 KB or that are not an object', async () => {
+  it('rejects arguments that exceed 64 KB or are not an object', async () => {
     const buyer = await app.newUser()
     const details = (await create(buyer, { actionArgs: { a: 'x'.repeat(65_536) } })).fails('VALIDATION_FAILED')
     expect(details).toEqual({ actionArgs: ['Ensure this object has no more than 64 KB.'] })
@@ -73,7 +73,7 @@ describe.each(bothApis)('create an order over $name', (api) => {
     ;(await create(buyer, { networkApp: undefined })).fails('VALIDATION_FAILED')
   })
 
-  it('rejects an app that does not exist or is not sold any more', async () => {
+  it('rejects an app that does not exist or is deactivated', async () => {
     const buyer = await app.newUser()
     ;(await create(buyer, { networkApp: 'nobody sells this' })).fails('INVALID_NETWORK_APP_NAME')
     const closed = await createStore(app)
@@ -81,7 +81,7 @@ describe.each(bothApis)('create an order over $name', (api) => {
     ;(await create(buyer, {}, closed)).fails('INVALID_NETWORK_APP_NAME')
   })
 
-  it('needs a user and a valid API key, also to confirm', async () => {
+  it('requires a signed-in user and a valid API key, also for the confirmation', async () => {
     const buyer = await app.newUser()
     const input = { networkApp: store.appId }
     ;(await create(app)).fails('NOT_AUTHENTICATED')
@@ -91,7 +91,7 @@ describe.each(bothApis)('create an order over $name', (api) => {
     ;(await api.confirmOrder(buyer, { id })).fails('UNTRUSTED_CLIENT')
   })
 
-  it('rejects a wallet that cannot pay, and a price above maxCost', async () => {
+  it('rejects a wallet with too little balance, and a price above maxCost', async () => {
     const poor = await create(await app.newUser({ points: '0.5' }))
     poor.fails('INSUFFICIENT_FUND')
     expect(poor.text).toContain('2.5')
@@ -113,10 +113,10 @@ describe.each(bothApis)('create an order over $name', (api) => {
   })
 })
 
-describe.each(bothApis)('confirm an order over $name', (api) => {
+describe.each(bothApis)('the confirmation of an order over $name', (api) => {
   const { order, confirm } = callsOf(api)
 
-  it('charges points first, pays the owner and keeps the share of the platform, in one transfer', async () => {
+  it('charges points first, and pays the app owner and the platform in one transfer', async () => {
     const own = await createStore(app, { price: '2' })
     const buyer = await app.newUser({ points: '0.5', num: '3' })
     const { id } = await order(buyer, {}, own)
@@ -133,7 +133,7 @@ describe.each(bothApis)('confirm an order over $name', (api) => {
     expect(await app.wallet(own.owner)).toEqual({ num: '1.32', points: '0.44' })
   })
 
-  it('charges once and returns the same order to 40 requests that arrive together, and later', async () => {
+  it('charges once and returns the same order to 40 concurrent requests and later retries', async () => {
     const buyer = await app.newUser()
     const { id } = await order(buyer)
     const results = await Promise.all(Array.from({ length: 40 }, () => confirm(buyer, id)))
@@ -148,7 +148,7 @@ describe.each(bothApis)('confirm an order over $name', (api) => {
     expect(events).toEqual([{ n: 1 }, { n: 1 }])
   })
 
-  it('pays exactly as many concurrent orders as the wallet can', async () => {
+  it('pays exactly as many concurrent orders as the balance covers', async () => {
     const buyer = await app.newUser({ points: '5', num: '2.5' })
     const orders = await Promise.all(Array.from({ length: 8 }, () => order(buyer)))
     const results = await Promise.all(orders.map(({ id }) => confirm(buyer, id)))
@@ -158,7 +158,7 @@ describe.each(bothApis)('confirm an order over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '0' })
   })
 
-  it('pays orders of two users who buy from each other at once, and of one who buys from themselves', async () => {
+  it('pays concurrent orders of two users who buy from each other or from themselves', async () => {
     const newSeller = () => app.newUser({ role: 'ADMIN', num: '50' })
     const [one, other] = await Promise.all([newSeller(), newSeller()])
     const [ofOne, ofOther] = [await createStore(app, { owner: one }), await createStore(app, { owner: other })]
@@ -195,7 +195,7 @@ describe.each(bothApis)('confirm an order over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })
   })
 
-  it('rejects a cancelled order, and a paid order cannot be cancelled', async () => {
+  it('rejects a cancelled order; a paid order cannot be cancelled', async () => {
     const buyer = await app.newUser()
     const [cancelled, paid] = [await order(buyer), await order(buyer)]
     for (let times = 0; times < 2; times += 1) (await api.cancelOrder(buyer, { id: cancelled.id })).ok()
@@ -212,7 +212,7 @@ describe.each(bothApis)('confirm an order over $name', (api) => {
     expect(new Set(results.map(({ text }) => text)).size).toBe(1)
   })
 
-  it('enqueues mails and webhook delivery in the transaction of the payment', async () => {
+  it('enqueues mails and the webhook delivery in the transaction of the payment', async () => {
     const called = await createStore(app)
     await app.sql(
       `update network_apps set webhook_url = 'https://example.org/hook', webhook_secret = '\\x00' where name = $1`,

@@ -33,11 +33,11 @@ const booksOf = (id: string) =>
     [fromId(id)!.uuid],
   )
 
-describe.each(bothApis)('refund an order over $name', (api) => {
+describe.each(bothApis)('the refund of an order over $name', (api) => {
   const refund = (orderId: string, fields: Input = {}, headers = {}, caller: Caller = admin) =>
     api.refundOrder(caller, { orderId, reason: 'Broken', ...fields }, { headers })
 
-  it('returns the whole payment to the buyer, with the shares of seller and platform', async () => {
+  it('returns the whole payment to the buyer from the shares of seller and platform', async () => {
     const seller = await app.admin()
     const sale = await buy(await createStore(app, { owner: seller }))
     expect(await app.wallet(seller)).toEqual({ num: '1.32', points: '0.88' })
@@ -88,7 +88,7 @@ describe.each(bothApis)('refund an order over $name', (api) => {
     expect(await app.wallet(seller)).toEqual({ num: '0', points: '0' })
   })
 
-  it('is available to a payment that waits for the wallet', async () => {
+  it('provides its funds to a payment that waits for the same wallet', async () => {
     const sale = await buy()
     const next = await store.order(sale.buyer)
     const wallet = `select from wallets where user_id = '${sale.buyer.id}' for update`
@@ -130,7 +130,7 @@ describe.each(bothApis)('refund an order over $name', (api) => {
     expect(await orderOf(sale)).toMatchObject({ totalRefunded: '2', status: 'SUCCESS' })
   })
 
-  it('takes from the platform what the seller has already spent', async () => {
+  it('takes the amount that the seller already spent from the platform', async () => {
     const seller = await app.newUser({ role: 'ADMIN', num: '0', points: '0' })
     const sale = await buy(
       await createStore(app, { owner: seller, price: '10' }),
@@ -142,7 +142,7 @@ describe.each(bothApis)('refund an order over $name', (api) => {
     expect(await app.wallet(sale.buyer)).toEqual({ num: '5', points: '0' })
   })
 
-  it('executes once for one idempotency key and writes an audit entry', async () => {
+  it('takes effect once for one idempotency key, and writes an audit entry', async () => {
     const sale = await buy()
     const headers = { 'Idempotency-Key': randomUUID() }
     const answers = await Promise.all(Array.from({ length: 6 }, () => refund(sale.id, { amount: '1' }, headers)))
@@ -198,7 +198,7 @@ describe.each(bothApis)('refund an order over $name', (api) => {
     expect(await feedOf(seller)).toEqual(['order.created', 'order.paid', 'order.refunded'])
   })
 
-  it('is for administrators', async () => {
+  it('is available only to administrators', async () => {
     const { buyer, id } = await buy()
     ;(await refund(id, {}, {}, app)).fails('NOT_AUTHENTICATED')
     ;(await refund(id, {}, {}, buyer)).fails('PERMISSION_DENIED')
@@ -206,7 +206,7 @@ describe.each(bothApis)('refund an order over $name', (api) => {
   })
 })
 
-it('REST rejects an empty amount in a form instead of refunding everything', async () => {
+it('REST rejects an empty amount in a form instead of refunding the whole payment', async () => {
   const { buyer, id } = await buy()
   const urlencoded = { amount: '', reason: 'Broken' }
   const answer = await admin.rest('POST', `store/network-app-orders/${id}/refunds/`, { urlencoded })
