@@ -81,7 +81,7 @@ async function moveMuch() {
   return { user, store }
 }
 
-it('tells the balance after each movement, whatever moved it, from wherever a page begins', async () => {
+it('a statement returns the balance after each transfer of any kind, on pages of any size', async () => {
   const { user, store } = await moveMuch()
   for (const who of [user, store.owner]) {
     const noted = await notedOf(who)
@@ -100,7 +100,7 @@ it('tells the balance after each movement, whatever moved it, from wherever a pa
   }
 })
 
-it('stores the balance after each transfer, also when one statement makes several transfers', async () => {
+it('stores the balance after each transfer, even if one SQL statement makes several transfers', async () => {
   const user = await app.newUser({ points: '0' })
   await notesEvery('true')
   await creditDepositsOf(app, user, 3)
@@ -113,7 +113,7 @@ it('stores the balance after each transfer, also when one statement makes severa
   expect(noted.map(({ num }) => Number(num))).toEqual([1, 2, 3, 4, 5])
 })
 
-it('holds what is noted to the entries, and changes it never again', async () => {
+it('stored balances are immutable, and the invariants compare them with the entries', async () => {
   const user = await app.newUser({ points: '0' })
   await notesEvery('true')
   for (const amount of ['1', '2']) await give(user, amount)

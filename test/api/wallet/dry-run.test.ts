@@ -129,7 +129,7 @@ describe.each([
     ])
   })
 
-  it('keeps nothing of the file', async () => {
+  it('stores nothing of the file', async () => {
     const user = await app.newUser()
     const file = new File([randomBytes(600_000)], 'large.bin')
     expect((await post(user, { asset_file: file })).body.errors).toEqual([])

@@ -25,8 +25,8 @@ const eventsOf = async (user: SignedIn) =>
     await app.sql<{ type: string }>('select type from events where owner_id = $1::uuid order by sequence', [user.id])
   ).map(({ type }) => type)
 
-describe('granting points', () => {
-  it('adds the points with one transfer that has the reason, and appends an event', async () => {
+describe('a grant of points', () => {
+  it('adds the points in one transfer with the reason, and appends an event', async () => {
     const user = await app.newUser()
     const answer = await give(user)
     expect(answer.status).toBe(201)
@@ -53,7 +53,7 @@ describe('granting points', () => {
     expect(trail).toEqual({ user_id: admin.id })
   })
 
-  it('returns the same grant for the same key through both APIs after the user deleted the account', async () => {
+  it('returns the same grant for one idempotency key in both APIs after the account is deleted', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const input = { userId: user.publicId, amount: '5', reason: 'A present' }
@@ -85,7 +85,7 @@ describe('granting points', () => {
     ['no reason', { reason: ' ' }],
     ['a reason that is too long', { reason: 'x'.repeat(501) }],
     ['nobody', { user_id: '' }],
-  ])('is refused with %s, and nothing is given', async (_, fields) => {
+  ])('is rejected with %s, and grants nothing', async (_, fields) => {
     const user = await app.newUser()
     const { body } = expectError(await give(user, fields), 'VALIDATION_FAILED')
     expect(Object.keys(body.error.details)).toEqual(Object.keys(fields))
@@ -93,13 +93,13 @@ describe('granting points', () => {
     expect(await eventsOf(user)).toEqual([])
   })
 
-  it('is refused for a user who is not there', async () => {
+  it('returns 404 for an unknown user', async () => {
     const user = await app.newUser()
     expectError(await give(user, { user_id: 'nobody@example.org' }), 'NOT_FOUND')
     expectError(await give(user, { user_id: admin.publicId.replace('user_', 'order_') }), 'NOT_FOUND')
   })
 
-  it('happens once for an idempotency key, also when eight ask at once', async () => {
+  it('is made once for one idempotency key, even for eight concurrent requests', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(user, {}, admin.rest, headers)))
@@ -114,22 +114,25 @@ describe('granting points', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '17' })
   })
 
-  it.each(['anonymous', 'user', 'admin'] as const)('by %s is the same at both doors', async (kind) => {
-    const [one, other] = [await app.newUser(), await app.newUser()]
-    const actor = { anonymous: app, user: await app.newUser(), admin }[kind]
-    const shown = ({ amount, reason }: { amount: string; reason: string }) => ({ amount, reason })
-    const rest: Answer = await give(one, {}, actor.rest)
-    const graphql = await actor.graphql(grantMutation, {
-      input: { userId: other.publicId, amount: '5', reason: 'A present' },
-    })
-    const code = { anonymous: 'NOT_AUTHENTICATED', user: 'PERMISSION_DENIED', admin: undefined }[kind]
-    expect([codeOf(rest), codeOf(graphql)]).toEqual([code, code])
-    if (kind === 'admin') expect(shown(graphql.body.data.grantPoints.grant)).toEqual(shown(rest.body))
-    expect(await app.wallet(other)).toEqual(await app.wallet(one))
-  })
+  it.each(['anonymous', 'user', 'admin'] as const)(
+    'by the caller "%s" has the same result in both APIs',
+    async (kind) => {
+      const [one, other] = [await app.newUser(), await app.newUser()]
+      const actor = { anonymous: app, user: await app.newUser(), admin }[kind]
+      const shown = ({ amount, reason }: { amount: string; reason: string }) => ({ amount, reason })
+      const rest: Answer = await give(one, {}, actor.rest)
+      const graphql = await actor.graphql(grantMutation, {
+        input: { userId: other.publicId, amount: '5', reason: 'A present' },
+      })
+      const code = { anonymous: 'NOT_AUTHENTICATED', user: 'PERMISSION_DENIED', admin: undefined }[kind]
+      expect([codeOf(rest), codeOf(graphql)]).toEqual([code, code])
+      if (kind === 'admin') expect(shown(graphql.body.data.grantPoints.grant)).toEqual(shown(rest.body))
+      expect(await app.wallet(other)).toEqual(await app.wallet(one))
+    },
+  )
 })
 
-it('is what the command line gives, too, by the system', async () => {
+it('the command line grants points as the system, once for one idempotency key', async () => {
   const user = await app.newUser()
   const idempotency = { key: randomUUID(), replayed: false }
   const grant = () =>

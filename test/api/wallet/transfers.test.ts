@@ -58,7 +58,7 @@ async function userWithGrants(count: number): Promise<SignedIn> {
   return user
 }
 
-it('tells each movement with its kind, its subject and the balance after it, newest first', async () => {
+it('a statement lists transfers newest first, with kind, subject and balance', async () => {
   const user = await app.newUser({ points: '0' })
   const grant = await give(user, '0.2')
   await user.register()
@@ -84,7 +84,7 @@ it('tells each movement with its kind, its subject and the balance after it, new
   expect(page.edges.every(({ cursor, node }) => cursor === node.id && /^transfer_/.test(cursor))).toBe(true)
 })
 
-it('tells the balance of each currency after each movement', async () => {
+it('a statement returns the balance of each currency after each transfer', async () => {
   const user = await app.newUser({ points: '0.1', num: '5' })
   await user.register()
   await user.register()
@@ -96,7 +96,7 @@ it('tells the balance of each currency after each movement', async () => {
   expect(lines.slice(2).map(([, , num, points]) => [num, points])).toContainEqual(['5', '0.1'])
 })
 
-it.each(['down', 'up'] as const)('pages %s without a gap, and the balances stay right', async (direction) => {
+it.each(['down', 'up'] as const)('pages a statement %s without gaps and with correct balances', async (direction) => {
   const user = await userWithGrants(7)
   const lines: Line[] = []
   let cursor: string | undefined
@@ -111,7 +111,7 @@ it.each(['down', 'up'] as const)('pages %s without a gap, and the balances stay 
   expect(lines.map(({ balance }) => balance.points)).toEqual(['28', '21', '15', '10', '6', '3', '1'])
 })
 
-it('leaves out an offset, for callers that page by position', async () => {
+it('skips the first transfers of a statement for a given offset', async () => {
   const user = await userWithGrants(4)
   const page = await read(user, { first: 2, offset: 1 })
   expect(linesOf(page).map(({ points, balance }) => [points, balance.points])).toEqual([
@@ -120,7 +120,7 @@ it('leaves out an offset, for callers that page by position', async () => {
   ])
 })
 
-it('ends in the balance that the wallet has, after concurrent charges', async () => {
+it('the last balance of a statement matches the wallet after concurrent charges', async () => {
   const user = await app.newUser({ points: '0' })
   await give(user, '2')
   await Promise.all(Array.from({ length: 5 }, () => user.register()))
@@ -130,12 +130,12 @@ it('ends in the balance that the wallet has, after concurrent charges', async ()
   expect(add(...lines.map((line) => line.points))).toBe(points)
 })
 
-it('is empty for a wallet that nothing moved', async () => {
+it('a statement is empty for a wallet without transfers', async () => {
   const user = await app.newUser({ points: '0' })
   expect(await read(user)).toMatchObject({ totalCount: 0, edges: [], pageInfo: { hasNextPage: false } })
 })
 
-it('shows only one’s own, and nothing to the anonymous', async () => {
+it('a statement shows only transfers of the caller, and rejects anonymous callers', async () => {
   const user = await userWithGrants(1)
   expect(linesOf(await read(user))).toHaveLength(1)
   expect(linesOf(await read(admin))).toEqual([])
@@ -143,14 +143,14 @@ it('shows only one’s own, and nothing to the anonymous', async () => {
   expectError(await app.rest('GET', 'wallet/transfers/'), 'NOT_AUTHENTICATED')
 })
 
-it('refuses a cursor that no page gave out', async () => {
+it('a statement rejects an invalid cursor', async () => {
   const user = await app.newUser()
   for (const after of ['', 'GPC:S:x', toId('order', user.id), 'transfer_x']) {
     expectError(await user.graphql(statementQuery, { first: 1, after }), 'VALIDATION_FAILED')
   }
 })
 
-describe('a line by its identifier', () => {
+describe('a transfer found by its ID', () => {
   const find = async (who: Pick<SignedIn, 'graphql'>, id: string) =>
     expectOk(
       await who.graphql(
@@ -160,14 +160,14 @@ describe('a line by its identifier', () => {
       ),
     ).node
 
-  it('is as the page has it, wherever it stands', async () => {
+  it('is the same as on the page of the statement', async () => {
     const user = await userWithGrants(3)
     for (const line of linesOf(await read(user))) {
       expect(await find(user, line.id)).toEqual({ __typename: 'Transfer', ...line })
     }
   })
 
-  it('is seen from each side as each wallet has it', async () => {
+  it('shows buyer and seller the amounts of their own wallet, and others nothing', async () => {
     const { order, buyer, owner } = await sellOnce()
     const [paid] = await app.sql<{ id: string }>('select id from transfers where reference = $1', [
       `order:${fromId(order.id)!.uuid}`,
@@ -178,7 +178,7 @@ describe('a line by its identifier', () => {
     for (const who of [await app.newUser(), await app.admin(), app]) expect(await find(who, id)).toBeNull()
   })
 
-  it('leads to the grant that it is about, for whom it was given to and for administrators', async () => {
+  it('links to its grant, which only the recipient and administrators can read', async () => {
     const user = await userWithGrants(1)
     const [line] = linesOf(await read(user))
     const grant = {
@@ -194,7 +194,7 @@ describe('a line by its identifier', () => {
   })
 })
 
-it('is the same at both doors', async () => {
+it('REST and GraphQL return the same statement', async () => {
   const user = await userWithGrants(3)
   await user.register()
   const rest = expectOk(await user.rest('GET', 'wallet/transfers/?limit=2&offset=1'))
