@@ -100,8 +100,8 @@ async function passTime(sale: Sale, attempts?: number) {
   )
 }
 
-describe('A paid order', () => {
-  it('calls the webhook with its order and arguments, and succeeds', async () => {
+describe('the webhook delivery of a paid order', () => {
+  it('sends the order with its arguments, and marks the order successful', async () => {
     const sale = await sell(answerWith(200, {}, 'thanks'), { actionArgs: { nid: 'bafy', depth: { n: 1 } } })
     expect(sale.order.status).toBe('pending')
     const delivery = await attempted(sale, 1)
@@ -142,7 +142,7 @@ describe('A paid order', () => {
     expect(await feedOf(sale.store.owner)).toEqual(['order.paid', 'delivery.delivered'])
   })
 
-  it('keeps what a receiver sends back, but never an argument of the order', async () => {
+  it('stores the response of the receiver without any argument of the order', async () => {
     const token = 'live-token-0123456789abcdef'
     const sale = await sell((res, { body }) => void res.end(body), { actionArgs: { auth: [{ token }] } })
     const delivery = await attempted(sale, 1)
@@ -150,7 +150,7 @@ describe('A paid order', () => {
     expect(JSON.stringify(await app.sql('select * from webhook_attempts'))).not.toContain(token)
   })
 
-  it('is told again with the same id and body until it is taken', async () => {
+  it('is retried with the same event ID and body until the receiver accepts it', async () => {
     let failures = 2
     const sale = await sell((res) => {
       failures -= 1
@@ -169,12 +169,12 @@ describe('A paid order', () => {
     expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  it('waits as long as a busy receiver asks', async () => {
+  it('waits for the Retry-After time of a busy receiver', async () => {
     const sale = await sell(answerWith(503, { 'retry-after': '3600' }))
     expectWait(await attempted(sale, 1), 3_600, 3_600)
   })
 
-  it('is signed with both secrets during a rotation', async () => {
+  it('is signed with both secrets during a secret rotation', async () => {
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
     const { webhook_secret: next } = expectOk(
@@ -197,8 +197,8 @@ describe('A paid order', () => {
   })
 })
 
-describe('A receiver that never takes it', () => {
-  it('leaves the order paid and failed where the app keeps it', async () => {
+describe('a receiver that always fails', () => {
+  it('leaves the order paid and failed if the app keeps payments', async () => {
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
     const wallet = await app.wallet(sale.buyer)
@@ -212,7 +212,7 @@ describe('A receiver that never takes it', () => {
     expect(await mailsOf(sale)).toEqual(['order-failed', 'receipt', 'sale'])
   })
 
-  it('gives the money back where the app refunds', async () => {
+  it('causes a refund to the buyer if the app refunds failures', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund' })
     await attempted(sale, 1)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '98.5', points: '0' })
@@ -232,7 +232,7 @@ describe('A receiver that never takes it', () => {
     expect(books).toEqual([{ book: 'REVENUE', amount: '0' }])
   })
 
-  it('gives all of it back even when the owner has spent their share', async () => {
+  it('causes a full refund even if the app owner has spent the earnings', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund', price: '10' })
     await attempted(sale, 1)
     // The owner buys something for all the points and nearly all the num they earned.
@@ -247,7 +247,7 @@ describe('A receiver that never takes it', () => {
     expect(await statusOf(sale)).toBe('REFUNDED')
   })
 
-  it('that is gone (410) is not called again, and nothing more is sent to it', async () => {
+  it('is not called again after it returns 410, until it has a new URL', async () => {
     const sale = await sell(answerWith(410))
     expect(await attempted(sale, 1)).toMatchObject({ status: 'given_up' })
     expect(await statusOf(sale)).toBe('FAILURE')
@@ -275,7 +275,7 @@ describe('A receiver that never takes it', () => {
     expect([await statusOf(second), back.calls.length]).toEqual(['SUCCESS', 1])
   })
 
-  it('that is gone has who pays until it is back get the money back where the app refunds', async () => {
+  it('with status 410 causes an immediate refund of later payments if the app refunds failures', async () => {
     const sale = await sell(answerWith(410), { policy: 'refund' })
     await attempted(sale, 1)
     const wallet = await app.wallet(sale.buyer)
@@ -288,8 +288,8 @@ describe('A receiver that never takes it', () => {
   })
 })
 
-describe('The log', () => {
-  it('is for administrators', async () => {
+describe('the delivery log', () => {
+  it('is available only to administrators', async () => {
     const sale = await sell(answerWith(200))
     const { id } = await attempted(sale, 1)
     for (const [method, path] of [
@@ -304,7 +304,7 @@ describe('The log', () => {
     expect(expectOk(node).node).toBeNull()
   })
 
-  it('shows the same on both doors, and filters', async () => {
+  it('returns the same deliveries in both APIs, and supports filters', async () => {
     const sale = await sell(answerWith(200))
     const delivery = await attempted(sale, 1)
     const { owner } = sale.store
@@ -336,7 +336,7 @@ describe('The log', () => {
     expectError(await owner.rest('GET', 'store/webhook-deliveries/delivery_none/'), 'NOT_FOUND')
   })
 
-  it('can be replayed: an order that had failed succeeds then', async () => {
+  it('allows the replay of a failed delivery, and the order then succeeds', async () => {
     let status = 500
     const sale = await sell((res) => void res.writeHead(status).end())
     await attempted(sale, 1)
@@ -355,7 +355,7 @@ describe('The log', () => {
     expect(new Set(sale.receiver.calls.map(({ body }) => body)).size).toBe(1)
   })
 
-  it('of an order that was refunded cannot be replayed', async () => {
+  it('rejects the replay of a delivery for a refunded order', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund' })
     await attempted(sale, 1)
     await passTime(sale, 9)
@@ -368,7 +368,7 @@ describe('The log', () => {
   })
 })
 
-describe('A test event', () => {
+describe('a webhook test event', () => {
   const hook = async (url?: string) => {
     const store = await createStore(app)
     const json = { name: `${store.name}-tried`, price: '1', price_mode: 'fixed', webhook_url: url }
@@ -381,7 +381,7 @@ describe('A test event', () => {
       ({ status, attempt_count }) => status !== 'pending' && attempt_count === attempts,
     )
 
-  it('is signed like any other, told apart, charged to nobody, and sent once by one key', async () => {
+  it('is signed, has its own type, charges nobody, and is sent once for one idempotency key', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
     const { owner, appId, secret } = await hook(receiver.url)
     const before = await app.sql('select count(*)::int as n from transfers')
@@ -411,7 +411,7 @@ describe('A test event', () => {
     expect(delivered + pending + givenUp).toBe(orders!.n)
   })
 
-  it('has one attempt, changes nothing when it fails, and can be sent again', async () => {
+  it('has one attempt, does not disable the webhook if it fails, and can be replayed', async () => {
     let status = 410
     const receiver = await startReceiver(onTestFinished, (res) => void res.writeHead(status).end())
     const { owner, appId } = await hook(receiver.url)
@@ -431,7 +431,7 @@ describe('A test event', () => {
     expect(new Set(receiver.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
   })
 
-  it('needs an app with a webhook, and an administrator', async () => {
+  it('requires an app with a webhook, and an administrator', async () => {
     const { store, owner, appId } = await hook()
     const test = (user: SignedIn, id: string) => user.rest('POST', `store/network-apps/${id}/test-events/`)
     const refused = expectError(await test(owner, appId), 'VALIDATION_FAILED')
@@ -440,7 +440,7 @@ describe('A test event', () => {
     expectError(await test(await app.newUser(), store.appId), 'PERMISSION_DENIED')
   })
 
-  it('stands beside the payments in the log, which show what was sent but for the arguments', async () => {
+  it('appears in the log with payment deliveries, which show the payload without order arguments', async () => {
     const sale = await sell(answerWith(200), { actionArgs: { token: 'live-token' } })
     const { id } = await attempted(sale, 1)
     const { payload, event_type: type } = expectOk(
@@ -452,8 +452,8 @@ describe('A test event', () => {
   })
 })
 
-describe('Two workers with the same delivery', () => {
-  it('record one attempt, and the receiver hears the same twice', async () => {
+describe('two workers with the same delivery', () => {
+  it('record one attempt, although the receiver gets the same request twice', async () => {
     let waiting: (() => void)[] = []
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
@@ -483,8 +483,8 @@ describe('Two workers with the same delivery', () => {
   })
 })
 
-describe('A delivery that is replayed', () => {
-  it('while an attempt is being written down keeps neither of them waiting for the other', async () => {
+describe('the replay of a delivery', () => {
+  it('does not deadlock with the recording of an attempt', async () => {
     let answer = () => {}
     const sale = await sell((response) => {
       answer = () => void response.end()
@@ -509,7 +509,7 @@ describe('A delivery that is replayed', () => {
   })
 })
 
-describe('An order that an administrator gives back', () => {
+describe('an order refunded by an administrator', () => {
   const giveBack = async ({ store, order }: Sale, json: object = {}) =>
     expectOk(
       await store.owner.rest('POST', `store/network-app-orders/${order.id}/refunds/`, {
@@ -524,7 +524,7 @@ describe('An order that an administrator gives back', () => {
       ({ length }) => length === count,
     )
 
-  it('is told to the webhook, part by part, without the reason, as the feed of the seller tells it', async () => {
+  it("sends each partial refund to the webhook without its reason, like the seller's event feed", async () => {
     const sale = await sell(refuseToServe)
     await attempted(sale, 1)
     const parts = [await giveBack(sale, { amount: '2' }), await giveBack(sale)]
@@ -558,7 +558,7 @@ describe('An order that an administrator gives back', () => {
     expect(await mailsOf(sale)).toEqual(['administrator-refund', 'administrator-refund', 'receipt', 'sale'])
   })
 
-  it('stays what it was when the webhook takes that, and is not told as paid once all of it is back', async () => {
+  it('keeps its status after a refund event, and sends no paid event after a full refund', async () => {
     const sale = await sell(refuseToServe, { policy: 'refund' })
     await attempted(sale, 1)
     await giveBack(sale, { amount: '1' })
@@ -578,7 +578,7 @@ describe('An order that an administrator gives back', () => {
     await refundsDelivered(sale, 2)
   })
 
-  it('gets the rest when its webhook is given up at the same time, and never more', async () => {
+  it('gets exactly the remaining amount if its webhook delivery fails at the same time', async () => {
     const sale = await sell(refuseToServe, { policy: 'refund' })
     await attempted(sale, 1)
     await giveBack(sale, { amount: '1' })

@@ -15,7 +15,7 @@ async function breakOff(port: number) {
   await once(socket, 'close')
 }
 
-it('The receiver in the documentation takes our call once, and nobody else’s', async () => {
+it('the documented example receiver processes a signed call once, and rejects forged calls', async () => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const port = await findFreePort()
   const receiver = spawn(process.execPath, ['docs/examples/webhook-receiver.ts'], {

@@ -36,7 +36,7 @@ async function start() {
   )
 }
 
-it('calls the webhook of what was paid, and destroys the key of who deleted their account, a year ago', async () => {
+it("after a year of downtime, delivers webhooks of paid orders and destroys deleted accounts' keys", async () => {
   const receiver = await startReceiver(onTestFinished, answerWith(200))
   const json = { name: 'Hooked', price_mode: 'fixed', price: '2.5', webhook_url: receiver.url }
   const { id: network_app } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
