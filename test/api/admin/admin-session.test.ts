@@ -7,8 +7,8 @@ import { guarded, hiddenIn, openAdminScene } from './admin-scene.ts'
 
 const { app, admin, createBrowser, signIn, sell } = await openAdminScene()
 
-describe('the session of an administrator', () => {
-  it('begins with the password, in a cookie that no script and no other site gets', async () => {
+describe('an admin session', () => {
+  it('starts with the password, in an HttpOnly cookie with SameSite=Strict', async () => {
     const { answer, ask } = await signIn()
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin/orders'])
     expect(answer.headers.get('set-cookie')).toMatch(/^annal-admin=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
@@ -22,7 +22,7 @@ describe('the session of an administrator', () => {
     expect(page.text).not.toContain('<script')
   })
 
-  it('is nobody’s but an administrator’s, and a wrong password is told in the same words', async () => {
+  it('is denied to other users with the same message as for a wrong password', async () => {
     const user = await app.newUser()
     const [wrong, stranger] = [await signIn(admin, 'wrong'), await signIn(user)]
     for (const { answer, ask } of [wrong, stranger]) {
@@ -32,7 +32,7 @@ describe('the session of an administrator', () => {
     }
   })
 
-  it('is told when to try again, wherever the password is guessed', async () => {
+  it('shows the remaining wait after too many wrong passwords in any form', async () => {
     const guesser = await app.admin()
     const { submit } = await signIn(guesser)
     const guess = () => submit('/admin/new-key', { name: 'Mine', 'current-password': 'a guess' })
@@ -43,7 +43,7 @@ describe('the session of an administrator', () => {
     expect(seen.text).toMatch(/<p>Too many tries\. Try again in 1[45] minutes\.<\/p>/)
   })
 
-  it('opens no interface, and no access token opens the pages', async () => {
+  it('gives no access to the API, and access tokens give no access to admin pages', async () => {
     const { cookie, ask } = await signIn()
     const secret = cookie().split('=')[1]!
     expectError(
@@ -56,7 +56,7 @@ describe('the session of an administrator', () => {
     expect((await ask('/admin')).status).toBe(200)
   })
 
-  it('ends where another begins in its place, also somebody else’s', async () => {
+  it('ends when a user signs in again in the same browser, even with another account', async () => {
     const { ask, cookie } = await signIn()
     const other = await app.admin()
     const before = cookie()
@@ -68,7 +68,7 @@ describe('the session of an administrator', () => {
     expect((await createBrowser().ask('/admin', undefined, { cookie: before })).status).toBe(303)
   })
 
-  it('ends with the password, with the role, with time, and when it is told to', async () => {
+  it('ends with a password change, loss of the role, a lock, a timeout, or sign-out', async () => {
     const other = await app.admin()
     const statusOf = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status
     const endings = [
@@ -104,7 +104,7 @@ describe('the session of an administrator', () => {
     expect(trail.map(({ action }) => action)).toEqual(['admin-session.ended', 'admin-session.started'])
   })
 
-  it('ends with its owner’s other sessions, with a new password, and with everybody’s', async () => {
+  it('ends when its user revokes other sessions or sets a password, or all sessions are revoked', async () => {
     const other = await app.admin()
     const isIn = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status === 200
     const [one, two] = [await signIn(other), await signIn(other)]
@@ -127,7 +127,7 @@ describe('the session of an administrator', () => {
     expect(await isIn(fourth)).toBe(false)
   })
 
-  it('tells that it has ended, leads back to where one was, and to no other site', async () => {
+  it('shows that it has ended, and returns to the previous page but never to another site', async () => {
     const other = await app.admin()
     const session = await signIn(other)
     await app.sql('delete from admin_sessions where user_id = $1::uuid', [other.id])
@@ -157,7 +157,7 @@ describe('the session of an administrator', () => {
     expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
   })
 
-  it('whose cookie the browser does not keep is told of, with what to do about it', async () => {
+  it('shows an error with a solution if the browser does not keep the cookie', async () => {
     const referer = { referer: `${app.url}/admin/sign-in?next=%2Fadmin` }
     const lost = await createBrowser().ask('/admin', undefined, referer)
     const at = lost.headers.get('location')!
@@ -171,7 +171,7 @@ describe('the session of an administrator', () => {
     expect((await ask('/admin', undefined, referer)).status).toBe(200)
   })
 
-  it('that ends while a form is filled in loses nothing of it but the password', async () => {
+  it('that ends while a form is being filled in keeps all fields except the password', async () => {
     const [other, user] = [await app.admin(), await app.newUser()]
     const isLocked = async () =>
       (await app.sql('select locked_at from users where id = $1::uuid', [user.id]))[0]!.locked_at !== null
@@ -207,7 +207,7 @@ describe('the session of an administrator', () => {
     ])
   })
 
-  it('that has ended keeps nothing of a form that another site sends, and of one that leads nowhere', async () => {
+  it('that has ended keeps no fields of a form from another site or for an unknown page', async () => {
     const headers = { cookie: `annal-admin=${'x'.repeat(43)}` }
     const foreign = { ...headers, 'sec-fetch-site': 'cross-site' }
     const form = { reason: 'Forged' }
@@ -228,7 +228,7 @@ describe('the session of an administrator', () => {
     expect(foreignSignIn.text).not.toContain('Forged')
   })
 
-  it('answers each address by its methods', async () => {
+  it('returns 405 with the allowed methods for other methods of each page', async () => {
     const { cookie } = await signIn()
     const ask = async (method: string, path: string) => {
       const { status, headers } = await fetch(app.url + path, { method, headers: { cookie: cookie() } })
@@ -242,7 +242,7 @@ describe('the session of an administrator', () => {
     expect(await ask('HEAD', '/admin')).toEqual([200, null])
   })
 
-  it('takes the forms of its pages where a proxy asks by another host, and a browser tells no more than the origin', async () => {
+  it('accepts forms from its own origin behind a proxy with another Host header', async () => {
     const urlencoded = { email: admin.email, password: PASSWORD }
     const submit = async (origin: string) => {
       const headers = { Host: '127.0.0.1:4000', Origin: origin }
@@ -253,7 +253,7 @@ describe('the session of an administrator', () => {
       expect(await submit(other)).toBe(403)
   })
 
-  it('takes no form that another site sends', async () => {
+  it('rejects forms that another site sends', async () => {
     const { id } = await sell()
     const { ask } = await signIn()
     const form = { reason: 'x', ...guarded }

@@ -9,8 +9,8 @@ import { guarded, hiddenIn, openAdminScene, type Seen } from './admin-scene.ts'
 
 const { app, admin, store, signIn, sell } = await openAdminScene()
 
-describe('an administrator at the pages', () => {
-  it('sees how the service does, with a table behind each plot', async () => {
+describe('the admin pages', () => {
+  it('show the statistics of the service, with a table for each plot', async () => {
     await sell()
     const { ask } = await signIn()
     const { text } = await ask('/admin?days=7')
@@ -24,7 +24,7 @@ describe('an administrator at the pages', () => {
     expect(text).toContain(`<td class="number">${earned!.num}</td><td class="number">${earned!.points}</td>`)
   })
 
-  it('finds an order without its arguments, and gives it back once, after the password', async () => {
+  it('show an order without its arguments, and refund it once after the password is entered', async () => {
     const { buyer, id } = await sell()
     const { ask, submit } = await signIn()
     expect((await ask('/admin/orders?status=SUCCESS')).text).toContain(id)
@@ -56,7 +56,7 @@ describe('an administrator at the pages', () => {
     expect(await app.wallet(buyer)).toEqual({ num: '9.5', points: '0' })
   })
 
-  it('does again what a form says that was sent before with something else in it, when it is sent once more', async () => {
+  it('reject a changed form with a used key, and accept it when it is sent again', async () => {
     const { buyer, id } = await sell()
     const { ask } = await signIn()
     const at = `/admin/orders/${id}/refund`
@@ -76,7 +76,7 @@ describe('an administrator at the pages', () => {
     expect(Number((await app.wallet(buyer)).num)).toBeCloseTo(Number(num) + 0.2)
   })
 
-  it('registers a network app, changes it, rotates its secret and takes it out of sale', async () => {
+  it('create a network app, change it, rotate its secret and deactivate it', async () => {
     const { ask, submit } = await signIn()
     const fields = {
       name: 'Upscale',
@@ -100,7 +100,7 @@ describe('an administrator at the pages', () => {
     expect((await ask('/admin/apps?sold=no')).text).toContain('Upscale')
   })
 
-  it('changes of a network app what was changed in the form, and calls a receiver that is gone again when told to', async () => {
+  it('change only the edited fields of a network app, and re-enable its webhook on request', async () => {
     const { ask, submit } = await signIn()
     const name = 'Frequently edited'
     const json = { name, price_mode: 'fixed', price: '2.5', webhook_url: 'https://gone.example.org/' }
@@ -132,7 +132,7 @@ describe('an administrator at the pages', () => {
     expect((await read()).webhookUrl).toBeNull()
   })
 
-  it('is named beside each password that is asked for, so that a password manager writes that name into no other field', async () => {
+  it('put the username next to each password field, so password managers fill no other field', async () => {
     const { ask } = await signIn()
     for (const at of ['/admin/new-key', '/admin/new-grant']) {
       const { text } = await ask(at)
@@ -144,7 +144,7 @@ describe('an administrator at the pages', () => {
     expect((await ask('/admin/new-app')).text).not.toContain('autocomplete="username"')
   })
 
-  it('issues an API key, which is shown once, and revokes it', async () => {
+  it('create an API key, show it once, and revoke it', async () => {
     const { ask, submit } = await signIn()
     const { text } = await submit('/admin/new-key', { name: 'Phone app', ...guarded })
     const key = /<p class="secret">([^<]+)<\/p>/.exec(text)![1]!
@@ -163,7 +163,7 @@ describe('an administrator at the pages', () => {
     )
   })
 
-  it('is not told that a form had something else in it when the page of a key is loaded again after that was revoked', async () => {
+  it('create no second API key if the form is reloaded after the key is revoked', async () => {
     const { ask, submit } = await signIn()
     const form = { ...hiddenIn((await ask('/admin/new-key')).text), name: 'Scanner', ...guarded }
     const issued = await ask('/admin/new-key', form)
@@ -177,7 +177,7 @@ describe('an administrator at the pages', () => {
     expect((await app.sql(`select 1 from api_keys where name = 'Scanner'`)).length).toBe(1)
   })
 
-  it('finds an account by what is known of it, locks it with a reason, and unlocks it', async () => {
+  it('find an account by ID, address or name, lock it with a reason, and unlock it', async () => {
     const user = await app.newUser()
     const { ask, submit } = await signIn()
     expect((await ask('/admin/users')).text).toContain('Find an account')
@@ -210,7 +210,7 @@ describe('an administrator at the pages', () => {
     expect((await ask(`/admin/users/${admin.publicId}`)).text).not.toContain('/lock"')
   })
 
-  it('gives a reason of as many characters as its field takes, however the browser sends line breaks', async () => {
+  it('accept a reason of the maximum length with any kind of line break', async () => {
     const user = await app.newUser()
     const { ask, submit } = await signIn()
     const at = `/admin/users/${user.publicId}`
@@ -221,7 +221,7 @@ describe('an administrator at the pages', () => {
     expect((await ask(at)).text).toContain(typed)
   })
 
-  it('tries a webhook, and sees what was sent beside the answer', async () => {
+  it('send a webhook test event, and show the request and the response', async () => {
     const { ask, submit } = await signIn()
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks <3'))
     const json = { name: 'Tried', price_mode: 'fixed', price: '1', webhook_url: receiver.url }
@@ -241,7 +241,7 @@ describe('an administrator at the pages', () => {
     expect((await ask(`/admin/webhooks?networkAppId=${id}`)).text).toContain('webhook.test')
   })
 
-  it('is told beside the filter what is wrong with it, and finds back from an empty page', async () => {
+  it('show an error next to an invalid filter, and a link on an empty page', async () => {
     const { ask } = await signIn()
     const wrong = await ask('/admin/orders?buyerId=me')
     expect([wrong.status, /id="buyerId-problem"/.test(wrong.text)]).toEqual([400, true])
@@ -253,7 +253,7 @@ describe('an administrator at the pages', () => {
       expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
   })
 
-  it('sees where coins lie, what waits for them, and whose deposits and withdrawals there are', async () => {
+  it('show the coins held, waiting withdrawals, and deposits and withdrawals by user', async () => {
     const person = await app.newUser({ num: '1000005' })
     const json = { amount: '1000', to: `0x${'e2'.repeat(20)}`, current_password: PASSWORD }
     const { id, total } = expectOk(await person.rest('POST', 'wallet/withdrawals/', { json }))
@@ -286,7 +286,7 @@ describe('an administrator at the pages', () => {
     )
   })
 
-  it('gives points, and reads everybody’s trail', async () => {
+  it('grant points, and show the audit log of all users', async () => {
     const user = await app.newUser({ points: '0' })
     const { ask, submit } = await signIn()
     const fields = {

@@ -18,7 +18,7 @@ async function readDays(days: number) {
 }
 
 describe('the statistics of the service', () => {
-  it('are for administrators, for at most 31 days', async () => {
+  it('are available only to administrators, for at most 31 days', async () => {
     const ask = (actor: Pick<typeof admin, 'graphql'>, days: number) =>
       actor.graphql('query ($days: Int!) { figures(days: $days) { waitingCommits } }', { days })
     expectError(await ask(app, 1), 'NOT_AUTHENTICATED')
