@@ -52,7 +52,7 @@ it('reports a manifest with a did:web identity as valid, with its identity not c
   expect(again.rest).toMatchObject({ state: 'VALID', not_checked: ['identity not checked'], manifest_count: 2 })
 })
 
-it('does not check an identity whose issuer is on no list', async () => {
+it('does not check an identity whose issuer is not on a trust list', async () => {
   const { rest } = await register(await withIdentity(await newJpeg(), jwkIssuer(), { dir: app.env.ANNAL_DIR! }))
   expect(rest).toMatchObject({ state: 'VALID', not_checked: ['identity not checked'] })
 })
