@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 describe('the page of a public asset', () => {
-  it('tells what it is, who changed what, and what carries it, newest first', async () => {
+  it('shows the asset and its commits with their transactions, newest first', async () => {
     const page = await app.rest('GET', path)
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
     const { body } = await owner.rest('GET', `assets/${nid}/history/`)
@@ -59,13 +59,13 @@ describe('the page of a public asset', () => {
     expect(page.text).toContain(`<img src="${app.url}/ipfs/${nid}"`)
   })
 
-  it('lets nobody’s words be anything but words', async () => {
+  it('escapes HTML in user texts', async () => {
     const { text } = await app.rest('GET', path)
     expect(text).not.toContain('<script>alert')
     expect(text).toContain('&lt;/script&gt;&lt;script&gt;alert(&quot;x&quot;)')
   })
 
-  it('has metadata for search engines, and for whoever shows the link', async () => {
+  it('contains metadata for search engines and link previews', async () => {
     const { text } = await app.rest('GET', path)
     const data = JSON.parse(/<script type="application\/ld\+json">(.*)<\/script>/.exec(text)![1]!)
     expect(data).toMatchObject({
@@ -82,7 +82,7 @@ describe('the page of a public asset', () => {
     expect(text).toContain(`<link rel="canonical" href="${app.url + path}">`)
   })
 
-  it('lets no script run and no other page frame it, and tells nobody where its reader was', async () => {
+  it('forbids scripts, framing and referrers by its headers', async () => {
     const { headers } = await app.rest('GET', path)
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -96,13 +96,13 @@ describe('the page of a public asset', () => {
     expect(policy).not.toContain('script-src')
   })
 
-  it.each(['zh-TW', 'zh-HK', 'zh-MO'])('speaks Traditional Chinese to readers of %s', async (tag) => {
+  it.each(['zh-TW', 'zh-HK', 'zh-MO'])('is in Traditional Chinese for the language %s', async (tag) => {
     const page = await app.rest('GET', path, { headers: { 'Accept-Language': tag } })
     expect(page.headers.get('content-language')).toBe('zh-TW')
     expect(page.text).toContain('<h2 id="history">歷程</h2>')
   })
 
-  it('has the chain asked by its button, and tells what a verifier finds', async () => {
+  it('verifies the asset on the chain when its button is pressed, and shows the result', async () => {
     const checked = await eventually(
       async () => {
         await app.chain.registry.rpc.call('evm_mine')
@@ -119,7 +119,7 @@ describe('the page of a public asset', () => {
     expect((await app.rest('GET', path)).text).not.toContain('It holds')
   })
 
-  it('tells what a manifest in the file claims, and whose word that is', async () => {
+  it('shows the claims of a manifest in the file and their signer', async () => {
     expect((await app.rest('GET', path)).text).not.toContain('What the file says of itself')
     const claims = {
       ...{ state: 'VALID', trustList: null, generator: 'A camera', title: null, signer: '<b>Ada</b>', issuer: 'Works' },
@@ -146,7 +146,7 @@ describe('the page of a public asset', () => {
     expect(broken).toContain('<dd>assertion.dataHash.mismatch</dd>')
   })
 
-  it('leads to a copy with Content Credentials, where its kind carries them and its owner gives them', async () => {
+  it('links to a copy with Content Credentials if the file type and the owner allow it', async () => {
     const ada = await app.newUser()
     const register = async (asset_file: File, public_access: string) =>
       (await registerWith(ada.rest, { asset_file, public_access })).body.id as string
@@ -172,7 +172,7 @@ describe('the page of a public asset', () => {
     for (const link of links) expect((await fetch(link!)).status).toBe(404)
   })
 
-  it('is shown though the chain cannot be asked', async () => {
+  it('is shown even if the chain is unavailable', async () => {
     const verify = vi.spyOn(app.context.histories!, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })
     verify.mockRestore()
@@ -181,7 +181,7 @@ describe('the page of a public asset', () => {
   })
 })
 
-it('shows custom fields by any name, also by those that objects of JavaScript know', async () => {
+it('the asset page shows custom fields named like JavaScript object properties', async () => {
   const fields = { public_access: 'true', nit_commit_custom: JSON.stringify({ constructor: 'Ada', valueOf: 2 }) }
   const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
   await patch(body.id, { nit_commit_custom: { constructor: null, toString: ['x'] } })
@@ -191,7 +191,7 @@ it('shows custom fields by any name, also by those that objects of JavaScript kn
   expect(text).toContain('<dt>toString</dt><dd><ins>[&quot;x&quot;]</ins></dd>')
 })
 
-it('no custom field passes for what the service knows of an asset', async () => {
+it('the asset page separates custom fields from facts of the service with the same name', async () => {
   const custom = { 'Registered by': 'Grace Hopper', Registered: 'January 1, 1999', 'SHA-256': '0'.repeat(64) }
   const fields = { public_access: 'true', nit_commit_custom: JSON.stringify(custom) }
   const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
@@ -205,7 +205,7 @@ it('no custom field passes for what the service knows of an asset', async () => 
   expect(section('described')).toContain('Its owner chose the names of these fields')
 })
 
-it('shows fifty changes of a commit, and how many it leaves out: whoever pays for some has everybody’s page made for nothing', async () => {
+it('the asset page shows 50 changes of a commit, and the number of omitted changes', async () => {
   const { body } = await registerWith(owner.rest, { asset_file: newFile(), public_access: 'true' })
   const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`part ${at}`, at]))
   await patch(body.id, { nit_commit_custom: fields })
@@ -216,7 +216,7 @@ it('shows fifty changes of a commit, and how many it leaves out: whoever pays fo
   expect(text).toContain('which the API shows: 150.')
 })
 
-it('a long history is read page by page, also by a link', async () => {
+it('the asset page splits a long history into pages, also for share links', async () => {
   const { id } = await owner.register()
   for (let n = 1; n <= 50; n += 1) await patch(id, { caption: `Said ${n} times` })
   const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
@@ -231,7 +231,7 @@ it('a long history is read page by page, also by a link', async () => {
   expect((await follow(older, 'The newest commits')).text).toContain('<ins>Said 50 times</ins>')
 })
 
-it('is checked for others, too, while somebody has it checked without end', async () => {
+it('many verifications by one caller do not block verifications by other callers', async () => {
   const { id } = await owner.register({ public_access: 'true' })
   await eventually(
     () => owner.rest('GET', `assets/${id}/history/`),
@@ -272,8 +272,8 @@ it('is checked for others, too, while somebody has it checked without end', asyn
   verify.mockRestore()
 })
 
-describe('an asset that is not public', () => {
-  it('has a page for its owner alone, of which nobody keeps a copy', async () => {
+describe('the page of a private asset', () => {
+  it('is visible only to its owner, and is not cached or indexed', async () => {
     const { id } = await owner.register({ caption: 'Mine' })
     const own = await owner.rest('GET', `/assets/${id}`)
     expect([own.status, own.headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -292,7 +292,7 @@ describe('an asset that is not public', () => {
     }
   })
 
-  it('is read, checked and proven by a link that its owner makes by either interface', async () => {
+  it('is readable and verifiable with its proof through a share link created in either API', async () => {
     const { id } = await owner.register({ caption: 'Shown to a friend' })
     await eventually(
       () => owner.rest('GET', `assets/${id}/history/`),
@@ -324,7 +324,7 @@ describe('an asset that is not public', () => {
     }
   })
 
-  it('is not read by a link to another asset, with another name, or with a signature of something else', async () => {
+  it('returns 404 for a share link of another asset, with another ID or another signature', async () => {
     const [{ id }, { id: other }] = [await owner.register(), await owner.register()]
     const newLink = async () => (await owner.rest('POST', `assets/${id}/links/`, { json: {} })).body
     const [link, another] = [await newLink(), await newLink()]
@@ -345,7 +345,7 @@ describe('an asset that is not public', () => {
     expect((await app.rest('GET', addressIn(link.url))).status).toBe(200)
   })
 
-  it('is read by a link from before links were listed until that ends, and by nothing like it', async () => {
+  it('accepts an unlisted link of an earlier version until it expires, and rejects altered ones', async () => {
     const { id, uuid } = await owner.register()
     const { id: other } = await owner.register()
     const [{ owner_id } = { owner_id: '' }] = await app.sql<{ owner_id: string }>(
@@ -380,7 +380,7 @@ describe('an asset that is not public', () => {
     expect([await statusOf(id, good), await statusOf(id, linkUntil(now + 600, 1))]).toEqual([404, 200])
   })
 
-  it('has links that its owner lists, with the hour of their last use, and ends one by one by either interface', async () => {
+  it('has share links that its owner can list with their last use, and revoke in either API', async () => {
     const { id } = await owner.register()
     const make = async (label: string) =>
       (await owner.rest('POST', `assets/${id}/links/`, { json: { label } })).body as Record<'id' | 'url', string>
@@ -420,7 +420,7 @@ describe('an asset that is not public', () => {
     expectError(await owner.graphql(wrong), 'VALIDATION_FAILED')
   })
 
-  it('has links that nobody but its owner lists or ends, also when it is public', async () => {
+  it('has share links that only its owner can list or revoke, even if it is public', async () => {
     const { body: link } = await owner.rest('POST', `assets/${nid}/links/`, { json: {} })
     const stranger = await app.newUser()
     const query = `{ asset(id: "${nid}") { links { nodes { url } } } node(id: "${link.id}") { id } }`
@@ -434,7 +434,7 @@ describe('an asset that is not public', () => {
     expect((await owner.rest('GET', `assets/${nid}/links/`)).body.results).toMatchObject([{ revoked_at: null }])
   })
 
-  it('has two hundred links at most, those that ended within a month among them', async () => {
+  it('has at most 200 share links, including those revoked within the last month', async () => {
     const { id, uuid } = await owner.register()
     await app.sql(
       `insert into asset_links (asset_id, expires_at, revoked_at)
@@ -452,7 +452,7 @@ describe('an asset that is not public', () => {
     expect(await app.sql('select 1 from asset_links where asset_id = $1::uuid', [uuid])).toEqual([])
   })
 
-  it('has no tree of another asset in the proof that is read by its link, whatever somebody commits to it on the chain', async () => {
+  it('provides a proof without trees of other assets, even if a foreign commit refers to them', async () => {
     const victim = await app.newUser()
     const secret = await victim.register({ caption: 'Nobody else may read this' })
     const { id } = await owner.register()
@@ -494,7 +494,7 @@ describe('an asset that is not public', () => {
     expect(names).not.toContain(trees[1])
   })
 
-  it('is read no more once its owner ends the links, the account is locked, or the asset is registered anew', async () => {
+  it('rejects share links after revocation, during a lock, and after a new registration', async () => {
     const asset_file = newFile()
     const { body: asset } = await registerWith(owner.rest, { asset_file })
     const newLink = async () =>
@@ -522,7 +522,7 @@ describe('an asset that is not public', () => {
     expect((await app.rest('GET', last)).status).toBe(404)
   })
 
-  it('has one link for one key, and none for a key whose link was ended', async () => {
+  it('has one share link per idempotency key, and none for the key of a revoked link', async () => {
     const { id } = await owner.register()
     const make = (key: string) => owner.rest('POST', `assets/${id}/links/`, { json: {}, key })
     const [first, again] = [await make('one link'), await make('one link')]
@@ -538,7 +538,7 @@ describe('an asset that is not public', () => {
     expect((await app.rest('GET', other)).status).toBe(200)
   })
 
-  it('has no link that has ended, goes on for years, or is made by others', async () => {
+  it('has no share links with a past or distant expiry, or created by other users', async () => {
     const { id } = await owner.register()
     for (const days of [-1, 0, 400]) {
       const answer = await owner.rest('POST', `assets/${id}/links/`, { json: { expires_at: inDays(days) } })

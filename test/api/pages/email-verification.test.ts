@@ -18,8 +18,8 @@ const confirm = (to: string, headers = {}) => app.rest('POST', to, { urlencoded:
 const isVerified = async (person: SignedIn): Promise<boolean> =>
   (await person.rest('GET', 'auth/users/me/')).body.email_verified
 
-describe('the page of a good link', () => {
-  it('has one button, and changes nothing by being opened', async () => {
+describe('the page of a valid verification link', () => {
+  it('has one button, and changes nothing when it is opened', async () => {
     for (const method of ['GET', 'HEAD', 'GET']) expect((await app.rest(method, path)).status).toBe(200)
     const page = await app.rest('GET', path)
     expect(titleOf(page)).toBe('Confirm your e-mail address')
@@ -35,7 +35,7 @@ describe('the page of a good link', () => {
     expect(await isVerified(user)).toBe(false)
   })
 
-  it('confirms the address by its button, once', async () => {
+  it('verifies the address once when its button is pressed', async () => {
     const page = await confirm(path)
     expect(page.status, page.text).toBe(200)
     expect(titleOf(page)).toBe('Your e-mail address is confirmed')
@@ -46,7 +46,7 @@ describe('the page of a good link', () => {
     }
   })
 
-  it('says so of a form that is sent twice, as by a double click, and of no other', async () => {
+  it('shows success again after a double click, and 410 for any other repeated form', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'email-verification')
     const key = /name="key" value="([\w-]{36})"/.exec((await app.rest('GET', link)).text)![1]!
@@ -57,16 +57,16 @@ describe('the page of a good link', () => {
     expect((await app.rest('GET', link)).status).toBe(410)
   })
 
-  it('speaks the language the browser asks for', async () => {
+  it('is shown in the language of the browser', async () => {
     expect(titleOf(await confirm(path, { 'Accept-Language': 'zh-TW' }))).toBe('這個連結已失效')
   })
 })
 
-describe('a link that is not good', () => {
+describe('a verification link', () => {
   it.each([
     ['/account/email-verification/user_01h455vb4pex5vsknk084sn02q/wrong'],
     ['/account/email-verification/%3Cscript%3E/%22%3E%3Cimg%3E'],
-  ])('is told with what to do next: %s', async (bad) => {
+  ])('shows an error page with the next step if it is invalid: %s', async (bad) => {
     for (const page of [await app.rest('GET', bad), await confirm(bad)]) {
       expect(page.status, page.text).toBe(410)
       expect(page.text).toContain('ask for a new mail where you sign in')
@@ -74,7 +74,7 @@ describe('a link that is not good', () => {
     }
   })
 
-  it('is one that lost its password', async () => {
+  it('is rejected if its token is for a password reset', async () => {
     const other = await app.newUser()
     const reset = await app.newLink(other, 'password-reset')
     expect((await confirm(reset.replace('password-reset', 'email-verification'))).status).toBe(410)
@@ -82,6 +82,6 @@ describe('a link that is not good', () => {
   })
 })
 
-it('no token stands in the log', () => {
+it('the log contains no token of a verification link', () => {
   expect(JSON.stringify(app.log.lines)).not.toContain(path.split('/').at(-1)!)
 })

@@ -26,15 +26,15 @@ function expectPage(answer: Answer, status: number, words: string) {
   expect(answer.text).not.toContain('"error"')
 }
 
-describe.each(pages)('a refusal at %s is a page', (path) => {
-  it('for a method that it does not know', async () => {
+describe.each(pages)('the HTML page %s', (path) => {
+  it('shows an HTML error page for an unsupported method', async () => {
     const answer = await app.rest('PATCH', path)
     expectPage(answer, 405, 'The form could not be read')
     expect(answer.headers.get('allow')).toContain('GET')
     expect((await app.rest('DELETE', path, { headers: chinese })).text).toContain('無法讀取表單')
   })
 
-  it('while a part is away', async () => {
+  it('shows an HTML error page if the database is unavailable', async () => {
     vi.spyOn(app.services.accounts, 'authenticate').mockRejectedValue(unavailable('The database'))
     const answer = await app.rest('GET', path)
     expectPage(answer, 503, 'This does not work right now')
@@ -42,23 +42,23 @@ describe.each(pages)('a refusal at %s is a page', (path) => {
     expect((await app.rest('HEAD', path)).text).toBe('')
   })
 
-  it('and a token that is good no more changes nothing', async () => {
+  it('ignores an invalid access token', async () => {
     const actor = { token: 'a'.repeat(40) }
     expect((await app.rest('GET', path, { actor })).status).toBe((await app.rest('GET', path)).status)
   })
 })
 
-it('a form that is too large is told on the page', async () => {
+it('a form that is too large returns an HTML error page', async () => {
   expectPage(await app.rest('POST', pages[0]!, { urlencoded: { x: 'y'.repeat(20_000) } }), 413, 'could not be read')
 })
 
-it('a form that is no UTF-8 is told on the page, and no password is made of it', async () => {
+it('a form that is not UTF-8 returns an HTML error page, and sets no password', async () => {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
   const raw = `password=${escape('pässwörd')}&again=${escape('pässwörd')}`
   expectPage(await app.rest('POST', pages[0]!, { raw, headers }), 400, 'could not be read')
 })
 
-describe('an address that leads nowhere', () => {
+describe('an unknown path', () => {
   const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
   const cutOff = [
     '/account/password-reset/user_01h455vb4pex5vsknk084sn02q',
@@ -67,7 +67,7 @@ describe('an address that leads nowhere', () => {
     '/x',
   ]
 
-  it.each(cutOff)('is told to whoever has a browser on a page: %s', async (path) => {
+  it.each(cutOff)('returns an HTML error page to browsers: %s', async (path) => {
     const answer = await app.rest('GET', path, { headers: browser })
     expectPage(answer, 404, 'There is no page at this address')
     expect(answer.text).toContain('open the whole link')
@@ -76,28 +76,31 @@ describe('an address that leads nowhere', () => {
     expect((await app.rest('HEAD', path, { headers: browser })).text).toBe('')
   })
 
-  it.each([...cutOff, 'assets/x/y/z/'])('is told to programs in JSON: %s', async (path) => {
+  it.each([...cutOff, 'assets/x/y/z/'])('returns a JSON error to other clients: %s', async (path) => {
     const answer = await app.rest('GET', path)
     expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
   })
 
-  it.each(['assets/x/y/z/', '/auth/x', '/ipfs'])('is told in JSON where programs ask: %s', async (path) => {
-    const answer = await app.rest('GET', path, { headers: browser })
-    expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
-  })
+  it.each(['assets/x/y/z/', '/auth/x', '/ipfs'])(
+    'returns a JSON error on API paths, even to browsers: %s',
+    async (path) => {
+      const answer = await app.rest('GET', path, { headers: browser })
+      expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
+    },
+  )
 })
 
 it.each([
   '/assets/bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku?older=x',
   '/assets/%00',
   `${pages[4]}&after=x`,
-])('an address that cannot be right is not told as a form, nor to come right by waiting: %s', async (path) => {
+])('a malformed URL returns an error page without advice for forms or retries: %s', async (path) => {
   const answer = await app.rest('GET', path)
   expectPage(answer, 400, 'There is no page at this address')
   expect(answer.text).not.toMatch(/Wait a moment|neither a SHA-256/)
 })
 
-it('a visitor who comes too often is told on the page, with the seconds to wait', async () => {
+it('a rate-limited visitor gets an HTML error page with a retry time', async () => {
   for (const [index, path] of pages.entries()) {
     let answer = await app.rest('GET', path)
     for (let n = 0; n < 81 && answer.status !== 429; n += 1) answer = await app.rest('GET', path)
@@ -107,7 +110,7 @@ it('a visitor who comes too often is told on the page, with the seconds to wait'
   }
 })
 
-it('everybody else is told in JSON', async () => {
+it('API errors are returned as JSON', async () => {
   const answer = await app.rest('PATCH', 'events/')
   expect([answer.status, answer.body.error.type]).toEqual([405, 'method_not_allowed'])
 })

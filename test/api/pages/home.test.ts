@@ -10,7 +10,7 @@ const read = async (url: string) => {
 it.each([
   ['with playground and schema', { GRAPHQL_INTROSPECTION: 'true' }, true],
   ['as in production', { GRAPHQL_INTROSPECTION: 'false' }, false],
-] as const)('every link of the home page leads somewhere: %s', async (_, env, isOpen) => {
+] as const)('all links of the home page work: %s', async (_, env, isOpen) => {
   const app = await createTestApp({ env })
   const { text } = await read(app.url)
   const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)

@@ -26,7 +26,7 @@ const idsByRest = async (query: string, { rest }: { rest: Rest } = app) => {
 const shown = await owner.register({ asset_file: file('shown'), headline: '<Shown>', public_access: 'true' })
 const hidden = await owner.register({ asset_file: file('hidden') })
 
-it('finds a public file by its SHA-256, in either case and with 0x, and by its CID, for everybody', async () => {
+it('a lookup finds a public file by its SHA-256 in any notation, or its CID', async () => {
   const hash = sha256('shown')
   for (const asked of [{ sha256: hash }, { sha256: hash.toUpperCase() }, { sha256: `0x${hash}` }, { cid: shown.id }]) {
     expect(await byGraphQL(asked)).toMatchObject({ totalCount: 1, nodes: [{ id: shown.id, proofHash: hash }] })
@@ -34,7 +34,7 @@ it('finds a public file by its SHA-256, in either case and with 0x, and by its C
   }
 })
 
-it('finds a private file for its owner alone: to all others it is as unknown as one that nobody has', async () => {
+it('a lookup finds a private file only for its owner; for others it looks unregistered', async () => {
   const unknown = { totalCount: 0, nodes: [], pageInfo: { endCursor: null, hasNextPage: false } }
   for (const asked of [{ sha256: sha256('hidden') }, { cid: hidden.id }]) {
     expect((await byGraphQL(asked, owner)).nodes).toMatchObject([{ id: hidden.id }])
@@ -47,13 +47,13 @@ it('finds a private file for its owner alone: to all others it is as unknown as 
   expect(await page('hidden')).toBe(await page('of nobody'))
 })
 
-it('forgets a file with its asset', async () => {
+it('a lookup does not find the file of a deleted asset', async () => {
   const { id } = await owner.register({ asset_file: file('gone'), public_access: 'true' })
   expectOk(await owner.rest('DELETE', `assets/${id}/`))
   expect(await idsByRest(`sha256=${sha256('gone')}`)).toEqual([])
 })
 
-it('gives every registration of the same bytes, oldest first, page by page, by an index', async () => {
+it('a lookup returns all registrations of the same bytes in pages, oldest first, using an index', async () => {
   // The same bytes in blocks of another layout have another CID.
   const copies = []
   for (const text of ['one', 'two', 'three']) {
@@ -82,7 +82,7 @@ it('gives every registration of the same bytes, oldest first, page by page, by a
   expect(JSON.stringify(plan)).toContain('assets_sha256_id_idx')
 })
 
-it('refuses what is no hash, and what is both', async () => {
+it('a lookup rejects an invalid hash, and a hash together with a CID', async () => {
   const both = { sha256: sha256('shown'), cid: shown.id }
   for (const asked of [{}, both, { sha256: 'abc' }, { sha256: `${'a'.repeat(63)}g` }, { cid: 'bafy' }]) {
     expectError(await app.graphql(LOOKUP, asked), 'VALIDATION_FAILED')
@@ -91,7 +91,7 @@ it('refuses what is no hash, and what is both', async () => {
   }
 })
 
-it('has a page that tells it without scripts, in the reader’s language, and loads and sends nothing else', async () => {
+it("the lookup page works without scripts, in the reader's language, without external requests", async () => {
   const hash = sha256('shown')
   const empty = await app.rest('GET', '/lookup')
   expect([empty.status, empty.text.includes('Is this file registered?')]).toEqual([200, true])
@@ -135,7 +135,7 @@ it('has a page that tells it without scripts, in the reader’s language, and lo
   expect((await app.rest('POST', '/lookup', sent)).text).toContain('This file is registered')
 })
 
-it('is counted like every other request of somebody who is not signed in', async () => {
+it('lookups count towards the rate limit of anonymous callers', async () => {
   const answers = []
   for (let n = 0; n < 61; n += 1) answers.push(await app.rest('GET', `/lookup?file=${sha256('shown')}`))
   const last = answers.at(-1)!

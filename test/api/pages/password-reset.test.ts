@@ -30,8 +30,8 @@ const textOf = ({ text }: Answer) =>
     .replaceAll(/\s+/g, ' ')
 const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
 
-describe('the page of a good link', () => {
-  it('has a form with two labelled fields that password managers know, and works without scripts', async () => {
+describe('the page of a valid password reset link', () => {
+  it('has a form with two labelled fields for password managers, and works without scripts', async () => {
     const page = await app.rest('GET', path)
     expect(page.status, page.text).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -49,7 +49,7 @@ describe('the page of a good link', () => {
     expect(page.text).not.toMatch(/<script|role="alert"|maxlength|\son\w+=/)
   })
 
-  it('tells its address to nobody, is kept by nobody, framed by nobody and sets no cookie', async () => {
+  it('sends no referrer, forbids caching and framing, and sets no cookie', async () => {
     for (const page of [await app.rest('GET', path), await submit(path, ''), await submit(`${path}x`, password)]) {
       expect(Object.fromEntries(page.headers)).toMatchObject({
         'referrer-policy': 'no-referrer',
@@ -70,11 +70,11 @@ describe('the page of a good link', () => {
       expect(page.text).not.toContain(token)
   })
 
-  it('is not used up by being opened, by programs that read mail or by people', async () => {
+  it('stays valid when it is opened, for example by mail scanners', async () => {
     for (const method of ['GET', 'HEAD', 'GET']) expect((await app.rest(method, path)).status).toBe(200)
   })
 
-  it('speaks the language the browser asks for', async () => {
+  it('is shown in the language of the browser', async () => {
     const page = await app.rest('GET', path, { headers: { 'Accept-Language': 'fr, zh-Hant-TW;q=0.9, en;q=0.8' } })
     expect(page.text).toContain('<html lang="zh-TW">')
     expect(page.headers.get('content-language')).toBe('zh-TW')
@@ -82,7 +82,7 @@ describe('the page of a good link', () => {
   })
 })
 
-describe('what is wrong with what was typed', () => {
+describe('an error in the password reset form', () => {
   it.each([
     ['nothing', '', '', 'Type a new password.'],
     ['too little', 'short', 'short', 'The password is too short. Use at least 8 characters.'],
@@ -91,7 +91,7 @@ describe('what is wrong with what was typed', () => {
     ['it only once', password, '', 'Type the new password once more.'],
     ['two that differ', password, `${password}!`, 'The two passwords are not the same. Type them again.'],
     ['what no password may hold', 'null\0null', 'null\0null', 'This password cannot be used. Choose another one.'],
-  ])('is told at the top with the focus, and at its field: %s', async (_, first, second, problem) => {
+  ])('is shown at the top with the focus and at its field: %s', async (_, first, second, problem) => {
     const page = await submit(path, first, second)
     expect(page.status).toBe(400)
     expect(titleOf(page)).toBe('Error: Choose a new password')
@@ -103,7 +103,7 @@ describe('what is wrong with what was typed', () => {
     )
   })
 
-  it('is told in the language of the page, and what was typed does not come back', async () => {
+  it('is shown in the language of the page, without the entered passwords', async () => {
     const page = await submit(path, 'typed-1', 'typed-2', { 'Accept-Language': 'zh-TW' })
     expect(textOf(page)).toContain('密碼太短，請至少使用 8 個字元。')
     expect(page.text).not.toContain('typed')
@@ -114,19 +114,19 @@ describe('what is wrong with what was typed', () => {
     ['something that is no form', { json: { 'new-password': password, 'new-password-again': password } }, 415],
     ['a form with files', { multipart: { 'new-password': new File(['x'], 'x.txt') } }, 415],
     ['bytes that are no text', { raw: Buffer.from([0xff, 0xfe]) }, 400],
-  ])('is told on a page: %s', async (_, body, status) => {
+  ])('is shown as an HTML page: %s', async (_, body, status) => {
     const page = await app.rest('POST', path, body)
     expect(page.status).toBe(status)
     expect(titleOf(page)).toBe('The form could not be read')
   })
 
-  it('leaves password and link as they were', async () => {
+  it('changes neither the password nor the link', async () => {
     expect((await app.rest('GET', path)).status).toBe(200)
     expect((await signIn(user, PASSWORD)).status).toBe(200)
   })
 })
 
-describe('a link that is not good', () => {
+describe('a password reset link', () => {
   const [wrongToken, wrongUser] = ['A'.repeat(43), 'user_01h455vb4pex5vsknk084sn02q']
 
   it.each([
@@ -138,7 +138,7 @@ describe('a link that is not good', () => {
       () => `/account/password-reset/${encodeURIComponent('"><script>alert(1)</script>')}/%3Cimg%3E`,
     ],
     ['with a zero byte', () => `/account/password-reset/%00/${wrongToken}`],
-  ])('is told with what to do next, before and after a password is typed: %s', async (_, bad) => {
+  ])('shows an error page with the next step if it is invalid: %s', async (_, bad) => {
     for (const page of [await app.rest('GET', bad()), await submit(bad(), password), await submit(bad(), 'short')]) {
       expect(page.status, page.text).toBe(410)
       expect(titleOf(page)).toBe('This link does not work any more')
@@ -147,7 +147,7 @@ describe('a link that is not good', () => {
     }
   })
 
-  it('is one that has expired', async () => {
+  it('is rejected after it has expired', async () => {
     const late = await app.newUser()
     const link = await app.newLink(late, 'password-reset')
     await app.sql("update one_time_tokens set expires_at = now() - interval '1 second' where user_id = $1::uuid", [
@@ -158,7 +158,7 @@ describe('a link that is not good', () => {
     expect((await signIn(late, PASSWORD)).status).toBe(200)
   })
 
-  it('is an older one after a newer one', async () => {
+  it('is rejected after a newer link was sent', async () => {
     const twice = await app.newUser()
     const older = await app.newLink(twice, 'password-reset')
     const newer = await app.newLink(twice, 'password-reset')
@@ -167,8 +167,8 @@ describe('a link that is not good', () => {
   })
 })
 
-describe('two passwords that are the same', () => {
-  it('change it, sign out every device, and are told; the link is used up', async () => {
+describe('two matching passwords', () => {
+  it('change the password, end all sessions, send a notification, and invalidate the link', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'password-reset')
     const page = await submit(link, password)
@@ -191,7 +191,7 @@ describe('two passwords that are the same', () => {
     expect((await signIn(person, password)).status).toBe(200)
   })
 
-  it('change it once by a form that is sent twice, as by a double click, and both answers say so', async () => {
+  it('change the password once after a double click, and both responses show success', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'password-reset')
     const key = /name="key" value="([\w-]{36})"/.exec((await app.rest('GET', link)).text)![1]!
@@ -208,7 +208,7 @@ describe('two passwords that are the same', () => {
     expect(n).toBe(1)
   })
 
-  it('change it once, however often the form is sent at the same time', async () => {
+  it('change the password once if the form is sent several times concurrently', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'password-reset')
     const pages = await Promise.all(Array.from({ length: 8 }, (_, n) => submit(link, `better one ${n}`)))
@@ -218,7 +218,7 @@ describe('two passwords that are the same', () => {
   })
 })
 
-it('a form that ends too early is told to nobody, and nothing is left of it', async () => {
+it('an aborted form request changes nothing, and the link stays valid', async () => {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '500' }
   const request = openRequest(app.url + path, { headers })
   request.write('new-password=', request.abort)
@@ -226,7 +226,7 @@ it('a form that ends too early is told to nobody, and nothing is left of it', as
   expect((await app.rest('GET', path)).status).toBe(200)
 })
 
-it('no token and no password stands in the log', () => {
+it('the log contains no token and no password of the reset form', () => {
   const lines = JSON.stringify(app.log.lines)
   expect(lines).not.toContain(path.split('/').at(-1)!)
   expect(lines).not.toContain(password)
@@ -244,7 +244,7 @@ describe('the language of pages', () => {
     ['zh-TW;q=0, en;q=0.1', 'en'],
     ['en;q=x, zh-Hant', 'zh-TW'],
     [','.repeat(10_000), 'en'],
-  ] as const)('for Accept-Language %j is %s', (header, language) => {
+  ] as const)('is chosen from Accept-Language %j as %s', (header, language) => {
     expect(preferredLanguage(header)).toBe(language)
   })
 })
