@@ -61,13 +61,13 @@ const car = async (path: string, headers: Record<string, string> = {}) => {
   return { ...answer, roots: (await reader.getRoots()).map(String), blocks }
 }
 
-describe('a block', () => {
+describe('a block of the IPFS gateway', () => {
   it.each([
     ['format', () => get(`/ipfs/${several}?format=raw`)],
     ['Accept', () => get(`/ipfs/${several}`, { Accept: RAW })],
     ['an Accept that likes it best', () => get(`/ipfs/${several}`, { Accept: `text/html;q=0.1, ${RAW};q=0.9` })],
     ['format against Accept', () => get(`/ipfs/${several}?format=raw`, { Accept: CAR })],
-  ])('comes by %s, with what keeps browsers and caches from mistaking it', async (_, ask) => {
+  ])('is served raw when requested by %s, with headers for browsers and caches', async (_, ask) => {
     const answer = await ask()
     expect(answer.status).toBe(200)
     expect(dagPb.decode(answer.bytes).Links.map(({ Hash }) => Hash.toString())).toEqual([one, twin, three, twin, last])
@@ -86,7 +86,7 @@ describe('a block', () => {
     })
   })
 
-  it('comes in ranges, and of several ranges the first', async () => {
+  it('supports byte ranges, and returns the first of several ranges', async () => {
     for (const [range, found] of [
       ['bytes=6-16', text.subarray(6, 17)],
       ['bytes=-3', text.subarray(-3)],
@@ -100,7 +100,7 @@ describe('a block', () => {
     expect((await get(`/ipfs/${single}?format=raw`, { Range: 'bytes=900-' })).status).toBe(416)
   })
 
-  it('is named as its reader wants, whatever characters that has', async () => {
+  it('gets the requested file name, with any characters', async () => {
     const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent('te"stтест.bin')}`)
     expect(headers.get('content-disposition')).toBe(
       `attachment; filename="te_st____.bin"; filename*=UTF-8''te%22st%D1%82%D0%B5%D1%81%D1%82.bin`,
@@ -114,12 +114,12 @@ describe('a block', () => {
     ['a\r\nb\0.bin', 'ab.bin'],
     ['n'.repeat(9_000), 'n'.repeat(255)],
     ['../../', `${single}.bin`],
-  ])('is named by no more than a name, whoever made its address (%#)', async (wanted, name) => {
+  ])('gets a file name without path or control characters (case %#)', async (wanted, name) => {
     const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent(wanted)}`)
     expect(headers.get('content-disposition')).toMatch(`attachment; filename="${name}"`)
   })
 
-  it('below the first one is read by its own CID, without the first one having been asked for', async () => {
+  it('can be read by its own CID without a previous request for the root block', async () => {
     const file = await register(Buffer.concat([randomBytes(CHUNK), Buffer.from('end')]), true)
     await app.maintenance.sweep()
     const links = dagPb.decode((await app.installation.contentStore.readBlock(file)) as Uint8Array).Links
@@ -127,7 +127,7 @@ describe('a block', () => {
     expect((await get(`/ipfs/${links[1]!.Hash}`)).bytes.toString()).toBe('end')
   })
 
-  it('of any file is read from the first on, as clients do that know nothing but the CID', async () => {
+  it('can be found by clients that start with only the root CID', async () => {
     const file = randomBytes(3 * CHUNK)
     const id = await register(Buffer.from(file), true)
     const root = await get(`/ipfs/${id}?format=raw`)
@@ -137,7 +137,7 @@ describe('a block', () => {
     expect(Buffer.concat(parts).equals(file)).toBe(true)
   })
 
-  it('of a private file is nobody’s but the owner’s, unless a public file has it, too', async () => {
+  it('of a private file is served only to the owner, unless a public file contains it', async () => {
     const owner = { Authorization: `token ${user.token}` }
     expect((await get(`/ipfs/${hidden}?format=raw`, owner)).status).toBe(200)
     for (const block of [secretOne, secretLast]) {
@@ -152,7 +152,7 @@ describe('a block', () => {
     expect((await get(`/ipfs/${twin}?format=raw`)).status).toBe(200)
   })
 
-  it('is withdrawn with its file, and forgotten when the file is deleted', async () => {
+  it('is hidden when its file becomes private, and removed when the file is deleted', async () => {
     const file = Buffer.concat([randomBytes(CHUNK), Buffer.from('gone')])
     const id = await register(file, true)
     const [block] = await chunksOf(file)
@@ -169,7 +169,7 @@ describe('a block', () => {
   })
 })
 
-describe('a CAR', () => {
+describe('a CAR file of the IPFS gateway', () => {
   const all = [several, one, twin, three, last]
   it.each([
     ['has every block once', '', all, 'n'],
@@ -211,7 +211,7 @@ describe('a CAR', () => {
     expect(found.headers.get('content-type')).toBe(`${CAR}; version=1; order=dfs; dups=${duplicates}`)
   })
 
-  it('says what it is, also to a HEAD', async () => {
+  it('has descriptive headers, also for HEAD', async () => {
     for (const method of ['GET', 'HEAD']) {
       const { headers } = await get(`/ipfs/${several}`, { Accept: `${CAR}; version=1; order=dfs; dups=y` }, method)
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -226,7 +226,7 @@ describe('a CAR', () => {
     }
   })
 
-  it('is the one that Accept describes, also beside format; the query goes before it', async () => {
+  it('follows the Accept parameters, which the query overrides', async () => {
     const type = async (path: string, accept: string) =>
       (await car(path, { Accept: accept })).headers.get('content-type')
     expect(await type(`/ipfs/${several}?format=car`, `${CAR}; dups=y`)).toMatch('dups=y')
@@ -234,7 +234,7 @@ describe('a CAR', () => {
     expect(await type(`/ipfs/${several}`, `${CAR};order=foo, ${CAR};order=dfs;dups=y;q=0.5`)).toMatch('dups=y')
   })
 
-  it('has a tag of its own for each part, by which it is not sent again', async () => {
+  it('has a separate ETag for each part, and returns 304 for it', async () => {
     const queries = [
       '',
       '&dag-scope=block',
@@ -253,7 +253,7 @@ describe('a CAR', () => {
     }
   })
 
-  it.each(['constructor', '__proto__', 'toString'])('is not what `Accept: %s` asks for', async (type) => {
+  it.each(['constructor', '__proto__', 'toString'])('is not served for `Accept: %s`', async (type) => {
     const answer = await get(`/ipfs/${single}`, { Accept: type })
     expect([answer.status, answer.headers.get('etag'), answer.headers.get('content-location')]).toEqual([
       200,
@@ -262,19 +262,22 @@ describe('a CAR', () => {
     ])
   })
 
-  it('of one block is that block, whatever part of it is wanted', async () => {
+  it('of a single-block file contains that block for any requested part', async () => {
     for (const query of ['', '&dag-scope=block', '&entity-bytes=3:4'])
       expect((await car(`/ipfs/${single}?format=car${query}`)).blocks).toEqual([single])
   })
 
-  it.each(['', '&dag-scope=block', '&entity-bytes=0:1'])('of what is private is not found (%s)', async (query) => {
-    expectError(await app.rest('GET', `/ipfs/${hidden}?format=car${query}`), 'NOT_FOUND')
-    const { commits } = expectOk(await user.rest('GET', `assets/${hidden}/history/`))
-    expectError(await app.rest('GET', `/ipfs/${commits[0].assetTreeCid}?format=car${query}`), 'NOT_FOUND')
-  })
+  it.each(['', '&dag-scope=block', '&entity-bytes=0:1'])(
+    'of a private file is not found by other callers ("%s")',
+    async (query) => {
+      expectError(await app.rest('GET', `/ipfs/${hidden}?format=car${query}`), 'NOT_FOUND')
+      const { commits } = expectOk(await user.rest('GET', `assets/${hidden}/history/`))
+      expectError(await app.rest('GET', `/ipfs/${commits[0].assetTreeCid}?format=car${query}`), 'NOT_FOUND')
+    },
+  )
 })
 
-describe('a request that cannot be met', () => {
+describe('an invalid gateway request', () => {
   it.each([
     ['format', '?format=tar', {}],
     ['format', '?format=', {}],
@@ -291,13 +294,13 @@ describe('a request that cannot be met', () => {
     ['car-version', '', { Accept: `${CAR}; version=2` }],
     ['car-order', '', { Accept: `${CAR}; order=foo` }],
     ['service-worker', '', { 'Service-Worker': 'script' }],
-  ])('tells that %s is wrong (%s)', async (field, query, headers) => {
+  ])('is rejected with an error for %s (%s)', async (field, query, headers) => {
     const answer = await app.rest('GET', `/ipfs/${several}${query}`, { headers })
     expectError(answer, 'VALIDATION_FAILED')
     expect(Object.keys(answer.body.error.details)).toEqual([field])
   })
 
-  it('for what is no CID tells so; a CID that is not here is not found, or not cached', async () => {
+  it('returns 400 for an invalid CID, 404 for an unknown CID, and 412 for only-if-cached', async () => {
     const nobodys = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG'
     expectError(await app.rest('GET', '/ipfs/nonsense'), 'VALIDATION_FAILED')
     for (const method of ['GET', 'HEAD']) {
@@ -312,7 +315,7 @@ describe('a request that cannot be met', () => {
   })
 })
 
-it('finds a file by its CID in any base', async () => {
+it('the gateway finds a file by its CID in any base', async () => {
   const cid = CID.parse(several)
   for (const written of [cid.toString(base58btc), cid.toV0().toString()]) {
     const answer = await get(`/ipfs/${written}?format=raw`)
@@ -320,7 +323,7 @@ it('finds a file by its CID in any base', async () => {
   }
 })
 
-it('answers the probe by which clients find gateways', async () => {
+it('the gateway answers the probe that clients use to detect gateways', async () => {
   for (const method of ['GET', 'HEAD']) {
     const block = await get('/ipfs/bafkqaaa?format=raw', {}, method)
     expect([block.status, block.bytes.length]).toEqual([200, 0])
@@ -331,7 +334,7 @@ it('answers the probe by which clients find gateways', async () => {
   expect([found.roots, found.blocks]).toEqual([['bafkqaaa'], []])
 })
 
-describe('a file of which a block is lost', () => {
+describe('a file with a missing block', () => {
   const [first, lost, third] = [randomBytes(CHUNK), randomBytes(CHUNK), randomBytes(1_000)]
   let cid: string
   let blocks: string[]
@@ -346,12 +349,12 @@ describe('a file of which a block is lost', () => {
   it.each([
     ['before it', '0:1000', () => [blocks[0]!]],
     ['after it', `${2 * CHUNK + 10}:*`, () => [blocks[2]!]],
-  ])('gives the bytes %s as a CAR', async (_, range, found) => {
+  ])('serves the bytes %s as a CAR file', async (_, range, found) => {
     const query = `?format=car&dag-scope=entity&entity-bytes=${range}`
     expect((await car(`/ipfs/${cid}${query}`)).blocks).toEqual([cid, ...found()])
   })
 
-  it('is never taken for whole by who reads by HTTP/1.0, and by the end of the connection', async () => {
+  it('resets the connection of an HTTP/1.0 client instead of ending normally', async () => {
     const ends = await Promise.all(
       [single, cid].map(async (asked) => {
         const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
@@ -368,7 +371,7 @@ describe('a file of which a block is lost', () => {
   it.each([
     ['before it', [997, 1000], first.subarray(997, 1001)],
     ['after it', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
-  ] as const)('gives the bytes %s', async (_, [from, to], found) => {
+  ] as const)('serves the bytes %s', async (_, [from, to], found) => {
     const answer = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
     const { status, headers, bytes } = answer
     expect([status, headers.get('content-range'), bytes.equals(found)]).toEqual([
@@ -380,7 +383,7 @@ describe('a file of which a block is lost', () => {
   })
 })
 
-it('says of each answer by which address it is known on the file network', async () => {
+it('each gateway response has its ipfs:// URI in a header', async () => {
   const uri = async (path: string, headers: Record<string, string> = {}) =>
     (await get(path, headers)).headers.get('ipfs-uri')
   const old = CID.parse(several).toV0().toString()
@@ -389,7 +392,7 @@ it('says of each answer by which address it is known on the file network', async
   expect(await uri(`/ipfs/${several}`, { 'If-None-Match': `"${several}"` })).toBe(`ipfs://${several}`)
 })
 
-it('has headers that Kubo reads, with room for those of a balancer: together they may have 2 KiB', async () => {
+it("gateway headers stay below Kubo's 2 KiB limit, with room for load balancer headers", async () => {
   for (const path of [`${several}?format=raw`, 'bafkqaaa?format=raw']) {
     const { headers } = await get(`/ipfs/${path}`)
     // As HTTP/2 counts them (RFC 9113, section 6.5.2), which has no headers of the connection.
@@ -399,7 +402,7 @@ it('has headers that Kubo reads, with room for those of a balancer: together the
   }
 })
 
-it('tells browsers of any origin what it answers', async () => {
+it('gateway responses allow cross-origin requests and expose their headers', async () => {
   const { headers } = await get(`/ipfs/${several}?format=raw`, { Origin: 'https://example.org' })
   expect(headers.get('access-control-allow-origin')).toBe('*')
   expect(headers.get('access-control-expose-headers')).toMatch(

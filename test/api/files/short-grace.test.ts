@@ -31,7 +31,7 @@ const age = async (seconds: number) => {
 const register = (bytes: Uint8Array<ArrayBuffer>) =>
   user.register({ asset_file: new File([bytes], 'a.bin'), public_access: 'true' })
 
-it('removes what nobody needs after the minute, and not before', async () => {
+it('garbage collection removes unused files after one minute, and not before', async () => {
   const kept = await register(newBytes())
   const orphan = await contentStore.importFile(stream(newBytes()))
   await age(50)
@@ -43,7 +43,7 @@ it('removes what nobody needs after the minute, and not before', async () => {
   expect(await Promise.all(whole)).toEqual([true, false, true])
 })
 
-it('spares a file whose registration stands still for longer, between its import and its pin', async () => {
+it('a file survives garbage collection that runs between its import and its pin', async () => {
   const bytes = newBytes()
   const { cid } = await contentStore.identifyFile(stream(bytes))
   const holder = new pg.Client({ connectionString: app.env.DATABASE_URL })
