@@ -67,7 +67,7 @@ const told = ({ body }: { body: { errors: { type: string; field: string | null }
 describe.each([
   ['?dry_run=true', byDryRun],
   ['a quote route', byRoute],
-] as const)('%s', (_, send) => {
+] as const)('a quote through %s', (_, send) => {
   const { post, patch, order, confirm } = requests(send)
 
   it('returns the cost of a registration, writes nothing, and agrees with the real call', async () => {
