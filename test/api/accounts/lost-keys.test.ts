@@ -96,7 +96,7 @@ describe('an account whose wallet key cannot be decrypted', () => {
   })
 })
 
-it('deleting an account during the signing of its commit logs no error, and the commit is still signed', async () => {
+it('signs a commit whose author is deleted during the signing, without logging an error', async () => {
   const user = await app.newUser()
   await user.register()
   troubles()

@@ -79,7 +79,7 @@ describe('a deleted account after a restore from a backup', () => {
   })
 })
 
-it('a key share without an account is reported and kept, because the database may be the wrong one', async () => {
+it('reports and keeps a key share without an account', async () => {
   const owner = randomUUID()
   await custody.create(owner)
   await deletions.forgetAgain()

@@ -40,7 +40,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '5', points: '1' })
   })
 
-  it("finds the app by its name in any case, and keeps the price of the order if the app's price changes", async () => {
+  it('finds the app by its name in any case, and keeps the original price', async () => {
     const mine = await createStore(app, { price: '1' })
     const buyer = await app.newUser()
     const { id } = await order(buyer, { networkApp: mine.name.toUpperCase() })
