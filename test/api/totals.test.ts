@@ -19,7 +19,7 @@ const totalAt = async (offset: number) =>
     await user.graphql('query ($offset: Int) { auditEntries(offset: $offset, first: 10) { totalCount } }', { offset }),
   ).auditEntries.totalCount
 
-it('a total is counted up to ten thousand, and a little beyond a page that lies further behind', async () => {
+it('counts the total up to 10,000, or slightly beyond the current page', async () => {
   expect([await totalAt(0), await totalAt(9_000), await totalAt(9_500), await totalAt(10_500)]).toEqual([
     10_000,
     10_001,
@@ -28,11 +28,11 @@ it('a total is counted up to ten thousand, and a little beyond a page that lies 
   ])
 })
 
-it('a page behind every entry has a total, too', async () => {
+it('returns a total for a page after the last entry', async () => {
   expect(await totalAt(2_147_483_647)).toBe(all)
 })
 
-it('whoever follows the links reads every page to the last entry', async () => {
+it('links all pages up to the last entry', async () => {
   const seen = new Set<string>()
   let next: string | null = `${app.url}/api/v3/auth/users/me/audit-entries/?limit=1000`
   for (let pages = 0; next !== null && pages < 20; pages += 1) {
@@ -44,7 +44,7 @@ it('whoever follows the links reads every page to the last entry', async () => {
   expect([seen.size, next]).toEqual([all, null])
 })
 
-it('administrators are told that there may be more, as long as there may', async () => {
+it('shows administrators that a total is incomplete', async () => {
   const admin = await app.admin()
   const { ask } = await signInAtPages(app.url, admin)
   const pageAt = async (offset: number) => (await ask(`/admin/audit?offset=${offset}`)).text

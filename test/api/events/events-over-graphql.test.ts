@@ -34,8 +34,8 @@ const EVENTS = `query ($first: Int, $last: Int, $after: String, $before: String)
 const COMMIT_UPDATED =
   'subscription ($nid: ID!) { commitUpdated(nid: $nid) { id sequence status transactionHash committer } }'
 
-describe('events', () => {
-  it('tell a commit from its acceptance to its end, in order', async () => {
+describe('the events of a user', () => {
+  it('report a commit from acceptance to finality, in order', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const { body } = await eventually(
@@ -52,7 +52,7 @@ describe('events', () => {
     expect(nodes[1].commitId).toBe(nodes[0].commitId)
   })
 
-  it('are a connection whose cursors are positions', async () => {
+  it('are a connection whose cursors are sequence numbers', async () => {
     const user = await app.newUser()
     await app.sql(
       `with fed as (update wallets set event_sequence = 5 where user_id = $1::uuid returning user_id)
@@ -76,7 +76,7 @@ describe('events', () => {
     expectError(await app.graphql(EVENTS), 'NOT_AUTHENTICATED')
   })
 
-  it('of people whose commits are settled together have no gaps', async () => {
+  it('have no gaps when commits of several users become final together', async () => {
     const users = await Promise.all(Array.from({ length: 4 }, () => app.newUser({ num: '100' })))
     await Promise.all(users.flatMap((user) => Array.from({ length: 4 }, () => user.register())))
     const rows = await eventually(
@@ -104,8 +104,8 @@ async function listenBefore(url: () => string): Promise<string> {
   return `http://127.0.0.1:${await listen(proxy, onTestFinished)}`
 }
 
-describe('a subscription', () => {
-  it('goes on at another process by itself when its own stops', async () => {
+describe('a GraphQL subscription', () => {
+  it('reconnects to another process when its process stops', async () => {
     const other = await startAnother(app)
     const user = await app.newUser()
     const { id } = await user.register()
@@ -141,8 +141,8 @@ describe('a subscription', () => {
   })
 })
 
-describe('commitUpdated', () => {
-  it('tells each change of a commit of that asset', async () => {
+describe('the subscription commitUpdated', () => {
+  it('reports each change of a commit of that asset', async () => {
     const user = await app.newUser()
     const [{ id }, other] = [await user.register(), await user.register()]
     await eventually(
@@ -162,7 +162,7 @@ describe('commitUpdated', () => {
     }
   })
 
-  it('tells hundreds of changes that come at once whole, and cuts off for whom a thousand wait', async () => {
+  it('delivers hundreds of concurrent changes, and disconnects a subscriber with a thousand pending', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const count = () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])
@@ -189,7 +189,7 @@ describe('commitUpdated', () => {
     await reader.ended
   })
 
-  it('is for everybody who sees the asset, until they see it no longer', async () => {
+  it('is open to everyone with access to the asset, and ends when they lose access', async () => {
     const [user, other] = await Promise.all([app.newUser({ num: '10' }), app.newUser()])
     const { id } = await user.register({ public_access: 'true' })
     const [known, anonymous] = await Promise.all([
@@ -210,7 +210,7 @@ describe('commitUpdated', () => {
     }
   })
 
-  it('refuses what the caller may not see before anything is told', async () => {
+  it('rejects an asset that the caller cannot access before it sends an event', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
     const { id } = await user.register()
     for (const nid of [id, 'bafkreinothing']) {
@@ -221,7 +221,7 @@ describe('commitUpdated', () => {
     }
   })
 
-  it('refuses to tell what is large: a change is told to all who follow it, and strangers had a process busy for seconds', async () => {
+  it('rejects an expensive selection, because each change is sent to all subscribers', async () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register({ public_access: 'true' })
     const telling = (commits: number) =>
@@ -246,10 +246,10 @@ describe('commitUpdated', () => {
   })
 })
 
-describe('orderUpdated', () => {
+describe('the subscription orderUpdated', () => {
   const ORDER_UPDATED = 'subscription ($id: ID!) { orderUpdated(id: $id) { id status pointsPaid } }'
 
-  it('tells the buyer each change of the order', async () => {
+  it('reports each change of the order to the buyer', async () => {
     const store = await createStore(app)
     const buyer = await app.newUser()
     const [order, another] = [await store.order(buyer), await store.order(buyer)]
@@ -267,7 +267,7 @@ describe('orderUpdated', () => {
     ])
   })
 
-  it('refuses everybody else before anything is told', async () => {
+  it('rejects other callers before it sends an event', async () => {
     const store = await createStore(app)
     const order = await store.order(await app.newUser())
     for (const [actor, code] of [
@@ -281,8 +281,8 @@ describe('orderUpdated', () => {
   })
 })
 
-describe('a stream that breaks', () => {
-  it('shows no internals, and is in the log', async () => {
+describe('a subscription that fails', () => {
+  it('exposes no internals, and is logged', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     await eventually(

@@ -78,7 +78,7 @@ describe('GET events', () => {
     expect(transfer).toEqual({ reference: `commit:${fromId(second.commit_id)!.uuid}` })
   })
 
-  it('shows nobody what happened to others', async () => {
+  it('does not return events of other users', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
     await user.register()
     expect((await other.rest('GET', 'events')).body.results).toEqual([])
@@ -87,14 +87,14 @@ describe('GET events', () => {
     expectError(await app.rest('GET', 'events'), 'NOT_AUTHENTICATED')
   })
 
-  it('refuses a position that is none', async () => {
+  it('rejects an invalid position', async () => {
     const user = await app.newUser()
     for (const after of ['-1', 'x', 'event_x', 'user_01h2xcejqtf2nbrexx3vqjhp41', '1e3', '99999999999']) {
       expectError(await user.rest('GET', `events?after=${after}`), 'VALIDATION_FAILED')
     }
   })
 
-  it('counts without gaps when fifty updates come at once', async () => {
+  it('numbers events without gaps during fifty concurrent updates', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register()
     const answers = await Promise.all(
@@ -109,8 +109,8 @@ describe('GET events', () => {
   })
 })
 
-describe('the feed of a store', () => {
-  it('tells the app’s owner of a payment as the webhook does, and the buyer that they paid', async () => {
+describe('the event feed of a store', () => {
+  it("reports a payment to the app's owner with the webhook payload, and to the buyer", async () => {
     const store = await createStore(app)
     const buyer = await app.newUser()
     const reader = await listen(store.owner)
@@ -136,8 +136,8 @@ describe('the feed of a store', () => {
   })
 })
 
-describe('a commit that fails', () => {
-  it('is told with its refund', async () => {
+describe('the event of a failed commit', () => {
+  it('includes the refund', async () => {
     const user = await app.newUser()
     const before = await app.wallet(user)
     await user.register()
@@ -157,7 +157,7 @@ describe('a commit that fails', () => {
 })
 
 describe('GET events/stream', () => {
-  it('tells what happens from now on', async () => {
+  it('sends events that occur after the connection opens', async () => {
     const user = await app.newUser()
     await user.register()
     const reader = await listen(user)
@@ -170,7 +170,7 @@ describe('GET events/stream', () => {
     await soon(reader, [2, 3])
   })
 
-  it('tells what was missed since the last event, and goes on', async () => {
+  it('sends the events missed since Last-Event-ID, and then new events', async () => {
     const user = await app.newUser({ num: '100' })
     for (let n = 0; n < 3; n += 1) await user.register()
     const [first] = (await user.rest('GET', 'events')).body.results
@@ -184,7 +184,7 @@ describe('GET events/stream', () => {
     await soon(asked, [4])
   })
 
-  it('refuses a position that the feed has not come to: who waited there would hear nothing', async () => {
+  it('rejects a position after the newest event', async () => {
     const user = await app.newUser()
     await user.register()
     for (const position of ['2', '7', '999999999', '2147483647']) {
@@ -199,7 +199,7 @@ describe('GET events/stream', () => {
     await soon(reader, [2])
   })
 
-  it('tells a long absence whole and in order', async () => {
+  it('sends a thousand missed events completely and in order', async () => {
     const user = await app.newUser()
     await app.sql(
       `with fed as (update wallets set event_sequence = 1000 where user_id = $1::uuid returning user_id)
@@ -212,7 +212,7 @@ describe('GET events/stream', () => {
     )
   })
 
-  it('tells nobody what happens to others', async () => {
+  it('sends no events of other users', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
     const [reader, stranger] = await Promise.all([listen(user), listen(other)])
     await user.register()
@@ -225,14 +225,14 @@ describe('GET events/stream', () => {
     expect((await listen(other, `event_${randomUUID()}`)).status).toBe(400)
   })
 
-  it('tells what nobody announced', async () => {
+  it('sends an event without a database notification', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     await tell(user)
     await soon(reader, [1])
   })
 
-  it('tells at once what another process does', async () => {
+  it('immediately sends events of another process', async () => {
     const other = await startAnother(app)
     // Without the looks of every two seconds, which find it, too.
     vi.useFakeTimers({ toFake: ['setInterval'] })
@@ -251,7 +251,7 @@ describe('GET events/stream', () => {
     await other.stop()
   })
 
-  it('ends when the process drains, and does not hold it up', async () => {
+  it('ends when the process shuts down, without delaying it', async () => {
     const other = await startAnother(app)
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
@@ -275,7 +275,7 @@ describe('GET events/stream', () => {
          and query ilike 'listen%' and state = 'idle'`,
     )
 
-  it('goes on after the connection that listens was lost', async () => {
+  it('continues after the LISTEN connection is lost', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     const [before] = await eventually(listeners, (rows) => rows.length === 1)
@@ -287,7 +287,7 @@ describe('GET events/stream', () => {
     await soon(reader, [1, 2])
   })
 
-  it('lets go of the connection that listens with its last reader', async () => {
+  it('closes the LISTEN connection when the last reader disconnects', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     const count = () =>
@@ -300,7 +300,7 @@ describe('GET events/stream', () => {
     await eventually(count, ([row]) => row!.n === 0)
   })
 
-  it('ends with a session whose end was not announced, and sends no later event', async () => {
+  it('ends with its session even without a notification, and sends no later event', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     const [listener] = await eventually(listeners, (rows) => rows.length === 1)

@@ -39,7 +39,7 @@ const commitsOf = (nid: string) => `subscription { commitUpdated(nid: "${nid}") 
 const sequencesIn = ({ events }: EventReader) =>
   events.map(({ data }) => data.data?.commitUpdated.sequence ?? data.sequence)
 
-describe('streams that are open at once', () => {
+describe('concurrent event streams', () => {
   const askAgain = async (open: () => Promise<EventReader>) => {
     const reader = await open()
     const status = reader.status
@@ -48,7 +48,7 @@ describe('streams that are open at once', () => {
     return { status, wait }
   }
 
-  it('are counted for each user across both doors, and refused with 429 and the seconds to wait', async () => {
+  it('are limited per user across both APIs, with 429 and Retry-After', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
     const doors = [() => follow(user), () => subscribe(user, commitsOf(id))]
@@ -67,7 +67,7 @@ describe('streams that are open at once', () => {
     )
   })
 
-  it('are refused in the door’s own words', async () => {
+  it('are rejected in the error format of each API', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     for (let n = 0; n < PER_USER; n += 1) await follow(user)
@@ -78,7 +78,7 @@ describe('streams that are open at once', () => {
     expect(reader.events[0]!.data.errors[0].extensions).toMatchObject({ code: 'THROTTLED', retryAfter: 30 })
   })
 
-  it('are counted for each address, and given back also by those that were refused or asked only for the headers', async () => {
+  it('are limited per address; rejected streams and HEAD requests do not count', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
     const hidden = await user.register()
@@ -219,8 +219,8 @@ describe('a session that ends in another process', () => {
   })
 })
 
-describe('a session that ends by itself', () => {
-  it('ends its streams when it expires', async () => {
+describe('a session that expires', () => {
+  it('ends its streams', async () => {
     const user = await app.newUser()
     const reader = await follow(user)
     await app.sql(`update access_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])

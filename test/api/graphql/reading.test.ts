@@ -98,7 +98,7 @@ describe('the query `node`', () => {
   })
 })
 
-it('returns the cost of a commit as `pricing`', async () => {
+it('returns the cost of a commit in the query `pricing`', async () => {
   expect(expectOk(await app.graphql('{ pricing { assetUpdateFee gasFee total currency } }')).pricing).toEqual({
     assetUpdateFee: '0.1',
     gasFee: '0.079',

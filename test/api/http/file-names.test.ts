@@ -58,7 +58,7 @@ describe.each(Object.entries(apis))('the file name of an upload over %s', (_, re
   })
 })
 
-it('is sent as both filename and filename* in a download', async () => {
+it('sends the file name as both filename and filename* in a download', async () => {
   const name = "größe 圖 😀 '1' (2)*%\".txt"
   const asset_file = new File([randomBytes(9)], name)
   const { id } = await user.register({ asset_file, public_access: 'true' })

@@ -139,7 +139,7 @@ describe('a browser on another origin', () => {
   })
 })
 
-it('can read the X-Request-Id of every response, including errors', async () => {
+it('sends a unique X-Request-Id with every response, including errors', async () => {
   const answers = await Promise.all([
     app.rest('GET', 'assets/'),
     app.rest('GET', 'auth/users/me/'),

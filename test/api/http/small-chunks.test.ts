@@ -48,7 +48,7 @@ const callInChunks = (path: string, headers: Record<string, string>, begin: stri
   })
 
 describe('a body in thousands of one-byte chunks', () => {
-  it.each(doors)('is rejected with the reason: %s', async (_, path, headers, begin) => {
+  it.each(doors)('is rejected with an explanation: %s', async (_, path, headers, begin) => {
     const answer = await callInChunks(path, headers, begin, inChunks(40_000, 1))
     expect([answer.status, answer.body]).toEqual([
       413,

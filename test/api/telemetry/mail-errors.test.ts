@@ -65,7 +65,7 @@ async function doctor(SMTP_URL: string, env: Record<string, string> = {}): Promi
 
 const trusted = (certificate: string) => `tls.ca=${encodeURIComponent(certificate)}`
 
-describe('annal doctor explains', () => {
+describe('a mail error in `annal doctor`', () => {
   const cases: [what: string, script: Script, url: (port: number) => string, finding: RegExp, fix: RegExp][] = [
     [
       'a wrong password',
@@ -209,7 +209,7 @@ describe('annal doctor explains', () => {
     ],
     ['a URL that cannot be read', {}, () => 'smtp://me:ge#heim@h:x', /SMTP_URL is not a valid URL/, /percent-encoded/],
   ]
-  it.each(cases)('%s', async (_, script, url, finding, fix) => {
+  it.each(cases)('is explained: %s', async (_, script, url, finding, fix) => {
     const [line] = await doctor(url(await start(script)))
     expect(line).toEqual({
       check: 'mail',
@@ -219,7 +219,7 @@ describe('annal doctor explains', () => {
     })
   })
 
-  it('a server that resets the connection', async () => {
+  it('is explained: a server that resets the connection', async () => {
     const server = createServer((socket) => void socket.resetAndDestroy())
     const [line] = await doctor(`smtp://127.0.0.1:${await listen(server, onTestFinished)}`)
     expect(line).toMatchObject({
@@ -229,7 +229,7 @@ describe('annal doctor explains', () => {
   })
 })
 
-describe('in production annal doctor', () => {
+describe('`annal doctor` in production', () => {
   it('warns when the mail server does not offer STARTTLS', async () => {
     const port = await start({})
     expect(await doctor(`smtp://0.0.0.0:${port}`, production)).toMatchObject([
@@ -268,7 +268,7 @@ describe('in production annal doctor', () => {
       expect(await exposure(networks), networks).toEqual([])
   })
 
-  it('counts no URL as a secret that leads to this machine and has no password', async () => {
+  it('treats no local URL without a password as a secret', async () => {
     const secrets = async (env: Record<string, string>) => {
       const variables = {
         ...production,

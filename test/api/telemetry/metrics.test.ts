@@ -37,8 +37,8 @@ async function rises(
   return after.map((value, index) => value - before[index]!)
 }
 
-describe('Metrics', () => {
-  it('are every one of the table, with its type and labels, and no other of ours', async () => {
+describe('the metrics', () => {
+  it('match the metric table in names, types and labels', async () => {
     const user = await app.newUser()
     await user.register()
     const { types, all } = await now()
@@ -54,7 +54,7 @@ describe('Metrics', () => {
     for (const source of metricSources) expect((await now()).value('annal_scrape_source_up', { source })).toBe(1)
   })
 
-  it('tell how many living processes have each role, and 0 of a role that nobody has', async () => {
+  it('count the live processes per role, including roles without a process', async () => {
     await app.sql('delete from processes')
     await app.sql(
       `insert into processes (id, name, roles, seen_at) values
@@ -67,7 +67,7 @@ describe('Metrics', () => {
     await app.sql('delete from processes')
   })
 
-  it('count requests of both doors by what they ask for, not by what stands in them', async () => {
+  it('count requests of both APIs by operation, without user data in the labels', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const asked = async () => {
@@ -110,7 +110,7 @@ describe('Metrics', () => {
     }
   })
 
-  it('tell money by kind from the books, to the last unit that a number can show, and again after a restart', async () => {
+  it('report moved money by kind from the ledger, also after a restart', async () => {
     const buyer = await app.newUser({ num: '10', points: '0' })
     const store = await createStore(app, { price: '2.5' })
     const paid = async () => expectOk(await store.confirm(buyer, (await store.order(buyer)).id))
@@ -130,7 +130,7 @@ describe('Metrics', () => {
     )
   })
 
-  it('count each transfer once, also those that are long settled', async () => {
+  it('count each transfer once, including old ones', async () => {
     const long = async () =>
       app.sql(
         `with old as (insert into transfers (id, reference) values (uuidv7(interval '-1 hour'), 'something-else:1') returning id)
@@ -157,7 +157,7 @@ describe('Metrics', () => {
     }
   })
 
-  it('follow a commit to the chain, and what it cost', async () => {
+  it('report the progress and fees of commits on the chain', async () => {
     const user = await app.newUser()
     const before = await now()
     await user.register()
@@ -172,7 +172,7 @@ describe('Metrics', () => {
     expect(seen.value('annal_relay_max_fee_wei')).toBe(500e9)
   })
 
-  it('tell of uploads, limits, streams and what a receiver answered', async () => {
+  it('report uploads, limit rejections, streams and webhook responses', async () => {
     const receiver = await startReceiver(atEnd, answerWith(410))
     const store = await createStore(app)
     const sold = { name: `told-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
@@ -200,7 +200,7 @@ describe('Metrics', () => {
     expect(done.value('annal_jobs', { queue: 'webhook-delivery', state: 'created' })).toBe(0)
   })
 
-  it('of a source that does not answer are missing, and all others are there', async () => {
+  it('omit only the samples of a source that is unavailable', async () => {
     await app.sql('alter table commit_relays rename to commit_relays_away')
     try {
       const seen = await now()
@@ -215,7 +215,7 @@ describe('Metrics', () => {
   })
 })
 
-describe('/metrics', () => {
+describe('the endpoint /metrics', () => {
   const host = '127.0.0.1'
   async function statusAt(access: MetricsAccess, headers: Record<string, string> = {}) {
     const text = async () => 'annal_up 1\n'
@@ -230,14 +230,14 @@ describe('/metrics', () => {
   const token = 'a-token-of-operators'
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 
-  it('is there at the operators’ port, and nowhere else', async () => {
+  it("is available only on the operators' port", async () => {
     expect((await fetch(`${app.url}/metrics`)).status).toBe(404)
     expect(await statusAt({ token: undefined, port: undefined })).toBe(404)
     expect(await statusAt({ token: undefined, port: 0 })).toBe(200)
     expect(await statusAt({ token: undefined, port: 1 }, bearer(token))).toBe(404)
   })
 
-  it('asks for the token at every port where there is one', async () => {
+  it('requires the token on every port if a token is configured', async () => {
     for (const port of [undefined, 0]) {
       expect(await statusAt({ token, port })).toBe(401)
       expect(await statusAt({ token, port }, bearer(`${token}x`))).toBe(401)

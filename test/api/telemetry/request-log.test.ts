@@ -33,7 +33,7 @@ const lineFor = async (message: Parameters<typeof send>[1], url = app.url, log: 
 
 const graphql = (query: string, more: object = {}) => ({ path: '/graphql', json: { query, ...more } })
 
-describe('a request line', () => {
+describe('the log line of a request', () => {
   it.each([
     ['a REST request', { path: '/api/v3/auth/users/me/' }, { route: '/api/v3/auth/users/me', status: 200 }],
     ['a REST request without /api/v3', { path: '/auth/users/me/' }, { route: '/api/v3/auth/users/me', status: 200 }],
@@ -81,7 +81,7 @@ describe('a request line', () => {
     expect(line).toMatchObject({ method, user: user.publicId, durationMs: expect.any(Number), ...expected })
   })
 
-  it('has the pattern of a route, and no secret of the request', async () => {
+  it('contains the route pattern, and no secrets of the request', async () => {
     const secret = 'c0ffee-c0ffee-c0ffee'
     const lines = [
       await lineFor({ path: `/account/password-reset/${secret}/${secret}?next=${secret}` }),
@@ -97,7 +97,7 @@ describe('a request line', () => {
     expect(JSON.stringify(lines)).not.toContain(secret)
   })
 
-  it('bounds the length of a GraphQL operation name', async () => {
+  it('limits the length of a GraphQL operation name', async () => {
     const line = await lineFor(graphql(`query ${'a'.repeat(5_000)} { __typename }`))
     expect(line.operationName).toBe('a'.repeat(64))
   })
@@ -136,7 +136,7 @@ describe('a request line', () => {
     expect(await lineOf(requestId)).toMatchObject({ status: 200, user: user.publicId, ...expected })
   })
 
-  it('is left out at `info` for health and metrics probes', async () => {
+  it('is omitted at level `info` for health and metrics probes', async () => {
     for (const path of ['/healthz', '/readyz']) await send(app.url, { path })
     expect((await lineFor({ path: '/version' })).route).toBe('/version')
     expect(app.log.requests.filter(({ route }) => /healthz|readyz|metrics/.test(String(route)))).toEqual([])
@@ -145,7 +145,7 @@ describe('a request line', () => {
 
 describe('a request ID', () => {
   it.each(['0cc6ad03-8233-4544-9498-146DB8D409B1', '3f5a1c9e0b7d4e62a8c4f1d20e9b6a75'])(
-    'of the caller is used: %s',
+    'from the caller is used: %s',
     async (id) => {
       const answer = await send(app.url, { path: '/version', headers: { 'X-Request-Id': id } })
       expect(answer.headers.get('x-request-id')).toBe(id)
@@ -154,14 +154,14 @@ describe('a request ID', () => {
   )
 
   it.each(['', 'request-1', 'correct horse', '<script>', 'f'.repeat(64), 'é', `${'0cc6ad03'.repeat(4)},a`])(
-    'of the caller is replaced when it is not safe: %s',
+    'from the caller is replaced if it is unsafe: %s',
     async (id) => {
       const answer = await send(app.url, { path: '/version', headers: { 'X-Request-Id': id } })
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     },
   )
 
-  it('is in the line of an error that caused a failed request', async () => {
+  it('is in the log line of the error that caused a failed request', async () => {
     await app.sql('alter table assets rename column caption to hidden')
     const answer = await send(app.url, { ...graphql(`{ asset(id: "${asset.id}") { caption } }`), token: user.token })
     await app.sql('alter table assets rename column hidden to caption')
@@ -172,7 +172,7 @@ describe('a request ID', () => {
   })
 })
 
-describe('a request that the HTTP server rejects', () => {
+describe('a request rejected by the HTTP server', () => {
   const idIn = (head: string) => /^x-request-id: (.*)$/im.exec(head)?.[1]?.trim() ?? null
 
   it.each([
@@ -185,7 +185,7 @@ describe('a request that the HTTP server rejects', () => {
       'HEADERS_TOO_LARGE',
     ],
     ['an invalid host', 'GET / HTTP/1.1\r\nHost: a|b\r\n\r\n', 400, 'PARSE_ERROR'],
-  ])('has a line with its request ID: %s', async (_, text, status, code) => {
+  ])('has a log line with its request ID: %s', async (_, text, status, code) => {
     const answer = await talkRaw({ url: app.url, pieces: [Buffer.from(text)], end: 'wait' })
     expect(answer.status).toBe(status)
     expect(await lineOf(idIn(answer.head))).toMatchObject({ status, code })
@@ -200,20 +200,20 @@ describe('a request that the HTTP server rejects', () => {
     return { server, log, url: `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}` }
   }
 
-  it('has a line with its request ID: a request while the service starts', async () => {
+  it('has a log line with its request ID: a request during start-up', async () => {
     const { log, url } = await startServer()
     const line = await lineFor({ path: '/api/v3/assets/' }, url, log)
     expect(line).toMatchObject({ method: 'GET', status: 503, code: 'UNAVAILABLE' })
   })
 
-  it('has a line with its request ID: headers that do not arrive in time', async () => {
+  it('has a log line with its request ID: headers that time out', async () => {
     const { log, url } = await startServer()
     const answer = await talkRaw({ url, pieces: [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n')], end: 'wait' })
     expect(answer.status).toBe(408)
     expect(await lineOf(idIn(answer.head), log)).toMatchObject({ status: 408, code: 'REQUEST_TIMEOUT' })
   })
 
-  it('has a line with its request ID: a body that does not arrive in time', async () => {
+  it('has a log line with its request ID: a body that times out', async () => {
     const { server, log, url } = await startServer()
     await server.serve((app) => app.post('/reads', () => new Promise<void>(() => {})))
     const requestId = randomUUID()

@@ -41,8 +41,8 @@ function wayUp(spans: ReceivedSpan[], name: string): string[] {
   return way
 }
 
-describe('A trace', () => {
-  it('leads from a request through its statement to the mined transaction, and from a sale to its receiver', async () => {
+describe('a trace', () => {
+  it('connects a request to its mined transaction, and a sale to its webhook delivery', async () => {
     const receiver = await startReceiver(atEnd)
     const store = await createStore(app)
     const sold = { name: `followed-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
@@ -91,7 +91,7 @@ describe('A trace', () => {
     expect(collector.resources[0]).toMatchObject({ 'service.name': 'annal-here' })
   })
 
-  it('tells what failed by its code, and holds nothing that was sent', async () => {
+  it('contains the error code of a failure, but no data of the request', async () => {
     const user = await app.newUser()
     const { traceId, headers } = newCaller()
     expectError(await user.rest('GET', 'assets/bafkrei-secret-name/?secret=1', { headers }), 'NOT_FOUND')
@@ -110,7 +110,7 @@ describe('A trace', () => {
     }
   })
 
-  it('is begun here where the caller has none, and probes have none', async () => {
+  it('starts in Annal if the caller sends none; health probes have no trace', async () => {
     const before = collector.spans.length
     await app.rest('GET', '/healthz')
     await app.rest('GET', '/version')
@@ -122,7 +122,7 @@ describe('A trace', () => {
     expect(collector.spans.map(({ name }) => name)).not.toContain('GET /healthz')
   })
 
-  it('is named by the lines that are logged on its way, and by no others', async () => {
+  it('has its ID in the log lines of its operations only', async () => {
     const lines: Record<string, unknown>[] = []
     const { tracer } = app.installation.telemetry
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
@@ -135,7 +135,7 @@ describe('A trace', () => {
     expect(lines[1]).not.toHaveProperty('trace_id')
   })
 
-  it('of a caller who does not keep it is not kept here either, and goes on', async () => {
+  it('is not exported if the caller does not sample it, but is propagated', async () => {
     const user = await app.newUser()
     const { traceId, spanId } = newCaller()
     const { id } = await user.register()
