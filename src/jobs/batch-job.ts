@@ -1,13 +1,17 @@
 /**
- * Recurring background work on items: erasing, expiring and deleting rows. Items are handled in bounded pages. An item that fails is
- * retried with exponential backoff, the others are not affected, and `annal jobs` lists it. `sweeper.ts` runs sweeps.
+ * Batch jobs: recurring background work on rows, such as expiring, erasing and deleting them. A job handles items in
+ * bounded pages. A failed item is retried with exponential backoff and does not affect other items. `annal jobs`
+ * lists failed items, and `run-batch-job.ts` runs the jobs.
  */
 
 import type { Database } from '../db/database-types.ts'
 import { int, orNull, type ParametersOf, type RowOf, type Statement, text } from '../db/sql.ts'
 import { type IdPrefix, NIL_UUID } from '../shared/ids.ts'
 
-/** All sweeps by the name that operators see, with the kind of their items. Items of kind `text` are hashes or transaction references. */
+/**
+ * Names of all batch jobs, as operators see them, with the kind of their items. Items of kind `text` are hashes or
+ * transaction references.
+ */
 export const sweepItems = {
   'expire-orders': 'order',
   'ask-for-thumbnails': 'asset',
@@ -26,17 +30,17 @@ export const sweepItems = {
   'forget-events': 'event',
   'credit-deposits': 'text',
 } as const satisfies Record<string, IdPrefix | 'asset' | 'text'>
-/** Name of a sweep. */
+/** Name of a batch job. */
 export type SweepName = keyof typeof sweepItems
-/** The names of all sweeps. */
+/** Names of all batch jobs. */
 export const sweepNames = Object.keys(sweepItems) as SweepName[]
 
-/** Name of a scan that goes through all files. Its items are files, and each run tries all of them. */
+/** Name of a scan of all files. Its items are files, and each run tries all of them. */
 export type FileScanName = 'collect-garbage' | 'empty-uploads' | 'list-blocks'
 
 /**
- * Parameters and columns of a statement that finds a page of items. `after` is the place of the last item of the previous page, or null.
- * `item` is the identifier of an item, and `place` its position in the order of the sweep.
+ * Parameters and columns of a statement that finds a page of items. `after` is the position of the previous page's
+ * last item, or null. `item` is an item's ID, and `place` its position in the order of the job.
  */
 export const sweepPage = { parameters: { after: orNull(text), limit: int }, columns: { item: text, place: text } }
 /** Parameters that select a page of items. */
@@ -44,11 +48,11 @@ export type PageParameters = ParametersOf<typeof sweepPage.parameters>
 /** An item of a page. */
 export type ItemRow = RowOf<typeof sweepPage.columns>
 
-/** Result of handling items. */
+/** Result of processing items. */
 export interface Handled {
-  /** Items that were handled. Items that another transaction locks are left out. */
+  /** Processed items. Excludes items that another transaction locks. */
   items: string[]
-  /** True when items need further statements. The sweep runs again. */
+  /** True if items need further statements. The job runs again. */
   hasMore?: boolean
   /** Users whose event feeds have grown. */
   owners?: string[]
@@ -57,17 +61,17 @@ export interface Handled {
 /** A background task that finds items page by page and handles each of them. */
 export interface Sweep {
   name: SweepName
-  /** Finds items that are due and not backed off (`isAwakeSql`), in the order of their places. */
+  /** Finds due items that are not backed off (`isAwakeSql`), in the order of their positions. */
   find(query: Database['query'], page: PageParameters): Promise<ItemRow[]>
   /** Items per page. */
   page: number
-  /** Maximum pages of one run. Default: unlimited. */
+  /** Maximum number of pages per run. Default: unlimited. */
   mostPages?: number
-  /** Handles items in a transaction. Work per item is bounded. */
+  /** Processes items in a transaction. The work per item is bounded. */
   handle(query: Database['query'], items: readonly string[]): Promise<Handled>
 }
 
-/** A sweep with one statement that finds items and one that handles them. */
+/** Creates a batch job from one statement that finds items and one that processes them. */
 export const plainSweep = (
   name: SweepName,
   find: Statement<PageParameters, ItemRow>,
@@ -79,7 +83,10 @@ export const plainSweep = (
   handle: async (query, items) => ({ items: (await query(handle, { items })).map(({ item }) => item) }),
 })
 
-/** SQL: true when an item is not waiting for its next attempt. `item` is an SQL expression of its identifier. */
+/**
+ * Returns an SQL condition: the item is not waiting for its next attempt. `item` is an SQL expression of the item's
+ * ID.
+ */
 export const isAwakeSql = (name: SweepName, item: string): string =>
   `not exists (select from setbacks s where s.sweep = '${name}' and s.item = ${item} and s.next_attempt_at > now())`
 
@@ -90,7 +97,9 @@ const LOWEST: Record<PlaceType, string> = {
   text: `''`,
 }
 
-/** SQL of places in the order of two columns: the place of a row, and whether a row comes after the place `$after`. */
+/**
+ * Returns SQL for positions in the order of two columns: a row's position, and whether a row comes after `$after`.
+ */
 export const placeSql = (
   first: string,
   second: string,
@@ -104,7 +113,7 @@ export const placeSql = (
   }
 }
 
-/** SQL of places in the order of a UUID column. */
+/** Returns SQL for positions in the order of a UUID column. */
 export const idPlaceSql = (id: string) => ({
   place: `${id}::text`,
   isAfter: `${id} > coalesce($after::uuid, ${LOWEST.uuid})`,

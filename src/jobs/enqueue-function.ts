@@ -1,13 +1,13 @@
 /**
- * The SQL functions `enqueue` and `enqueue_fairly`, which put a job on a queue inside the statement that causes it. They fill in a row
- * of pg-boss's own table as pg-boss does, so they belong to one version of pg-boss, and are made beside its tables whenever a server
- * starts.
+ * SQL functions `enqueue` and `enqueue_fairly`, which add a job inside the statement that causes it. They insert into
+ * pg-boss's own table exactly as pg-boss does. They therefore match one version of pg-boss and are installed whenever
+ * a server starts.
  */
 import { lockForTransaction } from '../db/migration-lock.ts'
 
 /**
- * Whose insertion (`insertJobs` in its `plans.js`) it repeats. When pg-boss is updated, `test/unit/jobs/enqueue.test.ts` says
- * whether the two still fill in the same; then these are the new version's.
+ * Version of pg-boss whose insertion (`insertJobs` in `plans.js`) the functions repeat. After an update of pg-boss,
+ * `test/unit/jobs/enqueue.test.ts` checks that both fill the same columns. Then enter the new version here.
  */
 export const writtenFor = { pgBoss: '12.35.0', tables: 43 }
 
@@ -27,12 +27,14 @@ BEGIN
     RETURN made;
 END `
 
-/** Beyond it the jobs of a lane are not counted: they come in the order in which they were put there. */
+/** Maximum number of waiting jobs of a lane that are counted. Later jobs of the lane keep their order of arrival. */
 const MAX_COUNTED = 1_000
 
 const bodies = {
   enqueue: bodyOf('0'),
-  /** The more of its lane wait on the queue, the later a job comes: nobody waits for all that one lane brings at once. */
+  /**
+   * A job's priority falls with the number of waiting jobs in its lane, so one busy lane does not delay the others.
+   */
   enqueue_fairly: bodyOf(`-(SELECT count(*) FROM (
         SELECT FROM jobs.job j WHERE j.name = queue AND j.group_id = lane AND j.state < 'active' LIMIT ${MAX_COUNTED}) AS waiting)`),
 }
@@ -46,8 +48,8 @@ const install = ([name, body]: [string, string]) => `
     END IF;`
 
 /**
- * SQL that makes the functions, or makes one anew when another text stands there: that of a migration, or of an earlier version. Where
- * the tables are those of a newer pg-boss, the functions are those of a newer Annal, and stay.
+ * SQL that creates the functions, or replaces them if their text differs. If a newer pg-boss created the tables, the
+ * functions belong to a newer Annal and are kept.
  */
 export const enqueueFunctionSql = `
   ${lockForTransaction};

@@ -1,13 +1,13 @@
 /**
- * Indexes of ours on pg-boss's own table. A job that was given up stays there for a year as a dead letter, and what is looked for among these is
- * found without reading all of them. Of what is done the indexes hold nothing.
+ * Additional indexes on pg-boss's job table. Dead letters stay there for a year, and these indexes find them without
+ * a full scan. The indexes exclude completed jobs.
  */
 import { lockForTransaction } from '../db/migration-lock.ts'
 import { holdsMoreSql } from './jobs.sql.ts'
 
 const isDead = `name = 'dead-letter'`
 
-/** By their names: of which columns they are, and of which jobs. */
+/** Indexes by name: their columns and their condition. */
 const indexes: Record<string, { columns: string; of: string }> = {
   dead_letters_newest_idx: { columns: 'created_on desc, id desc', of: isDead },
   dead_letters_queue_idx: { columns: 'source_name', of: isDead },
@@ -22,7 +22,7 @@ const create = ([name, { columns, of }]: [string, (typeof indexes)[string]]) => 
       CREATE INDEX ${name} ON jobs.job (${columns}) WHERE ${of};
     END IF;`
 
-/** SQL that makes what is not there yet. Nothing is put on a queue meanwhile: some two seconds for a million jobs. */
+/** SQL that creates missing indexes. It blocks new jobs meanwhile, for about two seconds per million jobs. */
 export const jobIndexesSql = `
   ${lockForTransaction};
   DO $install$ BEGIN${Object.entries(indexes).map(create).join('')}

@@ -1,31 +1,31 @@
 /**
- * Takes jobs from a queue. pg-boss's own `work()` is not used: each of its workers polls for itself and waits out the polling interval after
- * every job. The hundred workers of webhook deliveries would send 200 queries a second to an idle queue, and one worker would send at most
- * two mails a second.
+ * Fetches and runs jobs of a queue. Replaces pg-boss's `work()`, whose workers each poll separately and wait for the
+ * polling interval after every job. The hundred workers for webhook deliveries would send 200 queries a second to an
+ * idle queue. One worker would send at most two mails a second.
  */
 
-/** Source of the jobs, and limits. */
+/** Source, handler and limits of the jobs. */
 export interface JobLoopOptions<Job> {
-  /** Fetches at most `count` jobs that are due. */
+  /** Fetches at most `count` due jobs. */
   take(count: number): Promise<Job[]>
   /** Runs a job. Never rejects. */
   carryOut(job: Job): Promise<void>
   /** Handles a failed fetch. */
   onError(error: unknown): undefined
   concurrency: number
-  /** Seconds between fetches while no job is due. */
+  /** Seconds between two fetches while no job is due. */
   pollEvery: number
 }
 
 /** A running loop. */
 export interface JobLoop {
-  /** Fetches no more jobs, and waits for running ones. */
+  /** Stops fetching jobs and waits for running ones. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a loop. It fetches for all free places with one query, so an idle queue costs one query per interval. It fetches again after each
- * job, which may have blocked others of its group.
+ * Starts a loop. It fetches jobs for all free slots with one query, so an idle queue costs one query per interval. It
+ * also fetches after each job, because that job may have blocked others of its group.
  */
 export function startJobLoop<Job>({ take, carryOut, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
   const running = new Set<Promise<void>>()

@@ -1,11 +1,13 @@
-/** What operators see of the job queue, whose tables are the library's own. */
+/** Statements on pg-boss's tables for operators. */
 
 import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../db/sql.ts'
 import { type IdPrefix, toId, UUID } from '../shared/ids.ts'
 
-/** Facts of a payload that are identifiers and kinds, never an address or content. Of a dead letter they are all that stays. */
+/**
+ * Fields of a job's data that are IDs or kinds, never an address or content. A redacted dead letter keeps only these.
+ */
 const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId', 'trace'] as const
-/** Stands in a dead letter that lost something, and so cannot be carried out any more. */
+/** Mark in a dead letter from which data was removed. It can no longer be retried. */
 const CUT = 'isCut'
 
 const publicFacts: Record<string, [name: string, prefix: IdPrefix]> = {
@@ -14,7 +16,7 @@ const publicFacts: Record<string, [name: string, prefix: IdPrefix]> = {
   deliveryId: ['delivery', 'delivery'],
 }
 
-/** Returns what a job is about, with public IDs. `nid` identifies the asset. */
+/** Returns the subject of a job, with public IDs. `nid` is the public ID of its asset. */
 export function subjectOf(data: object, nid: string | null = null): Record<string, unknown> {
   const { template, at, task, ...others } = data as Record<string, unknown>
   const subject: Record<string, unknown> = { template, at, task }
@@ -26,40 +28,43 @@ export function subjectOf(data: object, nid: string | null = null): Record<strin
   return subject
 }
 
-/** $1 the asset of a job. */
+/** $1: UUID of an asset. */
 export const findNid = 'select nid from assets where id = $1::uuid'
 
-/** In dead letters of notices to an address that its account has given up, for as long as there is the account, and for so many days. */
+/**
+ * Condition: a notice to the previous address of an account. It keeps its address for 30 days while the account
+ * exists.
+ */
 const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-changed')
      and created_on > now() - interval '30 days'
      and exists (select from users u where u.id = case when data->>'userId' ~ '${UUID.source}' then (data->>'userId')::uuid end and u.deleted_at is null)`
 
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
-/** Whether a dead letter holds more than facts. */
+/** Condition: a dead letter contains more than the permitted fields. */
 export const holdsMoreSql = `data - ${kept} <> '{}'`
 
-/** Whether a dead letter still holds all it takes to carry it out. */
+/** Condition: a dead letter still has all the data that a retry needs. */
 const wholeSql = `source_name is not null and not data ? '${CUT}'`
 
-/** The attempt under way is the last one: $1 queue, $2 job. */
+/** Makes the current attempt the last one. $1: queue, $2: job. */
 export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count where name = $1 and id = $2::uuid'
 
-/** The attempt under way is not the last one: $1 queue, $2 job. */
+/** Allows another attempt after the current one. $1: queue, $2: job. */
 export const allowAnother =
   'update jobs.job set retry_limit = retry_count + 1 where name = $1 and id = $2::uuid and retry_limit <= retry_count'
 
-/** What waits is kept as long as its queue says now, whatever an earlier version said that put it there. */
+/** Extends the retention of waiting jobs to that of their queue. An earlier version may have set a shorter one. */
 export const keepWaiting = `
   update jobs.job j set keep_until = j.created_on + make_interval(secs => q.retention_seconds) from jobs.queue q
   where q.name = j.name and j.state < 'active' and j.keep_until < j.created_on + make_interval(secs => q.retention_seconds)`
 
-/** Dead letters that hold more than they may: $1 the last one that was looked at, $2 how many at most. */
+/** Finds dead letters with data that must be removed. $1: last ID of the previous page, $2: page size. */
 export const findUnredacted = `
   select id::text from jobs.job j
   where name = 'dead-letter' and id > $1::uuid and ${holdsMoreSql} and not (${isAddressedSql}) order by j.id limit $2`
 
-/** Takes out of these letters ($1) what they may not hold. */
+/** Removes personal data from dead letters. $1: their IDs. */
 export const redactLetters = `
   update jobs.job set data = jsonb_build_object('${CUT}', true) ||
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}))
@@ -69,7 +74,7 @@ const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}
 
 const counts = { queue: text, count: int, oldest: timestamp, last_error: orNull(text) }
 
-/** What is not done. The last error is that of the one that was tried last. */
+/** Counts unfinished jobs by queue. The last error is that of the most recent attempt. */
 export const countWaiting = statement(
   'jobs_waiting',
   { columns: { ...counts, next_attempt_at: timestamp } },
@@ -84,7 +89,7 @@ export const countWaiting = statement(
    where w.count > 0 and q.name <> 'dead-letter' and q.name not like '\\_\\_%' order by q.name`,
 )
 
-/** For the operator: dead letters by the queue that they are from, with the last error of each. */
+/** Counts dead letters by their original queue, with the last error of each queue. */
 export const countDead = statement(
   'jobs_dead_count',
   { columns: counts },
@@ -93,7 +98,7 @@ export const countDead = statement(
    from jobs.job where name = 'dead-letter' group by source_name order by source_name`,
 )
 
-/** For the operator: the newest dead letters. */
+/** Returns the newest dead letters. */
 export const findDead = statement(
   'jobs_dead',
   {
@@ -106,7 +111,7 @@ export const findDead = statement(
       nid: orNull(text),
       attempts: int,
       error: orNull(text),
-      /** Whether it still holds all it takes. */
+      /** True if the data that a retry needs is complete. */
       can_be_retried: boolean,
     },
   },
@@ -118,7 +123,7 @@ export const findDead = statement(
    from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $limit`,
 )
 
-/** Has what waits for its next attempt tried now, and what was given up tried anew: all of it, or one job. */
+/** Retries waiting jobs now and enqueues dead letters again. Applies to one job or, without an ID, to all. */
 export const retryJobs = statement(
   'jobs_retry',
   { parameters: { job: orNull(uuid) }, columns: { count: int } },

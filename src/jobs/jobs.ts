@@ -1,6 +1,6 @@
 /**
- * Background jobs on pg-boss (schema `jobs`). The SQL function `enqueue` adds a job inside the statement that causes it
- * (`jobs/enqueue-sql.ts`). A job of a killed process is retried within half a minute.
+ * Background jobs on pg-boss (schema `jobs`). The SQL function `enqueue` adds a job inside the statement that causes
+ * it (`jobs/enqueue-sql.ts`). If a process is killed, its jobs are retried within 30 seconds.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
@@ -19,40 +19,48 @@ import { redactDeadLetters } from './redact-dead-letters.ts'
 const schema = 'jobs'
 const QUEUE_FAILED = 'Job queue error; retrying'
 
-/** A job is given to another process when its process sent no heartbeat for this time, in seconds. */
+/** Seconds without a heartbeat after which another process gets the job. */
 const HEARTBEAT_SECONDS = 10
 const BEAT_EVERY_SECONDS = 3
-/** Time limit of a job, in seconds. */
+/** Timeout of a job, in seconds. */
 const EXPIRE_SECONDS = 20
 const LOOK_EVERY_SECONDS = 3
-/** Milliseconds between two log lines of a job that keeps failing. */
+/** Minimum time between two log lines of a failing job, in milliseconds. */
 const LOG_EVERY_MS = 3_600_000
 const HOUR_SECONDS = 3_600
 const DAY_SECONDS = 24 * HOUR_SECONDS
-/** Maximum length of a recorded reason, in characters. */
+/** Maximum length of a recorded error message, in characters. */
 const LONGEST_REASON = 300
 const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 30_000
-/** Creating an index on many jobs takes long, and the service does not start before. */
+/**
+ * Timeout of the installation, in milliseconds. Creating an index on many jobs takes long, and the service waits for
+ * it.
+ */
 const INSTALL_TIMEOUT_MS = 600_000
 /** Seconds between deletions of completed jobs. */
 const TIDY_EVERY_SECONDS = 300
 
-/** After how many retries the jobs of a queue have longer pauses, in seconds. */
+/** Queues with longer pauses after many retries. `pause` is in seconds. */
 const later = { retries: 30, pause: 600 }
 const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
 
-/** Queues whose jobs end within the hour. Only their final failure is logged. */
+/** Queues whose jobs finish within the hour. Only their final failure is logged. */
 const loggedAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
 
-/** Queues whose jobs need only the database. A database outage, such as a full disk, does not use up their retries. */
+/**
+ * Queues whose jobs need only the database. A database outage, such as a full disk, does not use up their retries.
+ */
 const outlastsOutages: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
 
 const backoff = (retryLimit: number, retryDelay: number, retryDelayMax: number) => ({
   ...{ retryLimit, retryDelay, retryDelayMax, retryBackoff: true },
 })
 
-/** Unfinished jobs are kept for ten years, longer than any outage or backup, so that none is lost. */
+/**
+ * Options of queues whose jobs must not be lost. Unfinished jobs are kept for ten years, longer than any outage or
+ * backup.
+ */
 const durable = {
   expireInSeconds: EXPIRE_SECONDS,
   heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -61,26 +69,29 @@ const durable = {
   deadLetter: 'dead-letter',
 }
 
-/** Mails are retried every half minute for a quarter of an hour, then every ten minutes for a day. Old mails are deleted: they may hold an address. */
+/**
+ * Options of mail queues: retries every 30 seconds for 15 minutes, then every ten minutes for a day. Old mails are
+ * deleted because they may contain an address.
+ */
 const mail = { ...durable, ...backoff(180, 5, 30), retentionSeconds: 30 * DAY_SECONDS }
 
 /**
- * All queues. `jobs/queues.ts` describes the data of their jobs, and `loops.ts` names their handlers. pg-boss counts an attempt before it
- * starts, so an attempt that kills its process counts too. A queue must come after the queue of its dead letters.
+ * All queues. `jobs/queues.ts` describes the data of their jobs. A queue must come after the queue of its dead
+ * letters. pg-boss counts an attempt before it starts, so an attempt that kills its process counts too.
  */
 const queues = {
-  /** Jobs that failed finally, for `annal jobs`. Only identifiers of people remain in them. */
+  /** Dead letters: jobs that failed finally, for `annal jobs`. Personal data except IDs is removed from them. */
   'dead-letter': { retentionSeconds: 365 * DAY_SECONDS },
   'abandoned-delivery': { ...durable, ...backoff(50, 30, 3_600) },
   mail,
-  /** The data may hold an address, so completed jobs are deleted soon. */
+  /** The data may contain an address, so completed jobs are deleted soon. */
   'account-mail': { ...mail, deleteAfterSeconds: 60 },
-  /** The group of a delivery is its network app. */
+  /** Jobs are grouped by network app. */
   'webhook-delivery': { ...durable, ...backoff(200, 1, 20), deadLetter: 'abandoned-delivery' },
   'forget-key': { ...durable, ...backoff(300, 5, 3_600) },
   manifest: { ...durable, ...backoff(5, 30, 900) },
   thumbnail: { ...durable, ...backoff(5, 30, 900) },
-  /** Scheduled tasks. Each has at most one job that is not completed. A task that was interrupted is retried once. */
+  /** Scheduled tasks. Each has at most one unfinished job. An interrupted task is retried once. */
   maintenance: {
     policy: 'exclusive',
     ...backoff(1, 1, 60),
@@ -91,31 +102,34 @@ const queues = {
   },
 } satisfies Record<'dead-letter' | keyof JobData, Omit<Queue, 'name'>>
 
-/** The queue of scheduled tasks. It has no dead letters: a failed task runs again at its next time. */
+/** Queue of scheduled tasks. It has no dead letters, because a failed task runs again at its next scheduled time. */
 const SCHEDULED = 'maintenance'
 
 /** Name of a queue. */
 export type QueueName = keyof typeof queues
 
-/** Options of working on a queue. */
+/** Options of processing a queue. */
 export interface WorkOptions {
-  /** Maximum jobs that this process runs at the same time. */
+  /** Maximum number of concurrent jobs in this process. */
   concurrency: number
-  /** Maximum jobs of one group that all processes together run at the same time. */
+  /** Maximum number of concurrent jobs per group in all processes together. */
   groupConcurrency?: number
-  /** Seconds between polls of an empty queue. */
+  /** Seconds between two polls of an empty queue. */
   pollEvery?: number
 }
 
-/** The queues that this process works on. */
+/** The queues that this process processes. */
 export interface Jobs {
-  /** Starts to work on a queue. A job whose handler throws is retried, and becomes a dead letter in the end. `cancel` aborts when the process stops. */
+  /**
+   * Starts to process a queue. If the handler throws, the job is retried and finally becomes a dead letter. `cancel`
+   * aborts when the process stops.
+   */
   work<Name extends keyof JobData>(
     queue: Name,
     options: WorkOptions,
     handler: (data: JobData[Name], cancel: AbortSignal) => Promise<void>,
   ): Promise<void>
-  /** Takes no more jobs, and waits at most `milliseconds` for running jobs. Other processes repeat the rest. */
+  /** Stops fetching jobs and waits at most `milliseconds` for running ones. Other processes retry the rest. */
   stop(milliseconds?: number): Promise<void>
 }
 
@@ -138,7 +152,7 @@ interface Traced {
 
 /** Output of a failed attempt, stored by pg-boss. */
 interface Failed {
-  /** For operators. */
+  /** Error message for operators. */
   message: string
   /** Time of the last log line, in milliseconds. */
   loggedAt: number
@@ -147,7 +161,10 @@ interface Failed {
 const describeError = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
 
-/** Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Safe in several processes at the same time. */
+/**
+ * Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Several processes may call it
+ * concurrently.
+ */
 export async function installJobs(databaseUrl: string): Promise<void> {
   const boss = open(databaseUrl, { schedule: false, supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
   const failures: Error[] = []
@@ -155,11 +172,11 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   await boss.start()
   for (const [name, options] of Object.entries(queues)) {
     await boss.createQueue(name, options)
-    // createQueue does not change an existing queue, and the policy of a queue is fixed.
+    // `createQueue` does not change an existing queue, and a queue's policy cannot change.
     const { policy: _, ...changeable } = { policy: undefined, ...options }
     await boss.updateQueue(name, changeable)
   }
-  // Before the maintenance of pg-boss deletes jobs.
+  // This must run before pg-boss's own maintenance deletes expired jobs.
   await boss.getDb().executeSql(keepWaiting)
   await boss.getDb().executeSql(enqueueFunctionSql)
   await boss.getDb().executeSql(jobIndexesSql)
@@ -167,7 +184,7 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   if (failures[0]) throw failures[0]
 }
 
-/** Opens the queues. `work` starts to work on one. */
+/** Opens the queues. Call `work` to process one. */
 export async function startJobs({
   databaseUrl,
   log,
@@ -177,9 +194,12 @@ export async function startJobs({
 }: {
   databaseUrl: string
   log: Log
-  /** True if this process retries jobs of killed processes, deletes completed jobs, and enqueues scheduled tasks. Default: true. */
+  /**
+   * True if this process maintains the queues: it retries jobs of killed processes, deletes completed jobs, and
+   * enqueues scheduled tasks. Default: true.
+   */
   keepsQueues?: boolean
-  /** Tasks of the queue `maintenance`, each with the cron expression of its times. */
+  /** Cron expressions of the scheduled tasks, by task. */
   schedules?: Readonly<Record<string, string>>
   telemetry?: Telemetry
 }): Promise<Jobs> {
@@ -200,10 +220,10 @@ export async function startJobs({
   await boss.start()
   for (const [task, cron] of Object.entries(schedules))
     await boss.schedule(SCHEDULED, cron, { task }, { key: task, singletonKey: task, missed: 'once' })
-  // Immediately, too: a process that soon dies would never retry the jobs of others.
+  // pg-boss waits before its first check. A process that soon dies would never retry the jobs of others.
   if (keepsQueues) boss.supervise().catch(onError)
   const stopping = new AbortController()
-  /** Aborts running tasks, which end between two steps. */
+  /** Cancels running tasks. They end after their current step. */
   const cancelling = new AbortController()
   const unredacted = new Set<string>()
   const redact = () =>
@@ -216,7 +236,7 @@ export async function startJobs({
       },
       cancel: stopping.signal,
     }).catch(onError)
-  // A process that died in the last attempt of a job left its dead letter unredacted.
+  // Handles dead letters of processes that died before they could redact them.
   if (keepsQueues) redact()
   const loops: JobLoop[] = []
   const beats: NodeJS.Timeout[] = keepsQueues ? [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)] : []
@@ -227,7 +247,7 @@ export async function startJobs({
     return (rows[0] as { nid: string } | undefined)?.nid ?? null
   }
 
-  /** Logs a failure. Returns when any process last logged a failure of this job. */
+  /** Logs a failure. Returns the time when any process last logged a failure of this job. */
   async function report(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean) {
     const subject = subjectOf(job.data, await nidOf(job.data).catch(() => null))
     const about = { err: error, queue, job: toId('job', job.id), attempt: job.retryCount + 1, subject }
@@ -252,7 +272,7 @@ export async function startJobs({
     if (isLast) return void (queue !== SCHEDULED && (await redact()))
     const longer = longerPauses[queue]
     if (!longer || job.retryCount < longer.retries || job.retryDelayMax === longer.pause) return
-    // Holds from the next pause on.
+    // Takes effect after the next attempt.
     await boss.update(queue, undefined, { id: job.id, retryBackoff: true, retryDelayMax: longer.pause })
   }
 
@@ -282,7 +302,7 @@ export async function startJobs({
             await tracer.resume([trace], `process ${queue}`, span, () => handler(job.data, cancelling.signal))
             await boss.complete(queue, job)
           } catch (error) {
-            // A failure that cannot be recorded now is noticed when the heartbeat is overdue.
+            // If the failure cannot be recorded now, the missing heartbeat makes another process retry the job.
             const isCancelled = cancelling.signal.aborted && error === cancelling.signal.reason
             await (isCancelled ? boss.fail(queue, job) : fail(queue, job, error)).catch(onError)
           } finally {

@@ -1,4 +1,7 @@
-/** Hourly maintenance: retention, leftovers of deleted assets, and garbage collection. Safe in several processes at the same time. */
+/**
+ * Hourly maintenance: retention, remains of deleted assets, and garbage collection. Several processes may run it
+ * concurrently.
+ */
 
 import type { Database } from '../db/database-types.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
@@ -18,7 +21,7 @@ import { createSweeper } from './run-batch-job.ts'
 
 const PINS_AT_ONCE = 1_000
 
-/** Finds a page of the CIDs that assets need. */
+/** Returns a page of the CIDs that assets need. */
 const nextPins = statement(
   'pins_after',
   { parameters: { after: text, limit: int }, columns: { cid: text } },
@@ -31,7 +34,7 @@ const isPinned = statement(
   'select exists (select from pins where cid = $cid) as found',
 )
 
-/** Erases the histories of deleted assets. A page is small because histories can be long. */
+/** Erases the histories of deleted assets. Pages are small because a history may be long. */
 const eraseDeletedAssets: Sweep = {
   name: 'erase-deleted-assets',
   find: (query, part) => query(findUnerased, part),
@@ -48,21 +51,21 @@ interface Dependencies {
   rateLimiter: Pick<RateLimiter, 'sweep'>
   counter: Pick<ConcurrencyCounter, 'renew' | 'sweep'>
   uploads: Pick<Uploads, 'sweep'>
-  /** CIDs that are kept although no asset pins them. */
+  /** CIDs of blocks that are kept although no asset pins them. */
   documents: string[]
-  /** Minimum age of an unpinned block that is removed, in seconds. */
+  /** Minimum age of an unpinned block before it is deleted, in seconds. */
   graceSeconds: number
   retention: RetentionDays
   meter: Pick<Meter, 'count'>
   log: Pick<Log, 'error'>
 }
 
-/** Creates the maintenance tasks. What one run leaves is found by the next. */
+/** Creates the maintenance tasks. Each run continues where the previous one stopped. */
 export function createMaintenance(deps: Dependencies) {
   const { database, contentStore, documents, retention, meter } = deps
   const sweeper = createSweeper(deps)
   const sweeps = [...createRetentionSweeps(retention), eraseDeletedAssets]
-  // Counters start at 0, so that the first increase is visible.
+  // A counter must exist with value 0 so that Prometheus sees its first increase.
   for (const { name } of sweeps) meter.count('annal_batch_items_total', { batch_job: name }, 0)
 
   async function* pinned() {
@@ -76,19 +79,19 @@ export function createMaintenance(deps: Dependencies) {
     for await (const page of pages) for (const { cid } of page) yield cid
   }
 
-  /** Removes interrupted uploads. */
+  /** Deletes interrupted uploads. */
   const sweepUploads = () => sweeper.runFileScan('empty-uploads', deps.uploads.sweep)
 
   return {
-    /** The CIDs that the file store must keep, each once, in no order. Throws UNAVAILABLE. */
+    /** Returns the CIDs that the file store must keep, without duplicates and in no order. Throws UNAVAILABLE. */
     pinned,
 
     sweepUploads,
 
-    /** Renews the counters of this process for limits that all processes share. Throws UNAVAILABLE. */
+    /** Refreshes this process's counters for limits that all processes share. Throws UNAVAILABLE. */
     renewCounters: deps.counter.renew,
 
-    /** Reads by rule for how many seconds the oldest row is due. Throws UNAVAILABLE. */
+    /** Returns the age of the oldest overdue row by retention rule, in seconds. Throws UNAVAILABLE. */
     overdue: () =>
       database.query(readOverdue, { eventDays: retention.eventDays, idempotencyKeyDays: retention.idempotencyKeyDays }),
 
@@ -105,7 +108,10 @@ export function createMaintenance(deps: Dependencies) {
       await forEachSettled(steps, (step) => step(), cancel)
     },
 
-    /** Removes blocks that nothing pins. Returns their number. Throws when `cancel` aborts, and UNAVAILABLE while the file store is away. */
+    /**
+     * Deletes unpinned blocks and returns their number. Throws when `cancel` aborts, and UNAVAILABLE while the file
+     * store is unavailable.
+     */
     collectGarbage: (cancel?: AbortSignal): Promise<number> =>
       sweeper.runFileScan('collect-garbage', (onError) =>
         contentStore.collectGarbage(pinned(), deps.graceSeconds, {
@@ -118,5 +124,4 @@ export function createMaintenance(deps: Dependencies) {
   }
 }
 
-/** The maintenance tasks. */
 export type Maintenance = ReturnType<typeof createMaintenance>

@@ -1,22 +1,19 @@
-/**
- * What is done in the background: the data that the jobs of each queue carry. They are put there by `enqueue-sql.ts`; what
- * carries them out is said where the process is put together. UUIDs, unless something else is said.
- */
+/** Data of the jobs of each queue. `enqueue-sql.ts` adds jobs. IDs are UUIDs unless described otherwise. */
 import type { OrderMessage } from '../mail/mail-types.ts'
 
 interface MailRequest {
-  /** Sortable by time: mails and tokens that are made for it again are the same. */
+  /** Time-sortable ID. A retry with the same ID creates the same mail and token. */
   requestId: string
-  /** When what it tells happened: ISO 8601. */
+  /** Time of the reported event, in ISO 8601 format. */
   at: string
 }
 
-/** One mail about an account. `email` is as it was typed, by anybody. */
+/** A mail about an account. `email` is unverified user input. */
 export type AccountMailJob = MailRequest &
   (
     | { template: 'password-reset'; email: string }
     | { template: 'password-changed'; userId: string }
-    /** `email`: the address that is to be given up, or was. */
+    /** `email`: the previous address of the account. */
     | { template: 'email-change-requested'; userId: string; email: string; newEmail: string }
     | { template: 'email-changed'; userId: string; email: string; newEmail: string }
     | { template: 'withdrawal-requested'; userId: string; withdrawalId: string }
@@ -24,47 +21,45 @@ export type AccountMailJob = MailRequest &
     | ({ template: 'email-verification' } & ({ userId: string } | { email: string; asker: string | null }))
   )
 
-/** A webhook delivery. */
+/** An attempt to deliver a webhook. */
 export interface DeliveryJob {
   deliveryId: string
 }
 
-/** The key of a deleted account, whose key share in the vault is to be destroyed. */
+/** Destruction of the key share of a deleted account in the vault. */
 export interface ForgetKeyJob {
   userId: string
 }
 
-/** One mail about an order. */
+/** A mail about an order. */
 export type OrderMailJob =
   | { template: Exclude<OrderMessage['template'], 'administrator-refund'>; orderId: string }
   | { template: 'administrator-refund'; orderId: string; refundId: string }
 
-/** The thumbnail of an asset. */
+/** Creation of an asset's thumbnail. */
 export interface ThumbnailJob {
   assetId: string
 }
 
-/** The manifest in the file of an asset. */
+/** Creation of the manifest in an asset's file. */
 export interface ManifestJob {
   assetId: string
 }
 
-/** A scheduled task of `loops.ts`. */
+/** Run of a scheduled task. */
 export interface MaintenanceJob {
   task: string
 }
 
-/** What a job of each queue carries. */
+/** Data of a job, by queue. */
 export interface JobData {
-  /** Its job was given up; its order is to end. */
+  /** A delivery that failed finally. Its order must be refunded. */
   'abandoned-delivery': DeliveryJob
   'account-mail': AccountMailJob
   'forget-key': ForgetKeyJob
   mail: OrderMailJob
-  /** A task at its scheduled time. */
   maintenance: MaintenanceJob
   manifest: ManifestJob
   thumbnail: ThumbnailJob
-  /** Its next attempt. */
   'webhook-delivery': DeliveryJob
 }

@@ -1,11 +1,11 @@
-/** Items that sweeps and file scans failed to handle, and the time of their next attempt. */
+/** Statements on items that batch jobs and file scans failed to process, and on the time of their next attempt. */
 import { arrayOf, int, statement, text, timestamp } from '../db/sql.ts'
 
-/** First and longest pause of the exponential backoff, in seconds. */
+/** First and maximum pause of the exponential backoff, in seconds. */
 const FIRST_PAUSE_SECONDS = 5
 const LONGEST_PAUSE_SECONDS = 3_600
 
-/** Records failures. `items` and `lastErrors` are pairs. Returns the number of attempts of each item. */
+/** Records failures. `items` and `lastErrors` correspond by position. Returns the number of attempts of each item. */
 export const noteSetbacks = statement(
   'setbacks_note',
   {
@@ -20,21 +20,24 @@ export const noteSetbacks = statement(
    returning item, attempts`,
 )
 
-/** Deletes the failures of items that were handled. */
+/** Deletes the recorded failures of items that were processed. */
 export const forgetSetbacks = statement(
   'setbacks_forget',
   { parameters: { sweep: text, items: arrayOf(text) } },
   'delete from setbacks where sweep = $sweep and item = any ($items)',
 )
 
-/** Deletes the failures of all items that are not in the list. */
+/** Deletes the recorded failures of all items that are not in the list. */
 export const forgetOtherSetbacks = statement(
   'setbacks_forget_others',
   { parameters: { sweep: text, items: arrayOf(text) } },
   'delete from setbacks where sweep = $sweep and item <> all ($items)',
 )
 
-/** Deletes failures that nothing retried within a day after they were due: their items are gone. Deposits stay until they are credited. */
+/**
+ * Deletes failures that no job retried within a day after they were due, because their items are gone. Keeps deposits
+ * until they are credited.
+ */
 export const forgetStaleSetbacks = statement(
   'setbacks_forget_stale',
   {},
@@ -42,7 +45,7 @@ export const forgetStaleSetbacks = statement(
      and not (s.sweep = 'credit-deposits' and exists (select from deposits d where d.reference = s.item and d.status <> 'CREDITED'))`,
 )
 
-/** Finds failures for operators, the oldest first. */
+/** Returns recorded failures, oldest first. */
 export const findSetbacks = statement(
   'setbacks_find',
   {
@@ -52,7 +55,7 @@ export const findSetbacks = statement(
   'select sweep, item, attempts, since, next_attempt_at, last_error from setbacks order by since, sweep, item limit $limit',
 )
 
-/** Makes all backed-off items due now. Returns their number. */
+/** Makes all backed-off items due now and returns their number. */
 export const retrySetbacks = statement(
   'setbacks_retry',
   { columns: { count: int } },

@@ -4,26 +4,29 @@ import { keysetPages } from '../shared/async.ts'
 import { NIL_UUID } from '../shared/ids.ts'
 import { findUnredacted, redactLetters } from './jobs.sql.ts'
 
-/** Letters per statement, so that the locks are short. */
+/** Dead letters per statement. A small number keeps row locks short. */
 const PORTION = 500
 
 /** Access to pg-boss's tables. */
 export interface RedactionParts {
   ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
-  /** Called for a letter that cannot be redacted. */
+  /** Called for a dead letter that cannot be redacted. */
   tell(id: string, error: unknown): void
-  /** Ends the work between two statements. */
+  /** Stops the work between two statements. */
   cancel: AbortSignal
 }
 
-/** Returns whether the rows caused an error, and not the database or the connection. */
+/** Returns true if the rows caused the error, not the database or the connection. */
 const isOfRows = (error: unknown) =>
   error instanceof Error &&
   'code' in error &&
   typeof error.code === 'string' &&
   /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
 
-/** Redacts all dead letters. Letters of a failed statement are redacted one by one. Throws while the database is away. */
+/**
+ * Redacts all dead letters. If a statement fails, redacts its letters one by one. Throws while the database is
+ * unavailable.
+ */
 export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
   const portions = keysetPages({
     first: NIL_UUID,

@@ -1,22 +1,25 @@
 import type { Log } from '../shared/log.ts'
 
-/** Work that is done again and again. */
+/** A repeating background task. */
 export interface Repetition {
-  /** Tells a run that is under way to end, and waits for it. */
+  /** Cancels the current run and waits for it. */
   stop(): Promise<void>
 }
 
-/** What work returns that need not be done again. */
+/** Return value of a task that must not run again. */
 export const done = Symbol('done')
 
-/** Milliseconds between two log lines of a task that keeps failing. */
+/** Minimum time between two log lines of a failing task, in milliseconds. */
 const LOG_EVERY_MS = 3_600_000
-/** Maximum pause in milliseconds between two attempts of a failing task that normally runs more often. */
+/**
+ * Maximum pause between two attempts of a failing task, in milliseconds. Tasks with a longer normal pause keep it.
+ */
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Runs a background task repeatedly with a pause. A failure is logged at most once an hour and retried with exponential backoff. Work of
- * many steps checks the signal between them. Work that returns `done` is not repeated.
+ * Runs a background task repeatedly with a pause. A failure is retried with exponential backoff and logged at most
+ * once an hour. A task with many steps must check the signal between them. A task that returns `done` is not
+ * repeated.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,

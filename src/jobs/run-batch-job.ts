@@ -1,4 +1,4 @@
-/** Runs sweeps. Safe in several processes at the same time. */
+/** Runs batch jobs. Several processes may run the same job concurrently. */
 
 import type { Database } from '../db/database-types.ts'
 import { arrayOf, statement, text, uuid } from '../db/sql.ts'
@@ -11,21 +11,21 @@ import { type Meter, noopMeter } from '../telemetry/telemetry-types.ts'
 import { type FileScanName, type ItemRow, type Sweep, type SweepName, sweepItems } from './batch-job.ts'
 import { forgetOtherSetbacks, forgetSetbacks, noteSetbacks } from './recorded-failures.sql.ts'
 
-/** Maximum items named in a log line. */
+/** Maximum number of items named in a log line. */
 const NAMED = 5
-/** Maximum failures recorded of one file scan. More failures have another cause than the files. */
+/** Maximum number of recorded failures per file scan. More failures usually have a common cause outside the files. */
 const NOTED_OF_SCAN = 100
-/** Maximum length of a recorded reason, in characters. */
+/** Maximum length of a recorded error message, in characters. */
 const LONGEST_REASON = 300
 const STATEMENT_TIMEOUT = '57014'
 
-/** Returns whether an error affects all items. A statement timeout affects only the items of the statement. */
+/** Returns true if an error affects all items. A statement timeout affects only the items of its statement. */
 export const isOutage = (error: unknown) => {
   if (!isUnavailable(error)) return false
   return !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === STATEMENT_TIMEOUT)
 }
 
-/** The cause of an outage says more than the outage. */
+/** Returns the message of the underlying error, which is more specific than UNAVAILABLE. */
 const reasonOf = (error: unknown) => {
   const root = error instanceof DomainError && error.cause instanceof Error ? error.cause : error
   return (root instanceof Error ? root.message : String(root)).slice(0, LONGEST_REASON)
@@ -37,7 +37,7 @@ const findNids = statement(
   'select id::text, nid from assets where id = any ($assets)',
 )
 
-/** Returns the rows with public IDs as items. Throws UNAVAILABLE. */
+/** Returns the rows with public IDs. Throws UNAVAILABLE. */
 export async function withPublicItems<Row extends { sweep: string; item: string }>(
   { query }: Pick<Database, 'query'>,
   rows: readonly Row[],
@@ -56,14 +56,14 @@ export async function withPublicItems<Row extends { sweep: string; item: string 
 interface Dependencies {
   database: Database
   log: Pick<Log, 'error'>
-  /** Needed by sweeps that write events. */
+  /** Required by batch jobs that write events. */
   notifications?: Pick<FeedNotifications, 'notify'>
   meter?: Pick<Meter, 'count'>
 }
 
-/** Creates a runner of sweeps. Failed items are recorded in the table `setbacks`. */
+/** Creates a runner of batch jobs. It records failed items in the table `setbacks`. */
 export function createSweeper({ database, log, notifications, meter = noopMeter }: Dependencies) {
-  /** Records failures, and logs the items that failed for the first time. */
+  /** Records failures and logs the items that failed for the first time. */
   async function noteFailures(sweep: SweepName | FileScanName, failures: ReadonlyMap<string, unknown>): Promise<void> {
     if (failures.size === 0) return
     const items = [...failures.keys()]
@@ -84,7 +84,7 @@ export function createSweeper({ database, log, notifications, meter = noopMeter 
     return handled
   }
 
-  /** Handles a page. When it fails, handles each item separately to find those that fail. */
+  /** Processes a page. If it fails, processes each item separately to find those that fail. */
   async function handlePage(sweep: Sweep, items: readonly string[]) {
     const failures = new Map<string, unknown>()
     const all = await handle(sweep, items).catch((error: unknown) => {
@@ -107,7 +107,9 @@ export function createSweeper({ database, log, notifications, meter = noopMeter 
     return { done, hasMore: results.some(({ hasMore }) => hasMore === true) }
   }
 
-  /** Handles all items that are due. Returns their number. `cancel` ends the run between two pages. Throws UNAVAILABLE. */
+  /**
+   * Processes all due items and returns their number. `cancel` stops the run between two pages. Throws UNAVAILABLE.
+   */
   async function run(sweep: Sweep, cancel?: AbortSignal): Promise<number> {
     let total = 0
     let after: string | null = null
@@ -124,7 +126,7 @@ export function createSweeper({ database, log, notifications, meter = noopMeter 
       }
       if (page.length === sweep.page) continue
       if (!hasMore) break
-      // Long items continue after all others had their turn.
+      // Items with remaining work continue after every other item had a turn.
       hasMore = false
       after = null
     }
@@ -134,12 +136,12 @@ export function createSweeper({ database, log, notifications, meter = noopMeter 
   return {
     run,
 
-    /** Runs several sweeps. An error of one does not stop the others. Throws the first error at the end. */
+    /** Runs several batch jobs. An error in one does not stop the others. Throws the first error at the end. */
     async runAll(sweeps: readonly Sweep[], cancel?: AbortSignal): Promise<void> {
       await forEachSettled(sweeps, (sweep) => run(sweep, cancel), cancel)
     },
 
-    /** Runs a scan of all files and records the files that it reports as failed. Throws what `work` throws. */
+    /** Runs a scan of all files and records the files that it reports as failed. Throws the errors of `work`. */
     async runFileScan<T>(sweep: FileScanName, work: (onError: OnError) => Promise<T>): Promise<T> {
       const failures = new Map<string, unknown>()
       const onError: OnError = (item, error) => {

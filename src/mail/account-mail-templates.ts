@@ -1,4 +1,4 @@
-/** Mails about accounts: what happened, a link to act on where there is one, and what to do when it was somebody else. */
+/** Templates of mails about accounts: the event, an optional link, and advice if the recipient did not cause it. */
 
 import { type Messages, messages } from '../locales/messages.ts'
 import { formatDuration, formatTime } from './mail-languages.ts'
@@ -6,10 +6,10 @@ import type { MailBody } from './mail-layout.ts'
 import type { Translator } from './mail-translator.ts'
 import type { AccountMessage, WithdrawalFacts } from './mail-types.ts'
 
-/** What differs from mail to mail. */
+/** The parts in which account mails differ. */
 interface Particulars {
   action?: MailBody['action']
-  /** How long the link works. */
+  /** Validity of the link, in words. */
   lasts?: string
   facts?: MailBody['facts']
 }
@@ -51,13 +51,13 @@ function particularsOf(
   }
 }
 
-/** The sentence that tells what happened. */
+/** Returns the sentence that describes the event. */
 const textOf = (message: AccountMessage, words: Messages['accountMails']): string =>
   message.template === 'withdrawal-failed' && message.keepsFee
     ? words['withdrawal-failed'].keepsFee
     : words[message.template].text
 
-/** The parts of a mail about an account. */
+/** Composes a mail about an account. */
 export function writeAccountMail(message: AccountMessage, translator: Translator, currency: string): MailBody {
   const words = messages[translator.language].accountMails
   const { subject, heading, notYou } = words[message.template]
@@ -67,7 +67,7 @@ export function writeAccountMail(message: AccountMessage, translator: Translator
   return {
     subject,
     heading,
-    // With a link, what else there is to say stands below it.
+    // In a mail with a link, the closing paragraphs follow the link.
     paragraphs: action ? [text] : [text, ...closing],
     ...(action && { action, closing }),
     facts: [[words.facts.username, message.username], ...facts],

@@ -1,8 +1,11 @@
-/** What a failed attempt to send mail reports. The reply of the server is never repeated: servers put addresses and credentials into it. */
+/**
+ * Error of a failed attempt to send mail. Never show the server's reply: servers put addresses and credentials into
+ * it.
+ */
 export interface SmtpError {
-  /** Code of nodemailer. */
+  /** Error code of nodemailer. */
   code?: string
-  /** Code of the system or of OpenSSL. */
+  /** Error code of the operating system or of OpenSSL. */
   originalCode?: string
   timeoutType?: string
   /** The SMTP command that failed. */
@@ -11,7 +14,7 @@ export interface SmtpError {
   response?: string
 }
 
-/** A mail error in words. */
+/** Description of a mail error for operators. */
 export interface MailFailure {
   finding: string
   fix: string
@@ -37,7 +40,7 @@ function readServer(smtpUrl: string): Server {
 const TRUST_CA =
   'If a private CA issued it, name the certificate of the CA in NODE_EXTRA_CA_CERTS (docs/operations.md).'
 
-/** Problems of the certificate, by the code of OpenSSL or Node. */
+/** Certificate errors by error code of OpenSSL or Node. */
 const certificates: Record<string, (server: Server) => MailFailure> = {
   CERT_HAS_EXPIRED: ({ at }) => ({
     finding: `The TLS certificate of the mail server at ${at} has expired`,
@@ -76,7 +79,7 @@ for (const code of [
 
 const REACH = 'Check the host and the port in SMTP_URL, the firewall, and whether your provider blocks the port.'
 
-/** Problems of the network, by the code of the system. */
+/** Network errors by error code of the operating system. */
 const network: Record<string, (server: Server) => MailFailure> = {
   ECONNREFUSED: ({ at }) => ({
     finding: `The mail server at ${at} refused the connection`,
@@ -113,7 +116,7 @@ function explainTimeout({ timeoutType }: SmtpError, { at, isTlsFirst }: Server):
   }
 }
 
-/** A handshake that failed for another reason than the certificate. */
+/** Explains a TLS handshake that failed for a reason other than the certificate. */
 function explainHandshake({ originalCode = '' }: SmtpError, { at, isTlsFirst }: Server): MailFailure {
   if (isTlsFirst && /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(originalCode)) {
     return {
@@ -127,7 +130,7 @@ function explainHandshake({ originalCode = '' }: SmtpError, { at, isTlsFirst }: 
   }
 }
 
-/** A server that does not start TLS although SMTP_URL requires it. */
+/** Explains a server without STARTTLS although SMTP_URL requires it. */
 const noStartTls = ({ at }: Server): MailFailure => ({
   finding: `The mail server at ${at} does not offer STARTTLS, which SMTP_URL requires`,
   fix: `Enable TLS at the mail server, or set SMTP_URL to ${TLS_FIRST}.`,
@@ -173,7 +176,7 @@ function explainSignIn({ responseCode, command, response = '' }: SmtpError, serv
   }
 }
 
-/** The envelope: the server rejects the sender or the recipient, or requires something before. */
+/** Explains a rejected sender or recipient, or a missing precondition such as TLS or a login. */
 function explainEnvelope(error: SmtpError, server: Server, from: string): MailFailure {
   const { responseCode = 0, response = '', command } = error
   const { at } = server
@@ -240,8 +243,8 @@ function explain(error: SmtpError, server: Server, from: string): MailFailure {
 }
 
 /**
- * Explains why a mail server did not take a mail. `from`: the address of the sender. The finding ends with the codes that it is known by, and
- * holds no secret.
+ * Explains why a mail server rejected a mail. `from` is the sender's address. The finding ends with the error codes
+ * and contains no secret.
  */
 export function explainMailFailure(
   error: SmtpError,

@@ -1,18 +1,18 @@
-/** How every mail looks, as HTML for programs that show it and as text for all others. */
+/** Renders mails as HTML and as plain text. */
 import { html } from 'hono/html'
 
-/** A mail's parts, in words, unescaped. */
+/** Parts of a mail. Texts are not escaped. */
 export interface MailBody {
   subject: string
   heading: string
   paragraphs: string[]
-  /** The one thing to do: a button, and below it the address in full after the words of `address`. */
+  /** The button. The full URL follows it, after the text `address`. */
   action?: { label: string; url: string; address: string }
-  /** Paragraphs below the action. */
+  /** Paragraphs after the button. */
   closing?: string[]
-  /** Facts, each with its name. */
+  /** Pairs of a name and a value. */
   facts: [name: string, value: string][]
-  /** Why the person gets this mail. */
+  /** The reason why the recipient gets this mail. */
   footer: string
 }
 
@@ -26,7 +26,10 @@ const nameCell = [
   'white-space:nowrap',
 ].join(';')
 const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;white-space:pre-line'
-/** A long name breaks wherever it has to: it would make the whole mail wider than a phone. Programs know one of the two. */
+/**
+ * Breaks long names, which would make the mail wider than a phone. Mail programs support only one of the two
+ * properties.
+ */
 const breaking = 'overflow-wrap:anywhere;word-break:break-word'
 
 const button = [
@@ -48,8 +51,8 @@ const renderAction = ({ label, url, address }: NonNullable<MailBody['action']>) 
 `
 
 /**
- * Colours stand inline for programs that drop style sheets, with text and ground always set together; those that follow the
- * system's dark mode get their own by class. Nothing is loaded from anywhere.
+ * Renders a mail as HTML. Inline colours serve programs that drop style sheets, and text and background colour are
+ * always set together. Classes provide colours for dark mode. A mail loads no external resources.
  */
 export const renderHtml = (
   { subject, heading, paragraphs, action, closing = [], facts, footer }: MailBody,
@@ -105,15 +108,15 @@ ${facts.map(
 </html>
 `)
 
-/** A mail as plain text, with a link on a line of its own. */
+/** Renders a mail as plain text. */
 export const renderText = ({ heading, paragraphs, action, closing = [], facts, footer }: MailBody): string =>
   [
     heading,
     ...paragraphs,
-    // On a line of its own, so that programs make all of it a link, and nothing else.
+    // On its own line, a mail program recognizes exactly the URL as a link.
     ...(action ? [action.url] : []),
     ...closing,
     facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
-    // What follows is a signature to programs that show mail as text.
+    // Mail programs treat the lines after `-- ` as a signature.
     `-- \n${footer}`,
   ].join('\n\n')

@@ -1,26 +1,26 @@
-/** Tests a mail server for `annal doctor`, without sending a mail. */
+/** Tests a mail server for `annal doctor` without sending a mail. */
 import { explainMailFailure, type MailFailure, type SmtpError } from './mail-failure.ts'
 
-/** Until the greeting. */
+/** Timeout of the connection, in milliseconds. */
 const CONNECT_MS = 5_000
-/** For each reply after the greeting. */
+/** Timeout of each reply after the greeting, in milliseconds. */
 const REPLY_MS = 8_000
-/** Name of the step that sends the sender's address, among the ways to sign in. */
+/** Name of the custom authentication method that sends the sender's address. */
 const SENDER_STEP = 'MAIL-FROM'
 
 const addressOf = (sender: string) => /<([^<>]+)>\s*$/.exec(sender)?.[1] ?? sender.trim()
 
-/** What a mail server said. */
+/** Result of a mail server test. */
 export interface MailServerReport {
-  /** Undefined when the server takes mail. */
+  /** Undefined if the server accepts mail. */
   failure?: MailFailure
-  /** True when the session was encrypted. Undefined when there was none. */
+  /** True if the session was encrypted. Undefined if there was no session. */
   isEncrypted?: boolean
 }
 
 /**
- * Connects to the server at `smtpUrl`, signs in if the URL has credentials, and asks whether it accepts the sender. Sends no mail.
- * `sender`: the value of MAIL_FROM.
+ * Connects to the mail server at `smtpUrl` and checks that it accepts the sender. Logs in if the URL has credentials.
+ * Sends no mail. `sender` is the value of MAIL_FROM.
  */
 export async function checkMailServer(smtpUrl: string, sender: string): Promise<MailServerReport> {
   const from = addressOf(sender)
@@ -39,7 +39,8 @@ export async function checkMailServer(smtpUrl: string, sender: string): Promise<
     dnsTimeout: CONNECT_MS,
     socketTimeout: REPLY_MS,
     customAuth: {
-      // The library sends a sender only together with a message. Its interface for other ways to sign in sends any command.
+      // The library sends MAIL FROM only together with a message. Its interface for custom authentication can send
+      // any command.
       async [SENDER_STEP]({ sendCommand }) {
         const { status, response } = await sendCommand(`MAIL FROM:<${from}>`)
         if (status >= 400) refusal = { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: status, response }

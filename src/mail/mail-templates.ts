@@ -1,4 +1,3 @@
-/** Every mail the service sends, put into words and parts. */
 import { chooseLanguage } from '../shared/language.ts'
 import { writeAccountMail } from './account-mail-templates.ts'
 import { renderHtml, renderText } from './mail-layout.ts'
@@ -6,17 +5,17 @@ import { createTranslator } from './mail-translator.ts'
 import type { AccountMessage, ComposeMail, MailMessage } from './mail-types.ts'
 import { writeOrderMail } from './order-mail-templates.ts'
 
-/** What all mails of an installation tell alike. */
+/** Settings that all mails of an installation share. */
 export interface MailComposerOptions {
   /** Name of the currency unit. */
   currency: string
-  /** Where people find the service, without a trailing slash. */
+  /** Public URL of the service, without a trailing slash. */
   publicUrl: string
 }
 
 const isAboutAnAccount = (message: MailMessage): message is AccountMessage => 'username' in message
 
-/** Puts messages into words: in the language that was wanted, or English, as text and HTML. */
+/** Creates a function that composes mails as text and HTML in the requested language, or in English. */
 export const createMailComposer =
   ({ currency, publicUrl }: MailComposerOptions): ComposeMail =>
   (message, wanted) => {

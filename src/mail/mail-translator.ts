@@ -1,14 +1,14 @@
 import { fill } from '../locales/messages.ts'
 import type { Language } from '../shared/language.ts'
 
-/** A language, and how its sentences are filled in. */
+/** Fills message templates in one language. */
 export interface Translator {
   language: Language
-  /** Fills in `{url}`, which every sentence may use, and the values given. Raises RangeError when one is missing. */
+  /** Replaces `{url}` and the given placeholders. Throws RangeError if a value is missing. */
   translate(sentence: string, values?: Record<string, string>): string
 }
 
-/** Fills sentences in, in one language; `url` stands for the service in all of them. */
+/** Creates a translator. `url` is the public URL of the service. */
 export const createTranslator = (language: Language, url: string): Translator => ({
   language,
   translate: (sentence, values) => fill(sentence, { url, ...values }),

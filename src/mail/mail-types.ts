@@ -1,18 +1,16 @@
-/** Mail, from what it says to its way out of the house. */
-
-/** What a mail says, before it is put into words. Amounts are decimal strings, ids are as callers see them. */
+/** Content of a mail before translation. Amounts are decimal strings, and IDs are public IDs. */
 export type MailMessage = OrderMessage | AccountMessage
 
-/** About an order. */
+/** A message about an order. */
 export type OrderMessage = OrderFacts &
   (
     | { template: 'receipt'; paid: Split; chargeId: string }
     | { template: 'sale'; earned: Split; platformShare: string }
-    /** `contact`: where the seller can be reached, if anywhere. */
+    /** `contact`: address of the seller, or null if unknown. */
     | { template: 'order-failed'; paid: Split; contact: string | null }
-    /** After the webhook of the order failed permanently. */
+    /** Sent after the webhook of the order failed permanently. */
     | { template: 'automatic-refund'; returned: Split; chargeId: string; refundId: string }
-    /** By an administrator. `isWhole`: true for a refund of the whole price. */
+    /** Sent after a refund by an administrator. `isWhole`: true for a refund of the whole price. */
     | {
         template: 'administrator-refund'
         returned: Split
@@ -23,27 +21,27 @@ export type OrderMessage = OrderFacts &
       }
   )
 
-/** About an account. */
+/** A message about an account. */
 export type AccountMessage = AccountFacts &
-  /** `link`: a URL that carries a secret, good for so many minutes. */
+  /** `link`: URL that contains a secret and is valid for the given minutes. */
   (
     | { template: 'password-reset'; link: string; minutes: number }
     | { template: 'password-changed'; at: Date }
-    /** Goes to the present address, of which another one is to take the place. */
+    /** Sent to the current address, which the new one is to replace. */
     | { template: 'email-change-requested'; newEmail: string; at: Date }
-    /** Goes to the address that was given up. */
+    /** Sent to the previous address. */
     | { template: 'email-changed'; newEmail: string; at: Date }
-    /** `link`: a URL that carries a secret, good for so many hours. */
+    /** `link`: URL that contains a secret and is valid for the given hours. */
     | { template: 'email-verification'; link: string; hours: number }
-    /** Coins that were asked for. `dueAt`: until when it can be cancelled. */
+    /** Sent after a withdrawal request. `dueAt`: time until which it can be cancelled. */
     | ({ template: 'withdrawal-requested'; dueAt: Date } & WithdrawalFacts)
-    /** What became of them; `amount` of one that is over is what came back, or what arrived. */
+    /** Sent after a withdrawal ended. `amount`: the amount that arrived on the chain or was returned. */
     | ({ template: 'withdrawal-confirmed' | 'withdrawal-cancelled' } & WithdrawalFacts)
-    /** `keepsFee`: whether the chain took the fee, so that the amount alone came back. */
+    /** `keepsFee`: true if the chain charged the fee, so that only the amount was returned. */
     | ({ template: 'withdrawal-failed'; keepsFee: boolean } & WithdrawalFacts)
   )
 
-/** What every mail about a withdrawal tells. */
+/** Fields of every mail about a withdrawal. */
 export interface WithdrawalFacts {
   withdrawalId: string
   amount: string
@@ -52,51 +50,51 @@ export interface WithdrawalFacts {
   at: Date
 }
 
-/** What every mail about an account tells. */
+/** Fields of every mail about an account. */
 export interface AccountFacts {
   username: string
 }
 
-/** What every mail about an order tells. */
+/** Fields of every mail about an order. */
 export interface OrderFacts {
   appName: string
   orderId: string
   price: string
-  /** When what it tells happened. */
+  /** Time of the event that the mail reports. */
   at: Date
 }
 
-/** An amount in the two currencies it was paid in. */
+/** An amount, split by the currencies with which it was paid. */
 export interface Split {
   points: string
   num: string
 }
 
-/** A message in words. */
+/** A translated mail. */
 export interface ComposedMail {
-  /** The language it came out in, such as `zh-TW`. */
+  /** Language of the mail, such as `zh-TW`. */
   language: string
   subject: string
   text: string
   html: string
-  /** The link it asks to open, which may carry a secret. */
+  /** Link in the mail. It may contain a secret. */
   link?: string
 }
 
-/** Puts a message into the words of a language; one that is not known gets English. */
+/** Composes a mail in a language. Uses English for an unknown language. */
 export type ComposeMail = (message: MailMessage, language: string) => ComposedMail
 
-/** A mail that is about to go out. */
+/** A mail with its recipient. */
 export interface OutgoingMail extends ComposedMail {
-  /** Names the mail for good, in letters, digits, `.`, `_` and `-`: what is sent again under it is the same mail. */
+  /** Permanent ID of the mail: letters, digits, `.`, `_` and `-`. A retry with the same ID sends the same mail. */
   id: string
   to: { name: string; address: string }
-  /** When it was written: the same each time it is sent again. */
+  /** Time of the message. A retry uses the same time. */
   date: Date
 }
 
-/** Mail leaving the house. */
+/** Sends mails. */
 export interface Mailer {
-  /** Resolves once the next server has taken the mail. Raises UNAVAILABLE, RejectedRecipientError. */
+  /** Resolves once the next server has accepted the mail. Throws UNAVAILABLE and RejectedRecipientError. */
   send(mail: OutgoingMail): Promise<void>
 }

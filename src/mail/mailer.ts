@@ -1,4 +1,4 @@
-/** Mail leaving the house: over SMTP, or into files where no server is configured. */
+/** Sends mails over SMTP, or writes them to files if no server is configured. */
 import { randomUUID } from 'node:crypto'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,33 +9,40 @@ import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Mailer, OutgoingMail } from './mail-types.ts'
 
-/** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
+/**
+ * Timeouts in milliseconds. A job may be given to another process after 20 s, so a mail must be sent or fail before.
+ */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
 
-/** Where mails go, and whom they are from. */
+/** Options of the mailer. */
 export interface MailerOptions {
-  /** `smtp://` or `smtps://`, with credentials if the server wants some. Undefined: mails become files in `dir`. */
+  /**
+   * URL that starts with `smtp://` or `smtps://`, with optional credentials. If undefined, mails are written to
+   * `dir`.
+   */
   smtpUrl: string | undefined
-  /** A folder that is there. */
+  /** An existing folder. */
   dir: string
-  /** The sender as it stands in the header: `Annal <no-reply@example.org>`. */
+  /** Value of the From header, such as `Annal <no-reply@example.org>`. */
   from: string
   log: Log
   telemetry?: Telemetry
-  /** Whether the link of a mail that becomes a file is logged: for development only, since it stands for a password. */
+  /**
+   * True to log the links of mails that are written to files. Development only, because a link replaces a password.
+   */
   showLinks?: boolean
   timeouts?: typeof TIMEOUTS
 }
 
 const SAFE_ID = /^[\w.-]{1,200}$/
 const NOT_IN_AN_ADDRESS = /[\s\p{Cc}<>(),:;"\\]/u
-/** Line breaks of every kind and all other characters that steer something. */
+/** Line breaks and control characters. */
 const STEERING = /[\p{Cc}\u2028\u2029]+/gu
 
 const oneLine = (text: string) => text.replace(STEERING, ' ').trim()
 const domainOf = (sender: string) => /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? 'localhost'
 
-/** Raises RangeError: nothing that could end a header or name another recipient gets as far as a server. */
+/** Throws RangeError for an ID or recipient that could end a header or add another recipient. */
 function assertSafe({ id, to }: OutgoingMail): void {
   if (!SAFE_ID.test(id)) throw new RangeError('A mail has an id that cannot stand in a header or a file name.')
   if (NOT_IN_AN_ADDRESS.test(to.address) || to.address.split('@').length !== 2) {
@@ -43,7 +50,10 @@ function assertSafe({ id, to }: OutgoingMail): void {
   }
 }
 
-/** Sends mails over SMTP, or writes them as `.eml` files. The same identifier gives the same Message-ID. */
+/**
+ * Creates a mailer. It sends mails over SMTP or writes them as `.eml` files. The same mail ID always gives the same
+ * Message-ID.
+ */
 export function createMailer({
   smtpUrl,
   dir,
@@ -84,23 +94,24 @@ export function createMailer({
   }
 }
 
-/** The library takes a tenth of a second to load, and most processes that open a mailer never send a mail. */
+/** The library takes 100 ms to load, and most processes never send a mail. */
 const loadNodemailer = () => import('nodemailer')
 
 type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
 
-/** What a failed attempt says of itself. */
+/** Fields of a failed attempt. */
 interface SmtpFailure {
   code?: string
   command?: string
   responseCode?: number
-  /** The server's answer. It is never told on: servers put addresses into it. */
+  /** The server's reply. Never log it: servers put addresses into it. */
   response?: string
 }
 
 /**
- * The server knows no such mailbox. It refuses recipients at the same place because of who is sending (554; 5.7: policy, such as
- * relaying denied; 5.1.7 and 5.1.8: the sender's address): that is an outage, which ends when somebody sets it right.
+ * Matches replies for an unknown mailbox. Servers also reject a recipient because of the sender: 554, 5.7 (policy,
+ * such as relaying denied), 5.1.7 and 5.1.8 (sender's address). Those are outages that an operator can fix, so the
+ * mail is retried.
  */
 const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
 const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
@@ -130,14 +141,14 @@ function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
   }
 }
 
-/** `20261121T061500Z`: names of files sort by time, on every file system. */
+/** Returns a timestamp such as `20260121T061500Z`. It makes file names sort by time on every file system. */
 const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
 const PART = /^\.[0-9a-f-]{36}\.part$/
-/** Milliseconds. Whoever writes a mail is done by then. */
+/** Maximum time to write a mail, in milliseconds. */
 const LONGEST_WRITING_MS = 60_000
 
-/** Removes what processes left that were killed while they wrote a mail: its link may stand for a password. */
+/** Deletes partial mails of killed processes, because a mail's link may replace a password. */
 async function removeParts(dir: string): Promise<void> {
   const before = Date.now() - LONGEST_WRITING_MS
   for (const name of (await readdir(dir)).filter((each) => PART.test(each))) {
@@ -146,7 +157,7 @@ async function removeParts(dir: string): Promise<void> {
   }
 }
 
-/** `log` is told the links. */
+/** Writes mails to files. Logs their links if `log` is given. */
 function fileDelivery(dir: string, log: Log | undefined): Deliver {
   const transport = memoizeAsync(async () =>
     (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),

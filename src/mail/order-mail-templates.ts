@@ -1,4 +1,4 @@
-/** Mails about orders: which facts each shows. */
+/** Templates of mails about orders. */
 
 import { type Messages, messages } from '../locales/messages.ts'
 import { formatTime } from './mail-languages.ts'
@@ -10,7 +10,7 @@ type Template = OrderMessage['template']
 type Message<T extends Template> = Extract<OrderMessage, { template: T }>
 type Fact = [name: string, value: string]
 
-/** What differs from mail to mail; what is the same in all of them is added in one place. */
+/** The parts in which order mails differ. `writeOrderMail` adds the common parts. */
 interface Particulars {
   subject: string
   heading: string
@@ -20,10 +20,10 @@ interface Particulars {
 
 const isNothing = (amount: string) => amount === '0'
 
-/** The amounts that are something. */
+/** Returns the amounts that are not zero. */
 const nonZero = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
 
-/** An amount in currency units, whatever it was paid in. */
+/** Returns an amount in currency units, regardless of the currency of payment. */
 const inUnits = (amount: string, translate: Translator['translate']) => translate('{amount} {currency}', { amount })
 
 type Write<T extends Template> = (
@@ -86,7 +86,7 @@ const templates: { [T in Template]: Write<T> } = {
     heading: words.heading,
     paragraphs: [translate(isWhole ? words.whole : words.part)],
     facts: [
-      // None is left once the buyer's account is deleted.
+      // The reason is erased when the buyer's account is deleted.
       ...(reason ? [[facts.reason, reason] satisfies Fact] : []),
       ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
       [facts.charge, chargeId],
@@ -95,12 +95,12 @@ const templates: { [T in Template]: Write<T> } = {
   }),
 }
 
-/** The parts of a mail about an order; `currency` is the name of the unit. */
+/** Composes a mail about an order. `currency` is the name of the currency unit. */
 export function writeOrderMail(message: OrderMessage, translator: Translator, currency: string): MailBody {
   const words = messages[translator.language].orderMails
   const translate: Translator['translate'] = (sentence, values) =>
     translator.translate(sentence, { app: message.appName, currency, ...values })
-  // The table above gives each template its own message; an index by a union forgets that.
+  // Indexing by a union loses the relation between a template and its message type.
   const write = templates[message.template] as Write<Template>
   const { facts, ...rest } = write(message, words, translate)
   return {

@@ -1,6 +1,6 @@
 /**
- * Sums of the ledger by kind of transfer. They are read from the ledger, so they are correct after restarts and equal in every process. A process
- * reads each transfer once, because transfers never change.
+ * Reads ledger sums by kind of transfer. They come from the ledger, so they survive restarts and are equal in every
+ * process. A process reads each transfer once, because transfers never change.
  */
 
 import type { Database } from '../db/database-types.ts'
@@ -10,12 +10,16 @@ import { fromUnits, toUnits } from '../shared/money.ts'
 import type { Sample } from './metric-table.ts'
 import { PATIENCE_MS } from './metrics.sql.ts'
 
-/** Age at which a transfer is settled, in seconds: no older one can still be committed. Longer than any transaction. */
+/**
+ * Age after which a transfer is settled, in seconds. Longer than any transaction, so no older transfer can still
+ * commit.
+ */
 const SETTLED_SECONDS = 60
 
 /**
- * Returns sums over a page of transfers after `after`, sorted by ID, that is by time. A row without book and currency counts transfers. A row without
- * a book sums entries of wallets. `last`: the last transfer of the settled or other transfers of the page. `size`: number of transfers in the page.
+ * Returns sums over a page of transfers after `after`, sorted by ID and therefore by time. A row without book and
+ * currency counts transfers. A row without a book sums wallet entries. `last`: the last transfer among the page's
+ * settled or other transfers. `size`: number of transfers in the page.
  */
 const readTransfers = statement(
   'metrics_ledger',
@@ -54,10 +58,10 @@ const readTransfers = statement(
    select is_settled, kind, book, currency, moved, sum, transfers, last, size from sums join ends using (is_settled)`,
 )
 
-/** Number of transfers that one statement reads. It takes 200 ms on a busy machine. */
+/** Number of transfers that one statement reads, which takes 200 ms on a busy machine. */
 const PAGE = 5_000
 
-/** First part of the reference of a transfer. Others count as `other`. */
+/** Known kinds of transfers: the first part of a transfer's reference. Others count as `other`. */
 const kinds = [
   'sign-up',
   'commit',
@@ -90,7 +94,7 @@ const books = [
 
 const known: ReadonlySet<string> = new Set(kinds)
 
-/** Sums in units of 10^-18, by labels. */
+/** Sums by label, in units of 10^-18. */
 interface Totals {
   transfers: Map<string, bigint>
   moved: Map<string, bigint>
@@ -123,7 +127,7 @@ function add(totals: Totals, row: Row) {
   if (row.book !== null) increase(totals.books, `${row.book} ${row.currency}`, toUnits(row.sum))
 }
 
-/** Returns an amount for display only. */
+/** Converts an amount to a number for display. The result is not exact. */
 const shown = (units: bigint) => Number(fromUnits(units))
 
 function samplesOf({ transfers, moved, books }: Totals): Sample[] {
@@ -144,14 +148,15 @@ function samplesOf({ transfers, moved, books }: Totals): Sample[] {
 }
 
 /**
- * Creates the reader of ledger metrics. It keeps the sums of settled transfers and reads only newer ones. For a large ledger the first read may take
- * several calls: each continues where `signal` stopped the one before. One call at a time. Throws UNAVAILABLE.
+ * Creates the reader of ledger metrics. It keeps the sums of settled transfers and reads only newer ones. For a large
+ * ledger, the first read may take several calls. Each call continues where `signal` stopped the previous one. Make
+ * one call at a time. Throws UNAVAILABLE.
  */
 export function createLedgerReader(database: Pick<Database, 'query'>) {
   const settled = emptyTotals()
   let settledTo = NIL_UUID
 
-  /** Adds settled rows to the totals. Returns the others. */
+  /** Adds settled rows to the totals and returns the others. */
   function take(rows: readonly Row[]): Row[] {
     for (const row of rows) if (row.is_settled) add(settled, row)
     settledTo = rows.find((row) => row.is_settled)?.last ?? settledTo
@@ -162,7 +167,7 @@ export function createLedgerReader(database: Pick<Database, 'query'>) {
     const recent: Row[] = []
     for (let after = settledTo, isWhole = false; !isWhole; ) {
       const rows = await readPage(database, after)
-      // After the abort, another call may be reading.
+      // After the abort, another call may already be reading.
       signal.throwIfAborted()
       const rest = take(rows)
       recent.push(...rest)

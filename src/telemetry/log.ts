@@ -8,17 +8,20 @@ import type { Tracer } from './telemetry-types.ts'
 
 const STDERR = 2
 
-/** Maximum number of bytes that wait to be written. Further lines are dropped. */
+/** Maximum number of bytes in the log buffer. Further lines are dropped. */
 const MAX_WAITING_BYTES = 1_000_000
 
-/** JSON lines. A log that cannot be written, for example on a full disk, does not stop the process: its lines wait. */
+/**
+ * Writes JSON lines. If stderr cannot be written, for example on a full disk, lines are buffered and the process
+ * continues.
+ */
 function toStderr(): DestinationStream {
   const destination = pino.destination({ dest: STDERR, sync: true, maxLength: MAX_WAITING_BYTES })
   destination.on('error', () => {})
   return destination
 }
 
-/** Readable lines. pino-pretty is loaded only for a terminal. */
+/** Writes readable lines. pino-pretty is loaded only for a terminal. */
 function toTerminal(): DestinationStream {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss', singleLine: true })
@@ -26,19 +29,19 @@ function toTerminal(): DestinationStream {
   return { write: (line) => destination.write(format(line)) }
 }
 
-/** Replaces errors by their messages: a stack does not tell two problems apart. */
+/** Replaces errors by their messages, because a stack does not distinguish two problems. */
 const withMessages = (fields: object) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
   )
 
-/** The key by which repeated warnings are recognized: message and fields. */
+/** Returns the key that identifies a repeated warning: message and fields. */
 const subjectOf = (fields: object, message: string | undefined) =>
   `${message} ${inspect(withMessages(fields), { breakLength: Infinity })}`
 
 const WARN = pino.levels.values.warn
 
-/** Logs the same warning once a minute. `suppressed` is the number of times it was left out since. */
+/** Logs the same warning at most once a minute. `suppressed` is the number of omitted repetitions. */
 function throttleWarnings(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
   const throttle = createLogThrottle()
   return function (args, write, level) {
@@ -57,7 +60,7 @@ function traceFields(tracer: Pick<Tracer, 'origin'>): object {
   return trace_id === undefined ? {} : { trace_id, span_id, trace_flags }
 }
 
-/** Where lines go, and what they contain besides their own fields. */
+/** Destination and trace fields of a log. */
 export interface LogOptions {
   destination?: DestinationStream
   tracer?: Pick<Tracer, 'origin'>
@@ -91,11 +94,17 @@ export const createLog = (level: string, { destination, tracer }: LogOptions = {
     destination ?? (isatty(STDERR) ? toTerminal() : toStderr()),
   ) as Log
 
-/** Returns a log that does not search its fields for secrets, which halves the time of a line. Its callers log known fields only. */
+/**
+ * Returns a log that does not search its fields for secrets, which halves the time per line. Log only known fields
+ * with it.
+ */
 export const withoutRedaction = (log: Log): Log =>
   (log as unknown as Logger).child({}, { redact: [] }) as unknown as Log
 
-/** Logs promise rejections that no code handles. One is a bug in one request or job. Node would end the process, and other requests with it. */
+/**
+ * Logs unhandled promise rejections, which are bugs in one request or job. Without this handler, Node would end the
+ * process and all other requests.
+ */
 export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled promise rejection'))
 
@@ -104,11 +113,14 @@ export interface LifecycleLog {
   /** Does nothing after `shuttingDown`: a signal may arrive during start-up. */
   ready(facts: { url: string; roles: ReadonlySet<Role> }): void
   shuttingDown(signal: NodeJS.Signals): void
-  /** `reason` is set when the process ends before all work is finished. */
+  /** `reason` is set if the process ends before all work is finished. */
   stopped(reason?: StopReason): void
 }
 
-/** Creates the log of one process. The durations count from the start of the process and from the arrival of the signal. */
+/**
+ * Creates the lifecycle log of a process. Durations count from the start of the process and from the arrival of the
+ * signal.
+ */
 export function createLifecycleLog(log: Log, version: string): LifecycleLog {
   let stopping: { signal: NodeJS.Signals; since: number } | undefined
   return {

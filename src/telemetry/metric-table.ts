@@ -1,9 +1,9 @@
 /**
- * All metrics of the service. `/metrics`, the table in `docs/metrics.md` (written by `npm run generate`), the dashboard and the alerts use these names.
- * prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
+ * All metrics of the service. `/metrics`, `docs/metrics.md` (written by `npm run generate`), the dashboard and the
+ * alerts use these names. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
  */
 
-/** Parts that are read for each scrape: this process, the database, the ledger and the chain. */
+/** Sources that are read for each scrape: this process, the database, the ledger and the chain. */
 export const metricSources = ['process', 'database', 'ledger', 'chain'] as const
 export type MetricSource = (typeof metricSources)[number]
 
@@ -12,11 +12,14 @@ export interface MetricRow {
   /** One sentence for operators, with the unit. */
   readonly help: string
   readonly labels: readonly string[]
-  /** Upper bounds of a histogram, in its unit. */
+  /** Upper bounds of a histogram's buckets, in its unit. */
   readonly buckets?: readonly number[]
-  /** Source that is read for each scrape. If it fails, the metric is missing. Without a source, the process counts events as they happen. */
+  /**
+   * Source that is read for each scrape. If it fails, the metric is missing. A metric without a source counts events
+   * of the process.
+   */
   readonly source?: MetricSource
-  /** Label values that are 0 from the start, so that the first event is an increase. */
+  /** Label values that start at 0, so that Prometheus sees the first increase. */
   readonly initial?: readonly Readonly<Record<string, string>>[]
 }
 
@@ -222,12 +225,12 @@ export const metricTable = {
 
 export type MetricName = keyof typeof metricTable
 
-/** Names of metrics of a type that the process counts itself. */
+/** Names of the metrics of a type that the process counts itself. */
 export type NamesOf<Type extends MetricRow['type']> = {
   [Name in MetricName]: (typeof metricTable)[Name]['type'] extends Type ? Name : never
 }[MetricName]
 
-/** Values of the labels of a metric. */
+/** Label values of a metric. */
 export type LabelsOf<Name extends MetricName> = Record<(typeof metricTable)[Name]['labels'][number], string>
 
 /** A value of a metric. */

@@ -1,4 +1,4 @@
-/** Reads the metrics of the database by one statement. */
+/** Statement that reads the database's metrics. */
 
 import { SILENT_SECONDS } from '../db/heartbeat.ts'
 import { settingKeys } from '../db/key-value-store.ts'
@@ -6,12 +6,12 @@ import { float, orNull, statement, text } from '../db/sql.ts'
 import { roles } from '../shared/process.ts'
 import type { MetricName } from './metric-table.ts'
 
-/** Time limit of a statement of a scrape, in milliseconds. */
+/** Timeout of a statement of a scrape, in milliseconds. */
 export const PATIENCE_MS = 2_000
 
 const metric = (name: MetricName) => `'${name}'`
 
-/** Waiting jobs: created, or retry. pg-boss itself counts active jobs, every three seconds. */
+/** Counts waiting jobs in the states `created` and `retry`. pg-boss itself counts active jobs every three seconds. */
 const jobsSql = `
   queues as (select name, active_count from jobs.queue where name <> 'dead-letter' and name not like '\\_\\_%'),
   waiting_jobs as (
@@ -37,7 +37,7 @@ const jobsSql = `
       from queues q
   )`
 
-/** The conditions are those of the partial indexes; see `chain/relay/relay.sql.ts`. */
+/** The conditions match the partial indexes; see `chain/relay/relay.sql.ts`. */
 const relaySql = `
   accepted as (
     select count(*) as count, count(*) filter (where attempts > 0) as failing, min(commit_id::text)::uuid as oldest
@@ -68,7 +68,7 @@ const relaySql = `
         union all select oldest from open where state in ('signed', 'broadcast'))
   )`
 
-/** Counts processes as `findProcesses` does. A role without a process is 0. */
+/** Counts processes like `findProcesses`. A role without a process has the value 0. */
 const processesSql = `
   processes_metrics as (
     select ${metric('annal_processes')} as metric, r.role as label, null as state,
@@ -77,7 +77,7 @@ const processesSql = `
     from (values ${roles.map((role) => `('${role}')`).join(', ')}) as r (role)
   )`
 
-/** Returns metrics. `label` and `state` are the values of a metric's labels, in the order of the table. */
+/** Returns the metrics. `label` and `state` are the label values, in the order of the metric table. */
 export const readState = statement(
   'metrics_state',
   { patience: PATIENCE_MS, columns: { metric: text, label: orNull(text), state: orNull(text), value: float } },

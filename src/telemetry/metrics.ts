@@ -1,4 +1,4 @@
-/** Metrics of a process for Prometheus: counts events, and reads the other metrics for each scrape. */
+/** Prometheus metrics of a process. Counts events, and reads the other metrics for each scrape. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Query } from '../db/sql.ts'
 import { type ErrorCode, unavailable } from '../shared/errors.ts'
@@ -16,12 +16,12 @@ import {
 import { readState } from './metrics.sql.ts'
 import type { Api, Meter, PoolLoad, WatchedRelay, WatchedServices } from './telemetry-types.ts'
 
-/** Parts whose state is read for each scrape. */
+/** Services whose state is read for each scrape. */
 export interface Watched extends WatchedServices {
   database: {
     query: Query
     load(): PoolLoad
-    /** Number of reads that Prisma answered since the start, by read. */
+    /** Number of reads that Prisma executed since the start, by `Model.method`. */
     readonly fallbacks: ReadonlyMap<string, number>
     /** Number of stalls of this process since the start. */
     standstills(): number
@@ -29,10 +29,10 @@ export interface Watched extends WatchedServices {
   relay: WatchedRelay
 }
 
-/** Returns the samples of a source. `signal` stops it. */
+/** Returns the samples of a source. `signal` cancels the read. */
 type ReadSource = (signal: AbortSignal) => Promise<Sample[]>
 
-/** Time limit of a source, in milliseconds. Prometheus waits 10 s for the whole. */
+/** Timeout of a source, in milliseconds. Prometheus waits 10 s for all of them. */
 const SOURCE_MS = 3_000
 const MS = 1_000
 const relayStates = ['stopped', 'starting', 'working', 'standby', 'waiting'] as const
@@ -116,7 +116,7 @@ async function readBalances({ balances }: WatchedRelay, signal: AbortSignal): Pr
   }))
 }
 
-/** Runs `work` with a time limit. Throws UNAVAILABLE afterwards, and aborts the signal of `work`. */
+/** Runs `work` with a timeout. After the timeout, throws UNAVAILABLE and aborts the signal of `work`. */
 export async function withTimeout<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   const late = Promise.withResolvers<never>()
@@ -144,11 +144,11 @@ const createMetric = (name: string, { type, help, labels, buckets, initial = [] 
 export interface EndedRequest {
   api: Api
   operation: string
-  /** Undefined if the caller left before the response. */
+  /** Undefined if the client disconnected before the response. */
   status: number | undefined
   code: ErrorCode | 'OK'
   milliseconds: number
-  /** Streams have no duration. */
+  /** True for a stream. Streams have no duration. */
   isStream: boolean
 }
 
@@ -159,7 +159,7 @@ export interface Metrics {
   requestEnded(request: EndedRequest): void
   /** Returns a function that reads all sources and renders the metrics in Prometheus's text format. */
   createScrape(watched: Watched, log: Log): () => Promise<string>
-  /** Renders the metrics without reading the sources. */
+  /** Returns the metrics in Prometheus's text format without reading the sources. */
   text(): Promise<string>
 }
 
@@ -180,13 +180,13 @@ export function createMetrics(version: string): Metrics {
   gaugeOf('annal_build_info').set({ version }, 1)
   const inFlight = gaugeOf('annal_requests_in_flight')
 
-  /** Replaces the metrics of a source. Without samples they are missing. */
+  /** Replaces the samples of a source. Without samples, its metrics are missing. */
   function replace(source: MetricSource, samples: readonly Sample[]) {
     for (const [name, row] of rows) {
       if (row.source !== source) continue
       const metric = metrics.get(name)!
       metric.reset()
-      // A metric without labels would be 0 after the reset.
+      // A metric without labels would report 0 after the reset.
       if (row.labels.length === 0) metric.remove()
     }
     for (const { name, labels = {}, value } of samples) {

@@ -1,4 +1,4 @@
-/** Follows each request from its headers to the end of its response: metrics, a span and one log line. */
+/** Records metrics, a span and one log line for each request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestTelemetry } from '../http/http-server.ts'
 import type { ErrorCode } from '../shared/errors.ts'
@@ -16,27 +16,27 @@ interface Watching {
   operationName: string | undefined
   userId: string | undefined
   code: ErrorCode | 'OK'
-  /** Set when the HTTP server answers in place of the handler. */
+  /** Set if the HTTP server responds instead of the handler. */
   status: number | undefined
 }
 
 const WATCHING = Symbol('watching')
 
-/** State of a request. It is stored in the response, so that it is released with it: see `newNodeContext`. */
+/** A response with its request's state. The state is released together with the response: see `newNodeContext`. */
 interface WatchedAnswer {
   [WATCHING]?: Watching
 }
 
 const watchingOf = (answer: WatchedAnswer) => answer[WATCHING]
 
-/** Paths that machines poll every second. Their requests have no trace and are logged at `debug`. */
+/** Paths of frequent health checks and scrapes. Their requests have no trace and are logged at `debug`. */
 const PROBE = /^\/(healthz|readyz|metrics)\/?(\?|$)/
 
 const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?? '').startsWith('text/event-stream')
 
 const ROUTE = /^[A-Z]+ (\/.*)$/
 
-/** Returns the pattern of the route. A path may contain a secret. */
+/** Returns the route pattern. The path itself may contain a secret. */
 const routeOf = ({ api, operation }: Watching) =>
   api === 'graphql' ? '/graphql' : api === 'none' ? undefined : ROUTE.exec(operation)?.[1]
 
@@ -50,18 +50,18 @@ const factsOf = (method: string, request: Watching, status: number | undefined) 
   }
 }
 
-/** Maximum length of a client's operation name in the log. */
+/** Maximum logged length of a client's operation name, in characters. */
 const MAX_NAME = 64
 
-/** Duration with two decimals, in milliseconds. */
+/** Rounds a duration in milliseconds to two decimals. */
 const rounded = (milliseconds: number) => Math.round(milliseconds * 100) / 100
 
-/** Where request lines go. */
+/** Options of the request log. */
 export interface RequestLogOptions {
   log: Log
 }
 
-/** Writes one line per request. The fields are described in docs/operations.md. */
+/** Creates the request log, with one line per request. docs/operations.md describes the fields. */
 function createRequestLog({ log }: RequestLogOptions) {
   const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
@@ -87,7 +87,7 @@ function createRequestLog({ log }: RequestLogOptions) {
   }
 }
 
-/** Creates the telemetry of requests. Handlers report to `watch`. The HTTP server reports to the result of `follow`. */
+/** Creates the request telemetry. Handlers report to `watch`. The HTTP server reports to the result of `follow`. */
 export function createRequestTelemetry(
   metrics?: Pick<Metrics, 'requestBegan' | 'requestEnded'>,
   tracing?: Pick<Tracing, 'begin'>,

@@ -1,30 +1,33 @@
-/** Interfaces by which the parts of a process report to metrics, traces and the log. */
+/** Interfaces through which the parts of a process report metrics, traces and log lines. */
 import type { ErrorCode } from '../shared/errors.ts'
 import type { LabelsOf, NamesOf } from './metric-table.ts'
 
-/** Records events of this process as metrics. A new metric needs a row in `metric-table.ts` and a call of one of these functions. */
+/**
+ * Records events of this process as metrics. A new metric needs a row in `metric-table.ts` and a call of one of these
+ * methods.
+ */
 export interface Meter {
-  /** Adds `by` to a counter. 1 when missing. */
+  /** Adds `by` to a counter. Default: 1. */
   count<Name extends NamesOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number): void
-  /** Adds a value to a histogram, in its unit. */
+  /** Adds a value to a histogram, in the histogram's unit. */
   observe<Name extends NamesOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, value: number): void
-  /** Sets the function that returns a gauge without labels for each scrape. */
+  /** Sets the function that reads a gauge without labels for each scrape. */
   gauge(name: NamesOf<'gauge'>, read: () => number): void
 }
 
-/** The API of a request. `operator`: probes and metrics. */
+/** API of a request. `operator`: health checks and metrics. */
 export type Api = 'graphql' | 'rest' | 'admin' | 'operator' | 'none'
 
-/** Collects facts about a request while it is answered. `answer` is the response of the request. */
+/** Collects data about a request while it is processed. `answer` is the HTTP response of the request. */
 export interface RequestWatch {
   /**
-   * Sets what the request asks for. `operation` is a route pattern or an operation type with a root field, so the number of names is bounded.
-   * `operationName` is the name that a GraphQL client gave the operation.
+   * Sets the operation. `operation` is a route pattern, or an operation type with a root field, so the number of
+   * names is bounded. `operationName` is the operation's name in the client's document.
    */
   asked(answer: object, api: Api, operation: string, operationName?: string): void
-  /** Sets the UUID of the user who sent the request. */
+  /** Sets the UUID of the authenticated user. */
   identified(answer: object, userId: string): void
-  /** Sets the error code. The first code counts. */
+  /** Sets the error code. Later calls have no effect. */
   refused(answer: object, code: ErrorCode): void
 }
 
@@ -34,9 +37,9 @@ export const noopMeter: Meter = { count: nothing, observe: nothing, gauge: nothi
 
 export const noopWatch: RequestWatch = { asked: nothing, identified: nothing, refused: nothing }
 
-/** Load of a queue of this process. */
+/** Load of a queue in this process. */
 export interface QueueLoad {
-  /** Maximum number of running operations. */
+  /** Maximum number of concurrent operations. */
   places: number
   running: number
   waiting: number
@@ -52,59 +55,63 @@ export interface PoolLoad {
   inUse: number
   /** Number of operations that wait for a connection. */
   waiting: number
-  /** Lists use only a part of the connections. */
+  /** Load of list reads, which use only a part of the connections. */
   lists: QueueLoad
 }
 
-/** State of the relay of this process. */
+/** State of this process's relay. */
 export interface RelayLoad {
   state: 'stopped' | 'starting' | 'working' | 'standby' | 'waiting'
-  /** Number of the newest block that it has seen. */
+  /** Number of the newest block that the relay has seen. */
   headNumber: number | null
-  /** Milliseconds since it last completed a step without an error. Null if it never did. */
+  /** Milliseconds since the last successful step. Null if there was none. */
   stepAge: number | null
-  /** Base fee of the next block, and the maximum that is offered, in wei per unit of gas. */
+  /** Base fee of the next block, in wei per unit of gas. */
   nextBaseFee: bigint | null
   maxFeePerGas: bigint
-  /** `inFlight`: number of signed transactions that are not in a block, as last seen here. */
+  /** `inFlight`: number of signed transactions that are not yet in a block, as this process last saw. */
   lanes: readonly { address: string; isHeld: boolean; inFlight: number }[]
 }
 
-/** The relay, as metrics see it. */
+/** The part of the relay that metrics read. */
 export interface WatchedRelay {
   status(): RelayLoad
-  /** Returns the balance of each relay account by address, in wei. Throws UNAVAILABLE if the node does not answer before `signal`. */
+  /**
+   * Returns the balance of each relay account, in wei by address. Throws UNAVAILABLE if `signal` aborts before the
+   * node responds.
+   */
   balances(signal: AbortSignal): Promise<ReadonlyMap<string, bigint>>
 }
 
-/** Parts of a process whose load is shown as metrics. */
+/** Services whose load is shown as metrics. */
 export interface WatchedServices {
   /** Queues of this process, by name. */
   queues: Readonly<Record<string, () => QueueLoad>>
-  /** Returns for how many seconds the oldest expired row waits for its deletion, by batch job. Throws UNAVAILABLE. */
+  /** Returns the age of the oldest overdue row by batch job, in seconds. Throws UNAVAILABLE. */
   overdue(): Promise<readonly { sweep: string; seconds: number }[]>
 }
 
 /**
- * Attributes of a span, with the names of OpenTelemetry's conventions. They never contain text of users, documents, variables, tokens or parameters
- * of statements, because spans leave the process.
+ * Attributes of a span, named by OpenTelemetry's conventions. Spans leave the process, so attributes never contain
+ * user text, documents, variables, tokens or statement parameters.
  */
 export type SpanFacts = Readonly<Record<string, string | number>>
 
 export interface SpanOptions {
-  /** `client`: a call to another process. `consumer`: a job. Internal work when missing. */
+  /** `client`: a call to another process. `consumer`: a job. Default: internal work. */
   kind?: 'client' | 'consumer'
   facts?: SpanFacts
 }
 
-/** Trace context of the cause of some work, as a W3C `traceparent`. Null if it is not traced. */
+/** Trace context of the work's cause, as a W3C `traceparent`. Null if it is not traced. */
 export type Origin = string | null
 
 export interface Tracer {
-  /** Runs `work` as a child span of the current span. Runs it without a span if nothing is traced. */
+  /** Runs `work` as a child span of the current span, or without a span if nothing is traced. */
   span<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T>
   /**
-   * Runs `work` as a child span of each of these origins, which may be of other processes and over. Spans inside `work` are children of the first.
+   * Runs `work` as a child span of each origin. Origins may belong to other processes, and their spans may have
+   * ended. Spans inside `work` are children of the first origin.
    */
   resume<T>(
     origins: readonly (Origin | undefined)[],
@@ -112,7 +119,7 @@ export interface Tracer {
     options: SpanOptions,
     work: () => Promise<T>,
   ): Promise<T>
-  /** Records a span below an origin. It started `milliseconds` ago and is over now. */
+  /** Records a span that started `milliseconds` ago and ends now, as a child of `origin`. */
   note(origin: Origin, name: string, options: SpanOptions, milliseconds: number): void
   /** Returns the trace context of the current span. */
   origin(): Origin
@@ -125,7 +132,7 @@ export const noopTracer: Tracer = {
   origin: () => null,
 }
 
-/** Metrics and traces of a process, and what follows its requests. */
+/** Metrics, traces and request telemetry of a process. */
 export interface Telemetry {
   meter: Meter
   watch: RequestWatch

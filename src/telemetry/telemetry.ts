@@ -1,4 +1,4 @@
-/** Opens the metrics, traces and request log that are configured. The libraries of others are not loaded. */
+/** Opens the configured metrics, traces and request log. Libraries of disabled parts are not loaded. */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -12,9 +12,9 @@ import type { TracingOptions } from './tracing.ts'
 
 /** The telemetry of a process. */
 export interface RunningTelemetry extends Telemetry {
-  /** Follows requests, and logs one line for each. */
+  /** Creates the request telemetry. It logs one line for each request. */
   requests(options: RequestLogOptions): RequestTelemetry
-  /** Adds `/metrics`, if metrics are on. */
+  /** Adds the route `/metrics` if metrics are enabled. */
   addRoutes(app: FastifyInstance, parts: { watched: Watched; access: MetricsAccess; log: Log }): void
   /** Sends the remaining spans. Never throws. */
   close(): Promise<void>
@@ -22,7 +22,7 @@ export interface RunningTelemetry extends Telemetry {
 
 export interface TelemetryOptions {
   hasMetrics: boolean
-  /** Undefined without traces. */
+  /** Undefined if tracing is disabled. */
   tracing: TracingOptions | undefined
   /** Version of the service. */
   version: string
@@ -49,28 +49,34 @@ export async function openTelemetry({
   }
 }
 
-/** Access to the metrics. */
+/** Access rules of `/metrics`. */
 export interface MetricsAccess {
-  /** Bearer token that is required at every port. */
+  /** Bearer token, required on every port if set. */
   token: string | undefined
-  /** Port of operators. It requires no token, unless there is one. */
+  /** Internal port for operators. It requires a token only if one is set. */
   port: number | undefined
 }
 
-/** Compares in constant time. */
+/** Compares two tokens in constant time. */
 const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sha256(token))
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const BEARER = /^bearer\s+(\S+)\s*$/i
 
-/** A token is required if there is one. Otherwise only the port of operators has metrics. */
+/**
+ * Checks access to `/metrics`. If a token is set, every port requires it. Otherwise only the internal port serves
+ * metrics.
+ */
 function authorize({ token, port }: MetricsAccess, req: IncomingMessage): 'allowed' | 'unauthorized' | 'hidden' {
   if (token === undefined) return port !== undefined && req.socket.localPort === port ? 'allowed' : 'hidden'
   const sent = BEARER.exec(req.headers.authorization ?? '')?.[1]
   return sent !== undefined && isSame(sent, token) ? 'allowed' : 'unauthorized'
 }
 
-/** Adds `/metrics`. It needs no database and counts against no limit. It does not exist for callers without access. */
+/**
+ * Adds the route `/metrics`. It needs no database and is not rate-limited. Callers without access get the response of
+ * an unknown route.
+ */
 export function addMetrics(
   app: FastifyInstance,
   {
@@ -80,7 +86,7 @@ export function addMetrics(
   }: {
     access: MetricsAccess
     watch: RequestWatch
-    /** Returns Prometheus's text format. */
+    /** Returns the metrics in Prometheus's text format. */
     scrape(): Promise<string>
   },
 ): void {

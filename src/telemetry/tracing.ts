@@ -1,6 +1,6 @@
 /**
- * Spans of OpenTelemetry, sent over OTLP. Only this file knows the SDK. Nothing of it is set for the whole process, so that two
- * services in one process do not mix, and nothing is instrumented behind our back.
+ * OpenTelemetry spans, sent over OTLP. Only this file uses the SDK. It sets no global state, so two services in one
+ * process stay separate, and it installs no automatic instrumentation.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -26,39 +26,39 @@ import {
 import { DomainError } from '../shared/errors.ts'
 import type { Origin, SpanFacts, SpanOptions, Tracer } from './telemetry-types.ts'
 
-/** Options of tracing. */
+/** Options of the tracing. */
 export interface TracingOptions {
-  /** URL that receives spans. */
+  /** URL of the OTLP endpoint for spans. */
   url: string
-  /** Share of the traces that are kept, from 0 to 1. */
+  /** Share of sampled traces, from 0 to 1. */
   share: number
   /** Milliseconds between two exports. */
   exportEvery: number
 }
 
-/** A request that is followed. */
+/** A traced request. */
 export interface FollowedRequest {
-  /** Carries out what answers it. */
+  /** Runs the request's handler inside the span. */
   run<T>(work: () => T): T
-  /** Its answer was sent, or its caller has gone. A fault of ours when `isFault`. */
+  /** Ends the span after the response was sent or the client disconnected. `isFault` marks a server error. */
   end(name: string, facts: SpanFacts, isFault: boolean): void
 }
 
-/** Traces of one process. */
+/** Tracing of one process. */
 export interface Tracing {
   tracer: Tracer
-  /** Begins the span of a request, below the caller's own where its headers tell of one. */
+  /** Starts the span of a request. Continues the caller's trace if the headers contain one. */
   begin(method: string, headers: IncomingHttpHeaders): FollowedRequest
-  /** Sends what is left; takes no longer than a few seconds, and raises nothing. */
+  /** Sends the remaining spans within a few seconds. Never throws. */
   close(): Promise<void>
 }
 
-/** Milliseconds that what is left may take to be sent. */
+/** Timeout for sending the remaining spans, in milliseconds. */
 const CLOSE_MS = 3_000
 
 const kinds = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
 
-/** Of an error only what it is: its message may hold what a caller sent. */
+/** Returns the kind of an error. Its message could contain the caller's input. */
 const kindOf = (error: unknown) =>
   error instanceof DomainError ? error.code : error instanceof Error ? error.name : 'unknown'
 
@@ -81,7 +81,7 @@ async function finish<T>(spans: readonly Span[], work: () => Promise<T>): Promis
   }
 }
 
-/** Makes and sends spans from now on. */
+/** Starts tracing. */
 export async function openTracing(options: TracingOptions, version: string): Promise<Tracing> {
   const own = resourceFromAttributes({ 'service.name': 'annal', 'service.version': version })
   const provider = new TracerProvider({

@@ -179,7 +179,7 @@ export interface Compiled {
   readonly name: string
   readonly text: string
   readonly parameters: readonly Parameter[]
-  /** Converts rows of one column to Prisma's result. Returns undefined if `findUniqueOrThrow` finds no row. */
+  /** Converts rows of one column to Prisma's result. Returns undefined if a single row was requested and none exists. */
   readonly decode: (rows: Row[]) => unknown
   /** True if it reads or counts many rows. */
   readonly isList: boolean

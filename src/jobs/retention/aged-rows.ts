@@ -1,4 +1,4 @@
-/** Rows that are deleted by age: the rules, and the sweep, the statements and the delay metric of each rule. */
+/** Rules for rows that are deleted by age. Each rule has a batch job, its statements, and a metric of the delay. */
 
 import { arrayOf, float, int, statement, text } from '../../db/sql.ts'
 import { firstIdSql } from '../../shared/ids.ts'
@@ -12,30 +12,30 @@ export interface RetentionDays {
   sessionIdleDays: number
 }
 
-/** A request whose mail comes late must not replace the secret of a newer request. */
+/** Retention of one-time tokens, in days. A delayed mail must not replace the secret of a newer request. */
 export const ONE_TIME_TOKEN_DAYS = 7
 
-/** A rule for one table. Its SQL calls a row `r`, and may use `$days`. */
+/** Retention rule of one table. Its SQL refers to a row as `r` and may use `$days`. */
 interface Rule {
   sweep: SweepName
   /** Prefix of the statement names. */
   name: string
   table: string
-  /** Column that identifies a row: a UUID in time order, or bytes. */
+  /** Primary key column: a time-ordered UUID, or bytes. */
   key: { uuid: string } | { bytes: string }
-  /** Column of the index by which rows are found. The index continues with the key. Default: the key. */
+  /** First column of the index that finds the rows. The key follows it in the index. Default: the key. */
   by?: string
-  /** SQL: the row is old enough. */
+  /** SQL condition: the row is old enough. */
   isOver: string
-  /** SQL: time since which the row is old enough. */
+  /** SQL expression of the time since which the row is old enough. */
   overSince: string
   days(config: RetentionDays): number
-  /** SQL of the days, for the metric. Undefined for a rule without metric. */
+  /** SQL expression of the days, for the metric. Undefined for a rule without a metric. */
   daysSql?: string
   page?: number
-  /** Further CTEs of the delete statement. The CTE `over_rows` has the locked rows that are old enough. */
+  /** Further CTEs of the delete statement. The CTE `over_rows` contains the locked rows that are old enough. */
   parts?: string
-  /** SQL: the row is kept nevertheless. */
+  /** SQL condition that keeps a row although it is old enough. */
   unless?: string
 }
 
@@ -74,7 +74,7 @@ const rules: readonly Rule[] = [
     isOver: `r.id < ${firstIdSql(beforeSql)} and greatest(r.created_at, r.last_used_at) < ${beforeSql}`,
     overSince: `greatest(r.created_at, r.last_used_at) + ${daysSql}`,
     days: ({ sessionIdleDays }) => sessionIdleDays,
-    // No metric: finding one idle session reads all old sessions.
+    // There is no metric, because finding one idle session requires reading all old sessions.
   },
   {
     sweep: 'forget-one-time-tokens',
@@ -87,7 +87,7 @@ const rules: readonly Rule[] = [
     days: () => ONE_TIME_TOKEN_DAYS,
     daysSql: `${ONE_TIME_TOKEN_DAYS}`,
   },
-  // Deliveries come before the events that they deliver.
+  // Deliveries must be deleted before the events they refer to.
   {
     sweep: 'forget-deliveries',
     name: 'delivery',
@@ -100,7 +100,8 @@ const rules: readonly Rule[] = [
     parts: `deleted_attempts as (delete from webhook_attempts a using over_rows where a.delivery_id = over_rows.id),
    ${noteKeptFromSql(beforeSql)}`,
   },
-  // The oldest events of a feed are deleted first, so that its positions have no gap. An event with a delivery stays, and so do later ones.
+  // A feed's oldest events are deleted first, so its positions have no gap. An event with a delivery is kept, and so
+  // are later events.
   {
     sweep: 'forget-events',
     name: 'event',
@@ -159,7 +160,7 @@ const compile = (rule: Rule) => {
 
 const compiled = rules.map(compile)
 
-/** Creates the sweeps that delete rows by age. */
+/** Creates the batch jobs that delete rows by age. */
 export const createRetentionSweeps = (config: RetentionDays): Sweep[] =>
   compiled.map(({ rule, find, forget }) => {
     const days = rule.days(config)
@@ -171,11 +172,11 @@ export const createRetentionSweeps = (config: RetentionDays): Sweep[] =>
     }
   })
 
-/** Reads by rule for how many seconds its oldest row is due. */
+/** Returns the age of the oldest overdue row for each rule, in seconds. */
 export const readOverdue = statement(
   'retention_overdue',
   {
-    // Prometheus waits no longer.
+    // Prometheus does not wait longer.
     patience: 2_000,
     parameters: { eventDays: int, idempotencyKeyDays: int },
     columns: { sweep: text, seconds: float },

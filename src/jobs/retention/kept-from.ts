@@ -1,12 +1,12 @@
-/** Since when feeds are whole. What rules say of events and deliveries holds of those that are younger. */
+/** Time since which feeds are complete. Invariants about events and deliveries apply only to newer ones. */
 import { settingKeys } from '../../db/key-value-store.ts'
 
 const KEY = `'${settingKeys.feedsKeptFrom}'`
 
-/** SQL: a moment; what happened at it or before may be forgotten. */
+/** SQL expression of a time. Events up to that time may already be deleted. */
 export const keptFromSql = `coalesce((select value::timestamptz from settings where key = ${KEY}), '-infinity')`
 
-/** The part of a statement that forgets what happened before a moment. */
+/** Returns the CTE that records that events up to a time were deleted. */
 export const noteKeptFromSql = (moment: string): string => `noted_moment as (
      insert into settings as s (key, value) select ${KEY}, (${moment})::text from over_rows limit 1
      on conflict (key) do update set value = greatest(s.value::timestamptz, excluded.value::timestamptz)::text

@@ -1,16 +1,16 @@
-/** Retention periods of each table and of the files below ANNAL_DIR. `docs/retention.md` is generated from it. */
+/** Retention periods of all tables and of the files below ANNAL_DIR. `docs/retention.md` is generated from them. */
 import type { FileScanName, SweepName } from '../batch-job.ts'
 import { ONE_TIME_TOKEN_DAYS } from './aged-rows.ts'
 
 /** Retention of a table or folder, in phrases for operators. */
 export interface Retention {
-  /** The event that adds a row or file. */
+  /** Event that adds a row or file. */
   readonly grows: string
-  /** The retention period. */
+  /** Retention period. */
   readonly kept: string
-  /** The sweeps and file scans that delete it, by name, or a phrase. Undefined when it is kept indefinitely. */
+  /** Names of the batch jobs and file scans that delete it, or a phrase. Undefined if it is kept indefinitely. */
   readonly by?: readonly (SweepName | FileScanName)[] | string
-  /** Why it is kept indefinitely, or what is erased earlier. */
+  /** Reason for keeping it indefinitely, or the parts that are erased earlier. */
   readonly why?: string
 }
 
