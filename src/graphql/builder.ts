@@ -1,4 +1,4 @@
-/** The schema builder: plugins, scalars and defaults. Each type is defined in its own file. */
+/** The schema builder with its plugins, scalars and defaults. Each type is defined in its own file. */
 import SchemaBuilder from '@pothos/core'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
@@ -22,7 +22,7 @@ type Scalars = {
   Upload: { Input: Promise<FileUpload>; Output: never }
 }
 
-/** Every file that defines a part of the schema adds to this. */
+/** Schema builder. Every file that defines a part of the schema adds to it. */
 export const builder = new SchemaBuilder<{
   Context: Context
   PrismaTypes: PrismaTypes
@@ -35,13 +35,14 @@ export const builder = new SchemaBuilder<{
   plugins: [PrismaPlugin, RelayPlugin, sizesPlugin, readFieldPlugin],
   defaultFieldNullability: false,
   prisma: {
-    // Reads do not run through Prisma's engine (decision 2). The plugin uses only the methods that `context.database.read` has.
+    // Compiled reads replace Prisma's engine (decision 2). The plugin uses only the methods of
+    // `context.database.read`.
     client: (context) => context.database.read as never,
     dmmf: getDatamodel(),
     onUnusedQuery: null,
   },
   relay: {
-    // Both APIs use the same IDs, so `node` needs no encoding of its own: see node.ts.
+    // Both APIs use the same IDs, so `node` needs no encoding: see node.ts.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',
@@ -70,7 +71,7 @@ export const builder = new SchemaBuilder<{
 /** Adds fields to an input type. */
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>
 
-/** The input field of paid mutations that limits the charge. */
+/** Input field of paid mutations that limits the charge. */
 export const maxCostField = (t: InputFields) =>
   t.field({ type: 'Decimal', description: 'Refuses a higher total with PRICE_EXCEEDS_MAX_COST.' })
 
@@ -94,7 +95,7 @@ builder.mutationType({
     'Every error carries an `ErrorCode` as `extensions.code`.',
 })
 
-/** An input as the domain knows it: GraphQL's optional input is null or absent, the domain's only absent. */
+/** Type of an input for services. In GraphQL an optional field is null or absent; for services it is only absent. */
 export type OmitNullish<Input> = { [Key in keyof Input]: Exclude<Input[Key], null> }
 
 /** Returns the fields of an input that are neither null nor undefined. */

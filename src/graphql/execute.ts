@@ -14,7 +14,7 @@ import { type CompiledOperation, compileOperation } from './fast-path/compile-op
 import { createCostOf, LARGE_ANSWER } from './limits/document-cost.ts'
 import { rootFieldsOf } from './limits/document-limits.ts'
 
-/** An operation that is about to be executed. */
+/** An operation to execute. */
 export interface Asked {
   document: DocumentNode
   operation: OperationDefinitionNode
@@ -23,17 +23,18 @@ export interface Asked {
   actor: Actor
 }
 
-/** Limits the operations that run at the same time. */
+/** Limits concurrent operations. */
 export interface Admission {
-  /** Runs an operation when a place is free. Throws THROTTLED, UNAVAILABLE. */
+  /** Runs an operation when a slot is free. Throws THROTTLED and UNAVAILABLE. */
   enter<T>(asked: Asked, run: () => Promise<T>): Promise<T>
-  /** Returns whether the operation would start immediately. */
+  /** Returns true if the operation would start immediately. */
   isOpen(asked: Asked): boolean
 }
 
 /**
- * Creates the admission for both APIs. An operation first waits for the other operations of its caller, counted in root fields. This blocks
- * no other caller. Then an operation with a possibly large response waits for one of the places that all callers share.
+ * Creates the admission control for both APIs. An operation first waits for its caller's other operations, counted in
+ * root fields. This delays no other caller. Then an operation with a possibly large response waits for a slot shared
+ * by all callers.
  */
 export function createAdmission({
   operations,
@@ -56,13 +57,13 @@ export function createAdmission({
   }
 }
 
-/** Runs an operation of a REST route or a page when a place is free. Throws THROTTLED, UNAVAILABLE. */
+/** Runs an operation of a REST route or a page when a slot is free. Throws THROTTLED and UNAVAILABLE. */
 type Admit = <T>(
   asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
   run: () => Promise<T>,
 ) => Promise<T>
 
-/** Creates the admission of operations of REST routes and pages. */
+/** Creates the admission control for operations of REST routes and pages. */
 export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit {
   const costOf = createCostOf(schema)
   return ({ document, variables, actor }, run) => {
@@ -71,7 +72,7 @@ export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit 
   }
 }
 
-/** What is carried out, and for whom. */
+/** Arguments of an execution. */
 export interface Execution {
   schema: GraphQLSchema
   document: DocumentNode
@@ -81,9 +82,9 @@ export interface Execution {
 }
 
 /**
- * Creates the executor of validated documents for both APIs. Most queries and mutations are compiled once per document
- * (decision 37). graphql-js executes the rest, and gives the same answers. `compiledRead` returns the compiled form of a query,
- * or undefined when there is none.
+ * Creates the executor of validated documents for both APIs. Most queries and mutations are compiled once per
+ * document (decision 37). graphql-js executes the rest, with the same responses. `compiledRead` returns the compiled
+ * form of a query, or undefined if there is none.
  */
 export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {}) {
   const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | 'none'>()

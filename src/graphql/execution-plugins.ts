@@ -29,8 +29,8 @@ import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 
 /**
- * Executes a subscription for one event, and counts it against the caller's quota first. Returns THROTTLED for an event that exceeds the
- * quota. The subscription continues.
+ * Executes a subscription for one event and counts it against the caller's quota. Returns THROTTLED if the quota is
+ * exceeded. The subscription continues.
  */
 const executeEvent: typeof executeSubscriptionEvent = async (event) => {
   const { actor, services } = event.contextValue as Context
@@ -43,7 +43,7 @@ const executeEvent: typeof executeSubscriptionEvent = async (event) => {
   return executeSubscriptionEvent(event)
 }
 
-/** Subscribes to the one field at the root besides `__typename`. */
+/** Subscribes to the only root field other than `__typename`. */
 async function subscribe(args: ExecutionArgs) {
   const document = withoutSubscriptionTypename(args.document, args.schema.getSubscriptionType()?.name)
   const [whole, source] = [validateSubscriptionArgs(args), validateSubscriptionArgs({ ...args, document })]
@@ -72,14 +72,14 @@ function asResult(error: unknown): { errors: GraphQLError[] } {
 }
 
 /**
- * Maximum size of one event of a subscription, in bytes. Every subscriber gets each change, without a queue: 200
- * subscribers with events of 440 KB blocked the process for 5 s per change.
+ * Maximum size of a subscription event, in bytes. Every subscriber gets each change without a queue. With events of
+ * 440 KB, 200 subscribers blocked the process for 5 s per change.
  */
-const MOST_TOLD = LARGE_ANSWER
+const MAX_EVENT_BYTES = LARGE_ANSWER
 
-const tellsTooMuch = (bytes: number) =>
+const eventTooLarge = (bytes: number) =>
   documentRefusal(
-    `What is told may hold ${bytes} bytes each time; a subscription may ask for ${MOST_TOLD}. Have it tell what changed, and ask for the rest by a query.`,
+    `An event of this subscription may have ${bytes} bytes. The maximum is ${MAX_EVENT_BYTES}. Select fewer fields, and read the rest with a query.`,
   )
 
 /** The execution arguments that the plugin hooks pass. */
@@ -116,14 +116,14 @@ export function useDocumentLimits({
     try {
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
-      // Errors before execution are not masked elsewhere.
+      // No other plugin masks errors before execution.
       return { errors: [maskError(error, contextValue.requestLog)] }
     }
   }
 
   return {
     onParams({ params }) {
-      // Checked before the text becomes a cache key.
+      // The length must be checked before the text becomes a cache key.
       if (typeof params.query === 'string' && params.query.length > documentLimits.characters) {
         throw documentRefusal(`The document has more than ${documentLimits.characters} characters.`)
       }
@@ -151,22 +151,22 @@ export function useDocumentLimits({
     onSubscribe({ args, setResultAndStopExecution }) {
       const judged = judge(args)
       if (typeof judged !== 'number') setResultAndStopExecution(judged)
-      else if (judged > MOST_TOLD) setResultAndStopExecution({ errors: [tellsTooMuch(judged)] })
+      else if (judged > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(judged)] })
     },
     onResultProcess({ result }) {
-      // The executor validates variables and suggests names, as validation does.
+      // Like validation, the executor suggests names when it validates variables.
       if (introspection || Array.isArray(result) || !('errors' in result)) return
       for (const error of result.errors ?? []) error.message = error.message.replace(SUGGESTION, '')
     },
   }
 }
 
-/** Characters of a document that cost as much to parse and validate as a request. */
+/** Number of document characters whose parsing and validation count as one request. */
 const CHARACTERS_PER_REQUEST = 2_000
 
 /**
- * Counts the parsing and validation of a new document against the caller’s quota, before it happens. Place this
- * plugin after those that find a document by its ID. Throws THROTTLED.
+ * Counts the parsing and validation of a new document against the caller's quota, before it happens. Place this
+ * plugin after those that find documents by ID. Throws THROTTLED.
  */
 export const useRequestQuota = ({ isKnown }: { isKnown(text: string): boolean }): Plugin<Context, Context> => ({
   async onParams({ params: { query }, context: { actor, services } }) {
@@ -176,8 +176,9 @@ export const useRequestQuota = ({ isKnown }: { isKnown(text: string): boolean })
 })
 
 /**
- * Returns the type of an operation and its only field, such as `mutation updateAsset`, or `query other` for several fields.
- * Metrics need bounded names: clients can choose any name for an operation, but fields are those of the schema.
+ * Returns an operation's type and only root field, such as `mutation updateAsset`, or `query other` for several
+ * fields. Metrics need a bounded number of names. Clients choose operation names freely, but fields come from the
+ * schema.
  */
 export function nameOfOperation({ operation, selectionSet: { selections } }: OperationDefinitionNode): string {
   const [first, ...others] = selections.filter((node) => node.kind !== Kind.FIELD || !isTypename(node))
@@ -200,7 +201,7 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
     onSubscribe({ args: { document, operationName, contextValue } }) {
       report(document, operationName, contextValue)
     },
-    // Runs after the errors are mapped to the codes that callers read.
+    // This runs after errors are mapped to public error codes.
     onResultProcess({ result, serverContext: { res } }) {
       if (Array.isArray(result) || !('errors' in result)) return
       const [error] = result.errors ?? []
@@ -224,16 +225,19 @@ export const useTracing = (tracer: Tracer): Plugin => ({
   },
 })
 
-/** Maximum length of a text that is written as text, in characters. */
+/** Maximum length of a response that is written as a string, in characters. */
 const SHORT = 65_536
 
-/** Returns the body of a response. Yoga's types know only text. */
+/** Returns the body of a response: a string, or bytes if it is long. Yoga's types allow only a string. */
 export const writable = (text: string): string =>
   text.length <= SHORT ? text : (Buffer.from(text) as unknown as string)
 
 const stringify = (result: unknown) => writable(JSON.stringify(result))
 
-/** Writes long responses as bytes. As text, a response takes four times its length in memory until the client has read it. */
+/**
+ * Writes long responses as bytes. As a string, a response takes four times its length in memory until the client has
+ * read it.
+ */
 export const useAnswerBytes = (): Plugin => ({
   onResultProcess({ result }) {
     if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify

@@ -96,13 +96,13 @@ export function hasOpenField(schema: GraphQLSchema, document: DocumentNode, oper
   return [...rootNames(document, operation)].some((name) => fields[name] && isOpen(fields[name].extensions))
 }
 
-/** Error result before execution, which Yoga does not mask. */
+/** Creates the error result of a rejected request. Yoga does not mask errors before execution. */
 function refusal() {
   const { code, message } = authenticationFailed()
   return { errors: [new GraphQLError(message, { extensions: { code } })] }
 }
 
-/** The common arguments of executions and subscriptions. */
+/** Common arguments of executions and subscriptions. */
 type Begun = Pick<Parameters<NonNullable<Plugin<Context>['onExecute']>>[0], 'args' | 'setResultAndStopExecution'>
 
 /** Rejects a request with an invalid token if no field in it accepts one. */

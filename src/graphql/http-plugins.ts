@@ -5,7 +5,7 @@ import { mediaTypeOf } from '../http/request-body.ts'
 import type { Context } from '../services-context.ts'
 import type { NodeContext } from './node-context.ts'
 
-/** Headers that a page of another origin can only send after a CORS preflight. */
+/** Headers that require a CORS preflight for cross-origin requests. */
 const PREFLIGHT_HEADERS = [
   'graphql-require-preflight',
   'apollo-require-preflight',
@@ -14,17 +14,20 @@ const PREFLIGHT_HEADERS = [
   'x-api-key',
 ]
 
-/** Authentication schemes whose credentials a browser stores and adds to requests by itself, without a preflight. */
+/** Authentication schemes whose stored credentials a browser adds to requests automatically, without a preflight. */
 const BROWSER_CREDENTIALS = /^\s*(basic|digest|negotiate|ntlm)\b/i
 
 const hadPreflight = (headers: IncomingHttpHeaders) =>
   PREFLIGHT_HEADERS.some((name) => headers[name] !== undefined) ||
   (headers.authorization !== undefined && !BROWSER_CREDENTIALS.test(headers.authorization))
 
-/** Media types of GraphQL responses. Links, images and forms accept `*\/*` or HTML. */
+/** Media types of GraphQL responses. Links, images and forms send an Accept header with `*\/*` or HTML. */
 const ANSWER_TYPE = /\b(application\/(json|graphql-response\+json)|text\/event-stream|multipart\/mixed)\b/i
 
-/** Fetch modes in which a page cannot read a response of another origin. Browsers set the mode, and scripts cannot change it. */
+/**
+ * Fetch modes in which a page cannot read a cross-origin response. Browsers set the mode, and scripts cannot change
+ * it.
+ */
 const FETCH_MODES = new Set<unknown>(['cors', 'same-origin'])
 
 const refuse = (message: string): never => {
@@ -32,8 +35,8 @@ const refuse = (message: string): never => {
 }
 
 /**
- * Rejects requests that a link, an image or a form of another site can send. No cookie identifies a caller here, so such a
- * request would be anonymous, but it could still make a visitor's browser do work.
+ * Rejects requests that another site can send by a link, an image or a form. Such a request would be anonymous,
+ * because this API uses no cookies. It could still make a visitor's browser cause work.
  */
 export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
   onRequestParse({ request: { method }, serverContext: { req } }) {
@@ -53,7 +56,7 @@ const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_
 /** Media type of incremental delivery. */
 const PARTS = 'multipart/mixed'
 
-/** Quality zero means not acceptable (RFC 9110). */
+/** Matches quality zero, which means "not acceptable" (RFC 9110). */
 const REFUSED = /;\s*q=0(\.0*)?\s*(;|$)/
 
 /** Returns true if an Accept header allows a media type. A missing header allows all. */
@@ -91,7 +94,7 @@ const noStream = () =>
 export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   const streams = new WeakSet<ServerResponse>()
   return {
-    // Checked before execution, because the client could not read the response.
+    // This must be checked before execution, because the client could not read the response.
     onParams({ context: { req } }) {
       if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
     },
@@ -116,7 +119,7 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
       }
     },
     onResultProcess({ result, serverContext: { req, res }, setResultProcessor, resultProcessor }) {
-      // If the client accepts no supported type, the error is sent as JSON.
+      // If the client accepts no supported media type, the error is sent as JSON.
       if (!resultProcessor || !takesAnswers(req)) setResultProcessor(processRegularResult, 'application/json')
       if (!streams.has(res) || !('errors' in result)) return
       for (const { extensions } of result.errors ?? [])

@@ -1,5 +1,3 @@
-/** Arguments and fields that lists share. */
-
 import { validationFailed } from '../shared/errors.ts'
 import { MAX_COUNTED } from '../shared/lists.ts'
 import { builder } from './builder.ts'
@@ -17,7 +15,7 @@ export const offsetArg = (t: Arguments) =>
 export const searchArg = (t: Arguments, fields: string) =>
   t.arg.string({ description: `Only items with all of these words in ${fields}. Case does not matter.` })
 
-/** Adds `offset` to the query of a list, if it is given: reads without `skip` are faster. */
+/** Adds `offset` to the query of a list if it is given. Reads without `skip` are faster. */
 export const withOffset = <Query extends { skip?: number | undefined }>(
   query: Query,
   offset: number | null | undefined,
@@ -38,13 +36,13 @@ const ListOrder = builder.enumType('ListOrder', {
 export const orderByArg = (t: Arguments) =>
   t.arg({ type: ListOrder, description: 'The time by which the list is sorted. It does not change the direction.' })
 
-/** A connection counts only when the field is requested. */
+/** A connection whose items are counted only when the field is requested. */
 type Counted = { totalCount?: number | (() => number | Promise<number>) }
 
-/** The description of every `totalCount`. */
+/** Description of every `totalCount`. */
 export const totalCountDescription = 'Number of items on all pages. Counted only when requested.'
 
-/** The description of a `totalCount` that stops at a maximum. */
+/** Description of a `totalCount` that stops at a maximum. */
 export const boundedCountDescription = `Number of items on all pages. Counted only when requested. It stops at ${MAX_COUNTED} or shortly after the page: there may be more.`
 
 /** Returns the number of items of a connection on all pages. */
@@ -55,7 +53,7 @@ export function totalCountOf(connection: object): number | Promise<number> {
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** Cursors hold the unique columns of a row. An untrusted cursor may decode to anything. */
+/** Valid cursors, which contain a row's unique columns. A cursor is untrusted input and may decode to anything. */
 const forms = {
   id: new RegExp(`^GPC:S:${uuid}$`),
   assetId_sequence: new RegExp(`^GPC:T:\\["S:${uuid}","N:\\d{1,9}"\\]$`),
@@ -64,7 +62,7 @@ const forms = {
 /** Maximum length of a cursor, in characters. Longer than any valid one. */
 const LONGEST = 200
 
-/** Rejects cursors that do not belong to this kind of list. Raises VALIDATION_FAILED. */
+/** Rejects cursors that do not belong to this kind of list. Throws VALIDATION_FAILED. */
 export function assertCursors(
   kind: keyof typeof forms,
   { after, before }: { after?: string | null; before?: string | null },

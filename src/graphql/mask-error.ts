@@ -1,4 +1,7 @@
-/** What a caller learns of an error. Expected refusals keep their code; everything else becomes one fixed sentence and a log line. */
+/**
+ * Masks errors before they reach the caller. Expected errors keep their code. Unexpected errors are logged and
+ * replaced by one fixed message.
+ */
 import { PothosValidationError } from '@pothos/core'
 import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
@@ -8,17 +11,20 @@ import type { Log } from '../shared/log.ts'
 import type { NodeContext } from './node-context.ts'
 
 const EXPECTED = 'Expected value of type "'
-/** What a value is quoted behind. */
+/** Text that precedes a quoted value in a GraphQL message. */
 const QUOTING = /[,;.]? (?:but encountered error|[Ff]ound:?) /
 
-/** Cut at its first quotation. One regular expression for both would look for the end at each beginning that the value repeats. */
+/**
+ * Removes the message's part from its first quoted value on. A single regular expression would take quadratic time if
+ * a value repeats the beginning.
+ */
 function withoutFound(message: string): string {
   const start = message.indexOf(EXPECTED)
   const quoting = start < 0 ? -1 : message.slice(start).search(QUOTING)
   return quoting < 0 ? message : `${message.slice(0, start + quoting)}.`
 }
 
-/** What GraphQL says, without the values that it quotes. */
+/** Removes quoted values from a GraphQL message. */
 const cut = (message: string) =>
   withoutFound(
     message
@@ -27,7 +33,7 @@ const cut = (message: string) =>
       .replace(/ cannot represent .*$/s, ' cannot represent the value.'),
   ).replace(/\?\.$/, '?')
 
-/** What is wrong with a variable, as the end of a sentence. */
+/** Describes a variable's problem as the end of a sentence. */
 const inWords = (problem: string) =>
   cut(problem)
     .replace(/^(\w+) cannot represent the value\.$/, 'expected $1.')
@@ -37,7 +43,10 @@ const inWords = (problem: string) =>
     )
     .replace(/^Expected /, 'expected ')
 
-/** Which variable GraphQL refuses, where in it, and why; undefined when its message is about something else. */
+/**
+ * Parses a message about an invalid variable: its name, the path in it, and the problem. Returns undefined for other
+ * messages.
+ */
 export function refusedVariable(message: string) {
   const [, variable, path = '', problem = ''] =
     /^Variable "\$(\w+)" has invalid value(?: at ([.[].*?))?: (.*)$/s.exec(message) ?? []
@@ -45,9 +54,9 @@ export function refusedVariable(message: string) {
 }
 
 /**
- * What GraphQL says of a document or its variables, without the values it quotes: a password that was sent as the wrong
- * type, or behind a forgotten colon, must not stand in an error that callers log. Where it is, the error's location tells;
- * `reason` is a scalar's own, which holds none.
+ * Returns a GraphQL message without the quoted values. A password in a wrong place must not appear in an error that
+ * callers log. The error's location shows the place. `reason` is the message of a custom scalar, which contains no
+ * value.
  */
 export function withoutValues(message: string, reason?: string): string {
   const refused = refusedVariable(message)
@@ -57,18 +66,20 @@ export function withoutValues(message: string, reason?: string): string {
   return `Variable "$${variable}" got an invalid value${at}; ${reason ?? inWords(problem)}`
 }
 
-/** All that a caller learns of a fault. */
+/** The only message that callers get for an unexpected error. */
 const INTERNAL_MESSAGE = 'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
-/** GraphQL and its libraries repeat what they were given, once for each field that was given it. */
+/**
+ * Maximum message length, in characters. GraphQL libraries repeat the input, once for each field that received it.
+ */
 const MAX_MESSAGE = 1_000
 
-/** Refusals that say nothing about the request: whatever stands between may know that it can be sent again. */
+/** HTTP statuses of errors that are independent of the request, so that proxies know that it can be retried. */
 const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: { http: { status: 503 } } }
 
 const SYNTAX_ERROR = /^Syntax Error/
 
-/** Errors that are masked already. */
+/** Errors that are already masked. */
 const masked = new WeakSet<GraphQLError>()
 
 function shown(message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) {
@@ -83,27 +94,30 @@ function shown(message: string, code: ErrorCode, from?: GraphQLError, extras: ob
   return error
 }
 
-/** The code of an error that speaks our vocabulary already, or says it by its status. */
+/** Returns the error's code if it is a public error code or follows from the HTTP status. */
 const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
   errorCodes.find((code) => code === extensions.code) ??
   ((extensions.http as { status?: number } | undefined)?.status === 405 ? 'METHOD_NOT_ALLOWED' : undefined)
 
-/** The expected refusal inside an error, if it is one. */
+/** Returns the expected error inside an error, or undefined. */
 function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error
   if (error instanceof GraphQLError && error.originalError) return domainErrorOf(error.originalError)
   return undefined
 }
 
-/** A scalar's own reason; it holds no value. */
+/** Returns the message of a custom scalar. It contains no value. */
 const reasonOf = ({ originalError }: GraphQLError) =>
   originalError instanceof ScalarRefusal ? originalError.message : undefined
 
-/** The same to who has not heard of scalars. */
+/** Returns the message of a custom scalar without the scalar's name. */
 const plainReasonOf = (error: GraphQLError) =>
   reasonOf(error)?.replace(/^Not an? \w+: (.)/, (_, first: string) => first.toUpperCase()) ?? 'Not a valid value.'
 
-/** What is wrong with the variables, by the fields of the input object or else by the variables' names; undefined when nothing is. */
+/**
+ * Returns the problems with variables by field of the input object or, for other variables, by variable name. Returns
+ * undefined if there are none.
+ */
 export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | undefined {
   const fields: FieldErrors = {}
   for (const error of errors) {
@@ -118,8 +132,8 @@ export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | un
 }
 
 /**
- * Returns the error that the caller sees. Logs unexpected errors and those of unavailable parts. An error that is masked already is
- * returned as it is.
+ * Returns the error that the caller sees. Logs unexpected errors and those of unavailable services. Returns an
+ * already masked error unchanged.
  */
 export function maskError(error: unknown, log: () => Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
@@ -134,7 +148,7 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   }
   const cause = from?.originalError ?? error
   if (cause instanceof PothosValidationError) return shown(cause.message, 'VALIDATION_FAILED', from)
-  // An error of GraphQL itself: the document or its variables.
+  // GraphQL itself rejected the document or its variables.
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     return shown(withoutValues(from.message, reasonOf(from)), code, from, {}, http)
@@ -143,7 +157,9 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)
 }
 
-/** Why a scalar of ours refuses a value, in a sentence that never holds the value. It is shown to the caller as it is. */
+/**
+ * Error of a custom scalar for an invalid value. The message is shown to the caller and must not contain the value.
+ */
 export class ScalarRefusal extends GraphQLError {
   constructor(reason: string, node?: ASTNode) {
     super(reason, { nodes: node, extensions: { code: 'VALIDATION_FAILED' } })
@@ -152,7 +168,10 @@ export class ScalarRefusal extends GraphQLError {
 
 type Result = Parameters<typeof handleStreamOrSingleExecutionResult>[0]
 
-/** Masks the errors of an execution and logs the unexpected ones with the request ID. Yoga masks without the context. */
+/**
+ * Masks errors of an execution and logs unexpected ones with the request ID. Yoga's own masking does not have the
+ * context.
+ */
 export function useMaskedErrors(): Plugin<Context> {
   const mask = (payload: Result, { requestLog }: Context) =>
     handleStreamOrSingleExecutionResult(payload, ({ result, setResult }) => {
@@ -167,7 +186,7 @@ export function useMaskedErrors(): Plugin<Context> {
   }
 }
 
-/** Words of the libraries for what we have a word for. */
+/** Public error codes for the error codes of libraries. */
 const translations: Record<string, ErrorCode> = {
   GRAPHQL_PARSE_FAILED: 'PARSE_ERROR',
   METHOD_NOT_ALLOWED: 'METHOD_NOT_ALLOWED',
@@ -177,16 +196,17 @@ const translations: Record<string, ErrorCode> = {
 
 const known = new Set<unknown>(errorCodes)
 
-/** Statuses of requests that were not carried out, where they are not 400. */
+/** HTTP statuses of requests that were not executed. Default: 400. */
 const statuses: Partial<Record<ErrorCode, number>> = { THROTTLED: 429, UNAVAILABLE: 503, INTERNAL: 500 }
 
 /**
- * The status of an answer without data, for callers who accept `application/graphql-response+json`: to them it may not be 200 (GraphQL over HTTP,
- * section 6.4.2). Who asks for `application/json` gets 200 as ever.
+ * Returns the HTTP status of a response without data. It applies to callers that accept
+ * `application/graphql-response+json`, which must not get 200 (GraphQL over HTTP, section 6.4.2). Callers that accept
+ * `application/json` always get 200.
  */
 const httpOf = (code: unknown) => ({ spec: true, status: statuses[code as ErrorCode] ?? 400 })
 
-/** Every error that leaves speaks the one vocabulary, and `Retry-After` is that of the refusal that asks for the longest wait. */
+/** Converts the codes of all errors to public error codes. Sets `Retry-After` to the longest delay among them. */
 export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
   onResultProcess({ result, serverContext }) {
     if (Array.isArray(result) || !('errors' in result)) return

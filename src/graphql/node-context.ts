@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
 import type { Context } from '../services-context.ts'
 
-/** What a GraphQL plugin knows of a request before the caller is authenticated. */
+/** Request data that plugins can use before the caller is authenticated. */
 export interface NodeContext {
   req: IncomingMessage
   res: ServerResponse
-  /** The log of the request. */
+  /** Returns the log of the request. */
   requestLog: Context['requestLog']
-  /** Finds out who asks and with what. */
+  /** Authenticates the caller and creates the context of the request. */
   findCaller(): Promise<Context>
-  /** The body, if that is text. Raises what `BodyReaders` say. */
+  /** Returns a text body. Throws the errors of `BodyReaders`. */
   readText(): Promise<string>
 }
 
-/** How a request is read. */
+/** Functions that read a request. */
 export interface RequestReaders {
   createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
   logOf(res: ServerResponse): Context['requestLog']
   body: Pick<BodyReaders<IncomingMessage>, 'readText' | 'maxBytes'>
 }
 
-/** Asks once, whoever wants to know. */
+/** Returns a function that calls `ask` only once. */
 function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let answer: Promise<Value> | undefined
   return () => {
@@ -31,8 +31,8 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
 }
 
 /**
- * What is found out of a request once. It goes along with the request: what a `WeakMap` keeps of one is gone only when V8 marks its whole
- * heap, and with it all that the request holds.
+ * Creates the request data, each part of which is computed once. It is passed along with the request. A `WeakMap`
+ * would keep it, and all that it refers to, until V8's next full garbage collection.
  */
 export const newNodeContext = (
   { createContext, logOf, body }: RequestReaders,

@@ -12,17 +12,17 @@ import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
 
-/** Everything with an identifier of its own implements this. */
+/** Interface of all types with an ID. */
 export const Node = builder.nodeInterfaceRef()
 
 interface Kind {
-  /** Name of its type in the schema. */
+  /** Name of the GraphQL type. */
   type: string
-  /** Null when there is none that the actor may see. */
+  /** Returns null if the object does not exist or the caller may not see it. */
   find(found: { id: string; uuid: string }, context: Context): Promise<object | null>
 }
 
-/** By the prefix of the identifier. */
+/** Kinds of objects by prefix of their IDs. */
 const kinds: Partial<Record<IdPrefix, Kind>> = {
   app: { type: 'NetworkApp', find: ({ id }, context) => findNetworkApp(context, id) },
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
@@ -39,7 +39,7 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },
 }
 
-/** Adds the type of an optional module. */
+/** Adds a type of an optional module. */
 export function addNodeKind(prefix: IdPrefix, kind: Kind): void {
   kinds[prefix] = kind
 }
@@ -61,7 +61,7 @@ builder.queryField('node', (t) =>
     args: { id: t.arg.id({ required: true, description: "An asset's nid, or another thing's prefixed identifier." }) },
     resolve: async (_root, { id }, context) => {
       const [thing, type] = await find(id, context)
-      // The plugin knows types by references, which would import each other in a circle.
+      // References of types would cause circular imports, so the plugin gets the type's name.
       if (thing) brandWithType(thing, type as never)
       return thing
     },

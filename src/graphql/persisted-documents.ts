@@ -25,10 +25,9 @@ export interface TrustedDocuments {
   documents: ReadonlyMap<string, DocumentNode>
 }
 
-/** No trusted documents. */
 export const noTrustedDocuments: TrustedDocuments = { texts: new Map(), documents: new Map() }
 
-/** The manifests are invalid. The message lists all problems. */
+/** Error for invalid manifests. The message lists all problems. */
 export class TrustedDocumentsError extends Error {
   override readonly name = 'TrustedDocumentsError'
 }
@@ -38,7 +37,7 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** Returns the SHA-256 of a document, in lower-case hexadecimal. */
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Returns the lookup keys of an ID. `sha256:<hex>` and `<hex>` are the same ID. */
+/** Returns the lookup key of an ID. `sha256:<hex>` and `<hex>` are the same ID. */
 export const keyOf = (id: string) => (id.startsWith('sha256:') ? id.slice('sha256:'.length) : id)
 
 type Entry = readonly [id: string, text: string]
@@ -86,7 +85,7 @@ function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): Doc
   const [error] = checks.validate(schema, document, [...specifiedRules, ...checks.rules])
   if (error) throw error
   for (const operation of document.definitions) {
-    // Uses the default values of variables. Each request is measured again.
+    // The default values of variables are used here. Each request is measured again.
     if (operation.kind === Kind.OPERATION_DEFINITION) checks.measure(document, operation, {})
   }
   return document
@@ -135,21 +134,21 @@ export function readTrustedDocuments(path: string, schema: GraphQLSchema, intros
 /** Maximum number of stored client documents per process. The least recently used one is evicted. */
 export const keptDocuments = { documents: 1_000, bytes: 4_000_000 } as const
 
-/** Maximum bytes of a text in memory. */
+/** Maximum memory per UTF-16 code unit, in bytes. */
 const BYTES_PER_UNIT = 2
 
-/** Clients that accept only application/json get status 200, as for all rejected documents. */
+/** Creates the error for a rejected document. Clients that accept only application/json get status 200. */
 const refusal = (code: ErrorCode, status: number, message: string = errorMeanings[code]) => {
   const headers = { 'Cache-Control': 'no-store' }
   return new GraphQLError(message, { extensions: { code, http: { spec: true, status, headers } } })
 }
 
-/** Clients recognize this message or its code, and then send the document. */
+/** Clients recognize this message or its code and then send the document. */
 const notFound = () => refusal('PERSISTED_QUERY_NOT_FOUND', 404, 'PersistedQueryNotFound')
 const notInList = () => refusal('PERSISTED_QUERY_NOT_IN_LIST', 403)
 const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED', 400)
 
-/** Invalid requests have status 400, whatever the client accepts. */
+/** Creates the error for an invalid request. Its status is 400, independent of the Accept header. */
 const malformed = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
 const noDocument = () =>
@@ -171,7 +170,7 @@ type AppPlugin = Plugin<Context & NodeContext, NodeContext>
 
 /**
  * Creates the plugins that find documents by ID and store documents that clients identify by hash. Place them after
- * the plugins that check documents, so that rejected documents are not stored. `trustedOnly`: rejects all other
+ * the plugins that check documents, so that rejected documents are not stored. `trustedOnly`: reject all other
  * documents.
  */
 export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly: boolean): [AppPlugin, Plugin] {

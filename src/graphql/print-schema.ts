@@ -1,4 +1,4 @@
-/** `npm run generate`: prints the schema into schema.graphql, where frontends and reviewers read it. */
+/** Writes schema.graphql, for `npm run generate`. */
 import { writeFileSync } from 'node:fs'
 import { schemaText } from './schema.ts'
 

@@ -13,8 +13,8 @@ import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 
 /**
- * Presents an uploaded file as `graphql-upload-ts` does. `hold` writes the file to disk. It is called when a stream of the file is first created,
- * so that permission is checked before.
+ * Returns an uploaded file in the format of `graphql-upload-ts`. `hold` writes the file to disk. It is called when
+ * the first stream of the file is created, so that permission can be checked before.
  */
 export function fileUpload(
   { filename, mimetype }: Pick<IncomingFile, 'filename' | 'mimetype'>,
@@ -32,7 +32,7 @@ export function fileUpload(
     const stream = Readable.from(read(), { highWaterMark: 1 })
     return Object.assign(stream, { release: (piece: Uint8Array) => pieces?.release?.(piece) })
   }
-  // `capacitor` is the temporary file of the package, which this service does not use.
+  // `capacitor` is the package's temporary file, which this service does not use.
   return { filename, mimetype, createReadStream } as unknown as FileUpload
 }
 
@@ -42,7 +42,7 @@ const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
 const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0)
 
 /**
- * Treats empty values as omitted: PHP encodes an empty map as a list, and forms send an empty field as an empty text.
+ * Treats empty values as omitted. PHP encodes an empty map as a list, and forms send an empty field as an empty text.
  */
 function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
   for (const name of OPTIONAL) if (isEmpty(params[name])) delete params[name]
@@ -60,7 +60,7 @@ export function readParams(text: string): Record<string, unknown> {
   )
 }
 
-/** Returns the parameters of a URL, some of which are JSON. Throws PARSE_ERROR. */
+/** Returns the parameters of a URL. Some of them are JSON. Throws PARSE_ERROR. */
 export function readSearchParams(url: string): Record<string, unknown> {
   const search = new URL(url, 'http://localhost').searchParams
   const text = (name: string) => search.get(name) || undefined
@@ -105,8 +105,9 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 /**
  * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission
- * and funds. `processRequest` of `graphql-upload-ts` writes every file to disk first. Throws PAYLOAD_TOO_LARGE,
- * PARSE_ERROR, and VALIDATION_FAILED for a batch, before it reads a file.
+ * and funds. `processRequest` of `graphql-upload-ts` would write every file to disk first.
+ *
+ * Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, and VALIDATION_FAILED for a batch, before it reads a file.
  */
 export function readUploadForm(
   req: IncomingMessage,
@@ -201,21 +202,23 @@ function transportError(error: unknown): unknown {
 
 const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
 
-/** Parameters of a request. Some clients add others for their own servers, such as Apollo’s operation type. */
+/**
+ * Known parameters of a request. Some clients add parameters for their own servers, such as Apollo's operation type.
+ */
 const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
 
-/** Removes unknown parameters, as the REST API does. */
+/** Removes unknown parameters, like the REST API. */
 function knownParams<Params extends object>(params: Params): Params {
   const names = Object.keys(params)
-  // Without a document, an unknown parameter may be a misspelled one. It is kept so that the error names it.
+  // Without a document, an unknown parameter may be misspelled. It is kept so that the error names it.
   const isNamed = names.includes('query') || names.includes('documentId')
   if (names.every((name) => PARAMETERS.has(name)) || !isNamed) return params
   return Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))) as Params
 }
 
 /**
- * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga’s own parser copies
- * every body through a stream, which costs more than the query. It also rounds numbers that a double cannot
+ * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga's own parser copies
+ * every body through a stream, which takes longer than the query. It also rounds numbers that a double cannot
  * represent.
  */
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {

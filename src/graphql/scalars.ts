@@ -8,8 +8,8 @@ import { builder } from './builder.ts'
 import { ScalarRefusal } from './mask-error.ts'
 
 /**
- * Creates a scalar that is a string. `read` returns the value of a valid text, or undefined. `reason` is the message for an invalid text, and
- * `expected` for a value that is not a string.
+ * Creates a scalar that is a string. `read` returns the value of a valid text, or undefined. `reason` is the message
+ * for an invalid text, and `expected` the message for a value that is not a string.
  */
 function stringScalar({
   name,
@@ -96,7 +96,7 @@ const dateTime = new GraphQLScalarType({
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined
 
-/** A literal as what it says. Its tokens are counted before, so it is no deeper than the stack. */
+/** Converts a literal to a value. Recursion is safe, because the number of tokens is limited before. */
 function readLiteral(node: ValueNode, variables: Variables): unknown {
   switch (node.kind) {
     case Kind.OBJECT:

@@ -1,4 +1,4 @@
-/** The schema: importing a type's file adds it. */
+/** The complete schema. Importing a type's file adds the type. */
 import './scalars.ts'
 import './node.ts'
 import '../modules/accounts/users.graphql.ts'
@@ -33,14 +33,14 @@ import { GraphQLOneOfDirective, lexicographicSortSchema, printDirective, printSc
 import { builder } from './builder.ts'
 import { guardRootFields } from './expired-token.ts'
 
-/** The one schema, which GraphQL serves and REST routes execute operations on. */
+/** The schema. GraphQL requests and REST routes execute operations on it. */
 export const schema = guardRootFields(builder.toSchema({ sortSchema: true }))
 
 let text: string | undefined
 
 /**
- * Returns the schema as SDL, sorted and with descriptions. It defines `@oneOf`, which `printSchema` leaves out as a standard
- * directive: graphql-js before 16.9, Apollo's composition and other tools do not know it.
+ * Returns the schema as sorted SDL with descriptions. It includes `@oneOf`, which `printSchema` omits as a standard
+ * directive. graphql-js before 16.9, Apollo's composition and other tools do not know it.
  */
 export const schemaText = (): string =>
   (text ??= `${printDirective(GraphQLOneOfDirective)}\n\n${printSchema(lexicographicSortSchema(schema))}\n`)

@@ -1,4 +1,4 @@
-/** The GraphQL API. The plugins are listed in the order of a request. */
+/** The GraphQL API. Its plugins are in the order in which they process a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
@@ -30,14 +30,14 @@ import { useRequestBody } from './request-body.ts'
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
 const MAX_DOCUMENTS = 200
 
-/** How long browsers may cache the response to a CORS preflight, in seconds. */
+/** Time for which browsers may cache a preflight response, in seconds. */
 const PREFLIGHT_SECONDS = 86_400
 
 const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
 
 /**
- * Creates the handler of `/graphql`. It serves the playground to browsers that ask for a page, if it is enabled, and executes documents
- * otherwise. Raises TrustedDocumentsError when the operator's list of documents has problems.
+ * Creates the handler of `/graphql`. It serves the playground to browsers if it is enabled, and executes documents
+ * otherwise. Throws TrustedDocumentsError for invalid manifests.
  */
 export function createGraphQLHandler({
   schema,
@@ -58,7 +58,7 @@ export function createGraphQLHandler({
   executor: ReturnType<typeof createExecutor>
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
-  /** The log of a request. */
+  /** Returns the log of a request. */
   logOf(res: ServerResponse): Context['requestLog']
   body: BodyReaders<IncomingMessage>
   /** True if introspection is allowed. */
@@ -131,17 +131,17 @@ export function createGraphQLHandler({
     maxRequestBodySize: false,
     batching: false,
     logging: {
-      // Yoga describes each step of every request.
+      // Yoga logs each step of every request.
       debug: () => undefined,
       info: () => undefined,
       warn: (...parts) => log.warn({ reason: parts.join(' ') }, 'GraphQL server warning'),
-      // `maskError` logs unexpected errors. The text of an error quotes the document, which may hold a password.
+      // `maskError` logs unexpected errors. The text of an error quotes the document, which may contain a password.
       error: () => undefined,
     },
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
     const request = newNodeContext({ createContext, logOf, body }, req, res)
-    // A handler can override it. Without it, shared caches may keep responses to GET requests.
+    // A handler can override this header. Without it, shared caches may store responses to GET requests.
     res.setHeader('Cache-Control', 'private, no-cache')
     if (await fastPath.answer(request)) return undefined
     if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
@@ -150,7 +150,7 @@ export function createGraphQLHandler({
   }
 }
 
-/** Sets `Idempotency-Replayed` on the response of an earlier request with the same idempotency key, unless it is an error. */
+/** Sets `Idempotency-Replayed` if the response is replayed for a repeated idempotency key, unless it is an error. */
 const useReplayHeader = (): Plugin<Context & NodeContext> => ({
   onExecute: () => ({
     onExecuteDone({ args, result }) {
@@ -162,8 +162,8 @@ const useReplayHeader = (): Plugin<Context & NodeContext> => ({
 })
 
 /**
- * Authenticates the caller before the body is read. A request that is rejected for its document also counts against the
- * caller's limits. Raises AUTHENTICATION_FAILED for an upload with an invalid token.
+ * Authenticates the caller before the body is read. Requests with a rejected document also count against the caller's
+ * limits. Throws AUTHENTICATION_FAILED for an upload with an invalid token.
  */
 const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
@@ -171,7 +171,7 @@ const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
     const context = await serverContext.findCaller().catch((error: unknown) => {
       throw maskError(error, serverContext.requestLog)
     })
-    // No operation that accepts an invalid token takes files, so the body need not be read.
+    // No operation that accepts an invalid token uses files, so the body need not be read.
     const hasFiles = mediaTypeOf(serverContext.req.headers['content-type']) === 'multipart/form-data'
     if (context.hasStaleToken && hasFiles) throw authenticationFailed()
     Object.assign(serverContext, context)

@@ -284,7 +284,7 @@ export function compileObject(
         const value = resolve(row, state)
         if (!isPromise(value)) object[key] = finish(value, state)
         else {
-          // Keeps the position of the field in the object.
+          // Reserves the field's position in the object.
           object[key] = undefined
           state.pending.push(
             Promise.resolve(value)
@@ -370,7 +370,7 @@ function compileSelect(compiling: CompileContext, facts: FieldFacts): CompiledOb
   const { parent, field, object, argsOf } = facts
   const wanted = extensionsOf(field).pothosPrismaSelect
   if (typeof wanted !== 'function') {
-    // The rows of a connection are read with the field that contains it. Other rows come from a resolver that does not know the selection.
+    // A connection's field reads its rows. Other rows come from a resolver that does not know the selection.
     if (object?.isOfRows && (wanted || isModel(parent))) throw notCompilable
     if (wanted) return (selection) => addSelection(selection, wanted)
     return object ? (selection, state) => object.select(selection, state) : selectNothing
@@ -413,13 +413,12 @@ function compileOwnRead(
   }
 }
 
-/** Returns true if only the nodes of a connection are selected. */
+/** Returns true if only the connection's nodes are selected. */
 const isRowsAlone = (names: ReadonlySet<string>) =>
   names.has('nodes') && [...names].every((name) => name === 'nodes' || name === '__typename')
 
 /**
- * Compiles a page of related rows. Pothos creates the connection, unless the document selects no cursors and no page
- * information.
+ * Compiles a page of related rows. Pothos creates the connection if the document selects cursors or page information.
  */
 function compileConnection(
   compiling: CompileContext,
@@ -450,14 +449,14 @@ function compileConnection(
   }
 }
 
-/** Removes the extra row that shows whether more rows follow. It comes first in a backward page. */
+/** Removes the extra row that shows whether more rows follow. In a backward page, it is the first row. */
 function pageOf(rows: unknown[], take: number): { node: unknown }[] {
   const edges = rows.map((node) => ({ node }))
   if (rows.length === Math.abs(take)) edges.splice(take < 0 ? 0 : -1, 1)
   return edges
 }
 
-/** The selection nodes of a connection, in which Pothos looks up the selected fields. */
+/** Selection nodes of a connection, which Pothos searches for the selected fields. */
 const infoOf = (
   { schema, operation, fragments }: CompileContext,
   { parent, field, nodes }: FieldFacts,

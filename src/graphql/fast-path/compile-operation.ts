@@ -45,8 +45,8 @@ import {
 } from './compile-object.ts'
 
 /**
- * Executes a compiled operation. Returns undefined to leave it to graphql-js, which reports the problem. A mutation
- * was not executed then.
+ * Executes a compiled operation. Returns undefined to leave it to graphql-js, which reports the error. In this case,
+ * a mutation was not executed.
  */
 export type CompiledOperation = (
   context: Context,
@@ -179,12 +179,12 @@ export function compileMutation(root: RootField): CompiledOperation {
   }
 }
 
-/** Root value of a mutation that was already executed: returns its payload. */
+/** Root value of a mutation that was already executed. It returns the payload. */
 type ExecutedMutation = (info: GraphQLResolveInfo) => unknown
 
 const executedSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>()
 
-/** Returns a copy of the schema whose mutations return the payload in the root value. */
+/** Returns a copy of the schema whose mutations return the payload from the root value. */
 function executedSchema(schema: GraphQLSchema): GraphQLSchema {
   const found = executedSchemas.get(schema)
   if (found) return found

@@ -1,6 +1,6 @@
 /**
- * Answers a repeated POST request without Yoga, if its document is compiled. It calls the same functions as the
- * plugins. On any error it leaves the request to Yoga, which reports it. The caller and the body are read only once.
+ * Handles repeated POST requests with a compiled document without Yoga. It calls the same functions as the plugins.
+ * On any error it passes the request to Yoga, which reports the error. The caller and the body are read only once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, type ExecutionResult, getOperationAST, type OperationDefinitionNode } from 'graphql'
@@ -77,7 +77,7 @@ export function createFastPath(options: Options) {
     },
   }
 
-  /** Returns the stored operation of a request. Returns undefined if it is unknown, or would have to wait. */
+  /** Returns the stored operation of a request. Returns undefined if it is unknown or would have to wait. */
   async function find({ readText }: NodeContext, { actor }: Context) {
     const params = plainParams(readParams(await readText()))
     const found = params && known.get(params.query)

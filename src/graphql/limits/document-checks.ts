@@ -42,7 +42,7 @@ import {
   withoutSubscriptionTypename,
 } from './document-limits.ts'
 
-/** Number of times that a document may request a full introspection. */
+/** Factor by which introspection may exceed the full introspection query. */
 const MARGIN = 1.5
 
 const everything = () =>
@@ -75,7 +75,7 @@ function introspectionsOf(document: DocumentNode, { selectionSet }: OperationDef
   return [...fieldsOf(selectionSet, fragmentsOf(document))].filter(isIntrospection)
 }
 
-/** Returns the number of schema values that these root fields return, or any number above `limit` if there are more. */
+/** Returns the number of schema values that these root fields return. Stops counting above `limit`. */
 function countValues(schema: GraphQLSchema, document: DocumentNode, fields: FieldNode[], limit: number): number {
   const fragments = fragmentsOf(document)
   let count = 0
@@ -111,7 +111,7 @@ function countValues(schema: GraphQLSchema, document: DocumentNode, fields: Fiel
   return count
 }
 
-/** Creates a check that throws a GraphQLError when an operation of a valid document requests too much of the schema. */
+/** Creates a check of valid documents. It throws a GraphQLError if an operation requests too much of the schema. */
 export function createIntrospectionCheck(schema: GraphQLSchema) {
   const refused = new WeakMap<OperationDefinitionNode, boolean>()
   let limit: number | undefined
@@ -142,7 +142,10 @@ export function createIntrospectionCheck(schema: GraphQLSchema) {
 
 const MAX_ERRORS = 8
 
-/** Rejects `__schema`, and all of `__type` except the name. Validation errors about fragments also show whether a type exists. */
+/**
+ * Rejects `__schema`, and all fields of `__type` except the name. The name is allowed because validation errors about
+ * fragments also show whether a type exists.
+ */
 function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
   const refuse = (message: string) => context.reportError(new GraphQLError(message))
   return {
@@ -159,7 +162,7 @@ function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** The checks of a document, in order. */
+/** Checks of a document, in their order. */
 export interface DocumentChecks {
   /** Throws a GraphQLError for invalid syntax, and for a document that exceeds the limits. */
   parse(source: string | Source): DocumentNode
@@ -246,7 +249,7 @@ function assertFieldNames(value: unknown, declared: GraphQLInputType, variable: 
 }
 
 /**
- * Returns the check of the field names in an operation’s variables. It throws a GraphQLError. The executor would
+ * Returns the check of the field names in an operation's variables, which throws a GraphQLError. The executor would
  * repeat the whole object for each wrong name: a body of 1 MB would cause a response of 90 MB.
  */
 function createNameCheck(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {

@@ -33,7 +33,7 @@ export interface PageSize {
 
 /** Maximum size of the value of a field. */
 export interface Size {
-  /** A paged list with `first` and `last`, or `limit`. */
+  /** Page sizes of a list with `first` and `last`, or `limit`. */
   page?: PageSize
   /** Maximum number of items of any other list. */
   items?: number
@@ -46,9 +46,9 @@ export interface Size {
 /** Default page size. */
 const DEFAULT_PAGE = 20
 
-/** JSON escapes a control character as six bytes: `\u0001`. */
+/** Maximum bytes per character: JSON escapes a control character as `\u0001`. */
 const BYTES_OF_CHARACTER = 6
-/** JSON escapes a quotation mark as two bytes. */
+/** Maximum bytes per byte of JSON in a JSON string, in which a quotation mark takes two bytes. */
 const BYTES_OF_JSON_BYTE = 2
 
 const stated = (size: Size) => ({ extensions: { size } })
@@ -200,7 +200,7 @@ const constant = (node: ValueNode | undefined) =>
 const fits = (size: unknown, { maxSize }: PageSize) =>
   typeof size === 'number' && size >= 0 ? Math.min(size, maxSize) : maxSize
 
-/** The page arguments of a field. Those in variables are filled in for each request. */
+/** Returns the page arguments of a field. Variables are filled in for each request. */
 function readArguments({ arguments: given = [] }: FieldNode, operation: OperationDefinitionNode) {
   const known: PageArguments = {}
   const open: [keyof PageArguments, string, unknown][] = []
@@ -271,7 +271,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     return sum([{ ...own, values: 0 }, times(asked ?? size.items ?? page ?? 1, item)])
   }
 
-  /** `page`: number of items in the lists of a connection. */
+  /** Returns the cost of a selection. `page`: number of items in the lists of a connection. */
   function ofSelections(
     { selections }: SelectionSetNode,
     parent: GraphQLObjectType | undefined,

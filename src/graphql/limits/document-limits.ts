@@ -25,10 +25,13 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
       .map((node) => [node.name.value, node]),
   )
 
-/** Returns whether a field describes the schema. */
+/** Returns true for a field that describes the schema. */
 export const isIntrospection = ({ name }: FieldNode) => name.value === '__schema' || name.value === '__type'
 
-/** Returns whether a field is `__typename`. At the root of an operation it costs nothing: client tools add it to every selection. */
+/**
+ * Returns true for `__typename`. At the root of an operation it has no cost, because client tools add it to every
+ * selection.
+ */
 export const isTypename = ({ name }: FieldNode) => name.value === '__typename'
 
 const isBareTypename = (node: SelectionNode) =>
@@ -51,8 +54,9 @@ function withoutTypename(set: SelectionSetNode): SelectionSetNode {
 }
 
 /**
- * Returns the document without `__typename` at the root of its subscriptions, or the same document if it has no subscription.
- * graphql-js takes the first field at the root for the source of events, and its validation allows no other field beside it.
+ * Returns the document without `__typename` at the root of its subscriptions, or the same document if it has no
+ * subscription. graphql-js treats the first root field as the source of events, and its validation allows no other
+ * root field.
  */
 export function withoutSubscriptionTypename(
   document: DocumentNode,
@@ -85,7 +89,7 @@ export const documentLimits = {
   rootFields: 15,
   directives: 20,
   directivesAtOnePlace: 4,
-  /** Occurrences of one field in one selection. */
+  /** Occurrences of one field in one selection set. */
   repetitions: 5,
 } as const
 
@@ -110,7 +114,7 @@ const nouns: Record<Limited, string> = {
 export const documentRefusal = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
 
-/** Throws a GraphQLError. */
+/** Throws a GraphQLError if `count` exceeds the limit. */
 function assertWithin(limit: Limited, count: number): void {
   if (count > documentLimits[limit]) {
     throw documentRefusal(`The document has more than ${documentLimits[limit]} ${nouns[limit]}.`)
@@ -140,7 +144,7 @@ interface Measure {
 
 const nothing: Measure = { fields: 0, aliases: 0, directives: 0, depth: 0 }
 
-/** Returns the depth limit that applies. Introspection queries are deeper than queries of data. */
+/** The depth limit that applies. Introspection queries are deeper than data queries. */
 type DepthLimit = 'depth' | 'schemaDepth'
 
 function createMeter(document: DocumentNode) {
@@ -261,7 +265,7 @@ export function assertVariablesFit(variables: unknown): void {
   if (typeof variables !== 'object' || variables === null) return
   let level: unknown[] = Object.values(variables)
   let count = 0
-  // Not recursive: deeply nested brackets would overflow the stack.
+  // Recursion would overflow the stack for deeply nested input.
   for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
     count += level.length
     if (count > MAX_VALUES) throw documentRefusal(`The variables hold more than ${MAX_VALUES} values.`)

@@ -1,9 +1,9 @@
 /**
- * What the playground does besides GraphiQL, in the browser: it carries what an answer says over to the tabs that ask for it, and
- * sends files. What is sent stands in the editors, where people see and change it.
+ * Extends GraphiQL in the browser: copies values from responses to other tabs, and sends files. All sent values are
+ * visible and editable in the editors.
  */
 
-/** What a browser keeps for a page, for as long as the page is open. */
+/** Creates a replacement for browser storage that lasts while the page is open. */
 function temporaryStorage() {
   const kept = new Map()
   return {
@@ -18,7 +18,7 @@ function temporaryStorage() {
   }
 }
 
-// A browser that is told to keep nothing for pages, cookies among it, raises an error for whoever asks; GraphiQL and we ask.
+// If the user blocks site data, access to browser storage throws an error. GraphiQL and this script both use it.
 for (const name of ['localStorage', 'sessionStorage']) {
   try {
     void globalThis[name]
@@ -27,7 +27,7 @@ for (const name of ['localStorage', 'sessionStorage']) {
   }
 }
 
-/** Where an answer has what tabs ask for by these names, as `{{token}}`. */
+/** Functions that find the values for placeholders such as `{{token}}` in a response. */
 const sources = {
   token: (data) => data.signIn?.token,
   adminToken: (data) => data.administrator?.token,
@@ -39,19 +39,19 @@ const sources = {
 }
 
 const STORED = 'annal:known'
-/** What answers said so far, for as long as the browser's tab is open. */
+/** Known values by placeholder. They last while the browser tab is open. */
 const known = new Map(JSON.parse(sessionStorage.getItem(STORED) ?? '[]'))
-/** What answers said before that, and by which name it is known now. */
+/** Placeholder names by previous value. */
 const outdated = new Map()
 
-/** Puts into a text what is known, also in the place of what was known before. */
+/** Replaces placeholders and outdated values in a text. */
 function complete(text) {
   let completed = text.replace(/\{\{(\w+)\}\}/g, (slot, name) => known.get(name) ?? slot)
   for (const [before, name] of outdated) completed = completed.replaceAll(before, known.get(name))
   return completed
 }
 
-/** Changes what stands below the document: its variables and headers. */
+/** Changes the editors for variables and headers. */
 function edit(change) {
   for (const model of globalThis.monaco.editor.getModels()) {
     if (!/(variables|request-headers)\.json$/.test(model.uri.path)) continue
@@ -61,7 +61,7 @@ function edit(change) {
   }
 }
 
-/** Learns what an answer says that other tabs ask for. */
+/** Stores the values of a response that other tabs use. */
 function learn(data) {
   for (const [name, find] of Object.entries(sources)) {
     const value = find(data)
@@ -74,10 +74,10 @@ function learn(data) {
 }
 
 const FILE = /^file:(.*)$/
-/** Files that were chosen, by their names. */
+/** Selected files by name. */
 const chosen = new Map()
 
-/** Has somebody choose a file. */
+/** Asks the user to select a file. */
 const chooseFile = () =>
   new Promise((resolve, reject) => {
     const input = Object.assign(document.createElement('input'), { type: 'file' })
@@ -86,7 +86,7 @@ const chooseFile = () =>
     input.click()
   })
 
-/** The file that a variable such as `file:photo.png` names; one that nobody has chosen yet is asked for. */
+/** Returns the file of a variable such as `file:photo.png`. Asks the user if it is not selected yet. */
 async function fileFor(variable) {
   const [, name] = FILE.exec(variable)
   if (chosen.has(name)) return chosen.get(name)
@@ -96,7 +96,7 @@ async function fileFor(variable) {
   return file
 }
 
-/** The paths of all variables that name a file. */
+/** Returns the paths of all variables that name a file. */
 function* filesIn(value, path) {
   if (typeof value === 'string' && FILE.test(value)) yield path
   else if (typeof value === 'object' && value !== null) {
@@ -104,7 +104,10 @@ function* filesIn(value, path) {
   }
 }
 
-/** An operation as the GraphQL multipart request specification has it, or as it is when no variable names a file. */
+/**
+ * Returns the operation in the format of the GraphQL multipart request specification, or unchanged if no variable
+ * names a file.
+ */
 async function withFiles(init) {
   const operation = JSON.parse(init.body)
   const form = new FormData()
@@ -129,14 +132,14 @@ async function withFiles(init) {
 
 const isJson = (response) => /\bjson\b/.test(response.headers.get('content-type') ?? '')
 
-/** What nobody has said yet is not sent: a token before the sign-in. */
+/** Removes headers with unknown placeholders, such as the token before the sign-in. */
 function withoutGaps(init) {
   const headers = [...new Headers(init.headers)].filter(([, value]) => !value.includes('{{'))
   return { ...init, headers: new Headers(headers) }
 }
 
 const sendRequest = globalThis.fetch
-/** GraphiQL sends every operation by this. */
+/** Replaces `fetch`, with which GraphiQL sends every operation. */
 globalThis.fetch = async (url, init = {}) => {
   const request = withoutGaps(init)
   const response = await sendRequest(url, typeof init.body === 'string' ? await withFiles(request) : request)
@@ -147,7 +150,7 @@ globalThis.fetch = async (url, init = {}) => {
   return response
 }
 
-/** Tabs as they are opened on, with names that nobody has yet. */
+/** Returns the initial tabs with new random names. */
 function openingTabs() {
   known.set('random', crypto.getRandomValues(new Uint32Array(1))[0].toString(36))
   const json = (value) => complete(JSON.stringify(value, null, 2))
@@ -163,15 +166,15 @@ globalThis.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   title: 'Annal',
   endpoint: '/graphql',
   defaultTabs: opening,
-  // Of the first tab GraphiQL takes the document alone. Whoever was here before gets back what they had.
+  // GraphiQL uses only the document of the first initial tab. Returning users keep their own tabs.
   ...(localStorage.getItem('graphiql:tabState') === null && {
     initialVariables: opening[0].variables,
     initialHeaders: opening[0].headers,
   }),
   defaultHeaders: JSON.stringify({ Authorization: 'token {{token}}' }),
   defaultEditorToolsVisibility: 'variables',
-  // Else the document would go into the address of the page, and with the next visit into logs.
+  // Without this, GraphiQL would write the document into the page's URL, and from there into logs.
   onEditQuery() {},
-  // Once the tab stands in the editors.
+  // Runs after the editors contain the new tab.
   onTabChange: () => setTimeout(() => edit(complete)),
 })

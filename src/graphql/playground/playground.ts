@@ -1,4 +1,7 @@
-/** GraphiQL from our own files, with tabs of ours. The page is 9 MB of script: made, compressed and tagged once. */
+/**
+ * Serves GraphiQL with example tabs from local files. The page contains 9 MB of script, so it is rendered and
+ * compressed once.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,7 +11,10 @@ import { tabs } from './tabs.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
 
-/** The page brings its script and workers along, so these are allowed here and nowhere else. Nothing comes from other hosts. */
+/**
+ * Returns the content security policy. The page contains its script and workers, so only this page allows them. It
+ * loads nothing from other hosts.
+ */
 const policyFor = (script: string) =>
   [
     "default-src 'none'",
@@ -23,10 +29,10 @@ const policyFor = (script: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** GraphiQL shifts tabs that were there from the start under the pointer that presses them, so that the click goes elsewhere. */
+/** GraphiQL moves initial tabs while the pointer presses them, so that a click misses. */
 const tabsStandStill = '.graphiql-tab { transform: none !important; }'
 
-/** On a narrow screen what is asked, what is answered and the tools lie below each other: beside each other nobody could read the answer. */
+/** On a narrow screen, document, response and tools are stacked. Side by side, the response would be unreadable. */
 const narrow = `@media (max-width: 48rem) {
   .graphiql-container { flex-direction: column-reverse; }
   .graphiql-container .graphiql-sidebar { flex-direction: row; width: auto; padding: 4px 8px; }
@@ -39,11 +45,11 @@ const narrow = `@media (max-width: 48rem) {
   #graphiql-session > .graphiql-response { flex: 2 1 0% !important; min-height: 0; }
 }`
 
-/** As a literal in a script that stands in a page. */
+/** Returns a literal for an inline script. */
 const literal = (value: unknown) => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
 
 async function render() {
-  // Loaded when the first person asks: the service starts half a second sooner.
+  // Loaded on first use, which makes start-up half a second faster.
   const { css, editorWorkerService, favicon, graphqlWorker, js, jsonWorker } = await import(
     '@graphql-yoga/render-graphiql/graphiql'
   )
@@ -63,11 +69,11 @@ async function render() {
   return { file: await prepareFile(Buffer.from(page)), policy: policyFor(script) }
 }
 
-/** Returns whether a browser requests the page. The page opens the `query` of the URL. */
+/** Returns true if a browser requests the page. The page opens the `query` parameter of the URL. */
 export const wantsPlayground = (req: IncomingMessage) =>
   (req.method === 'GET' || req.method === 'HEAD') && /\btext\/html\b/i.test(req.headers.accept ?? '')
 
-/** Serves the playground, with everything that it loads, from one page that is made at the first request. */
+/** Creates the handler of the playground. The page is rendered on the first request. */
 export function createPlayground() {
   const rendered = memoizeAsync(render)
 

@@ -1,9 +1,9 @@
-/** What the playground opens on: tabs that work when they are run from left to right. Each says in a comment what it does. */
+/** Initial tabs of the playground, to be run from left to right. Each document has a comment that describes it. */
 
-/** A tab. Where `{{name}}` stands, the page puts what an earlier answer said: see `page.js`. */
+/** A tab. The page replaces placeholders such as `{{token}}` with values of earlier responses: see `page.js`. */
 export interface PlaygroundTab {
   query: string
-  /** Of its operation. */
+  /** Variables of the operation. */
   variables?: object
   headers?: object
 }
@@ -15,7 +15,7 @@ const throughShop = { ...asUser, 'x-api-key': '{{apiKey}}' }
 const account = { email: 'ada-{{random}}@example.org', password: 'correct horse battery' }
 const administrator = { email: 'root@example.org', password: 'correct horse battery' }
 
-/** In the order in which they are meant to be run. */
+/** Tabs in the order in which they should be run. */
 export const tabs: PlaygroundTab[] = [
   {
     query: `# 1. An account, with a wallet and points in it.

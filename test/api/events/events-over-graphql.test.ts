@@ -233,7 +233,7 @@ describe('the subscription commitUpdated', () => {
     )
     expect(refused.events[0]!.data.errors).toMatchObject([
       {
-        message: expect.stringMatching(/a subscription may ask for 1000000\b/),
+        message: expect.stringMatching(/The maximum is 1000000\b/),
         extensions: { code: 'VALIDATION_FAILED' },
       },
     ])
