@@ -1,30 +1,28 @@
 /**
- * Where a scan stands, and blocks it has passed: each of the newest 128, and behind them ever fewer, so that a few of them tell how far back
- * a chain has changed: to the block where that is not deep, and about as far where it is. Written as JSON text, newest block first. Time
- * never runs back on a chain: a lower block that is younger than the newest one here is of another.
+ * The position of a chain scan and the hashes of earlier blocks, to detect a chain reorganization (reorg). It keeps each of the newest 128
+ * blocks, and exponentially fewer of the older ones. The depth of a reorg of at most 128 blocks is exact; that of a deeper one is approximate.
  */
 import type { BlockReply } from './replies.ts'
 import { contradiction, type Rpc } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
-/** `time`: Unix seconds; left out by earlier versions. */
+/** A scanned block. `time` is in Unix seconds; checkpoints of earlier versions do not have it. */
 export type PassedBlock = BlockId & { time?: number | undefined }
-/** Blocks that a scan has passed, the newest first. */
+/** Scanned blocks, newest first. */
 export type Trail = readonly [PassedBlock, ...PassedBlock[]]
 
-/** A block as a trail has it. */
 export const passedBlockOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
   ...{ number: Number(number), hash, time: Number(timestamp) },
 })
 
-/** Blocks of which each is remembered: more than any chain of note takes to call a block final. */
+/** Number of newest blocks that are all kept. Chains finalize blocks in fewer. */
 const EACH = 128
 
-/** A trail as text, as `readTrail` reads it. */
+/** Serializes a trail as JSON text for `readTrail`. */
 export const writeTrail = (trail: Trail): string =>
   JSON.stringify(trail.map(({ number, hash, time }) => [number, hash, ...(time === undefined ? [] : [time])]))
 
-/** A trail from its text. Raises a TypeError or SyntaxError when the text is none. */
+/** Parses a trail. Throws TypeError or SyntaxError if the text is invalid. */
 export function readTrail(text: string): Trail {
   const [newest, ...rest] = (JSON.parse(text) as [number, string, number?][]).map(([number, hash, time]) => ({
     ...{ number, hash },
@@ -34,7 +32,7 @@ export function readTrail(text: string): Trail {
   return [newest, ...rest]
 }
 
-/** The trail after another block: of the blocks that lie 2ⁿ to 2ⁿ⁺¹ behind it and are not among the newest, only the oldest stays. */
+/** Adds a block to a trail. Of the older blocks at a distance of 2ⁿ to 2ⁿ⁺¹, keeps only the oldest. */
 export function extendTrail(trail: readonly PassedBlock[], block: PassedBlock): Trail {
   const near: PassedBlock[] = []
   const oldest = new Map<number, PassedBlock>()
@@ -46,12 +44,12 @@ export function extendTrail(trail: readonly PassedBlock[], block: PassedBlock): 
   return [block, ...near, ...oldest.values()]
 }
 
-/** Blocks of a trail that are held against the chain at once. */
+/** Number of blocks compared with the chain in one RPC batch. */
 const BATCH = 20
 
 /**
- * The newest block of a trail that the chain still has, with those behind it; undefined when it has none of them. Raises UNAVAILABLE, also when the node
- * shows no block at all where there must be one: it syncs, and says nothing of the chain.
+ * Returns the trail from its newest block that is still on the chain. Returns undefined if none is. Throws UNAVAILABLE if the node does not
+ * answer, or does not return a block below its own head, for example while it synchronizes.
  */
 export async function findFork(rpc: Rpc, trail: Trail, head: BlockId): Promise<Trail | undefined> {
   for (let start = 0; start < trail.length; start += BATCH) {
@@ -64,17 +62,17 @@ export async function findFork(rpc: Rpc, trail: Trail, head: BlockId): Promise<T
     const passed = index < 0 ? part : part.slice(0, index)
     if (passed.some(({ number }) => number <= head.number && canonical.get(number) === undefined))
       throw contradiction(rpc)
-    // What a block descends from is on the chain with it.
+    // The ancestors of a canonical block are canonical too.
     if (index >= 0) return [trail[start + index]!, ...trail.slice(start + index + 1)]
   }
   return undefined
 }
 
 /**
- * Whether a chain that is no longer than the trail has gone on another way: one that was put back to an earlier moment. A node that is
- * merely behind others is not.
+ * Returns true if the chain was reset to an earlier state and then took another branch. Returns false for a node that is merely behind.
+ * Timestamps increase along a chain, so a lower block with a later timestamp than the newest scanned block is on another branch.
  */
-export function isAnother(trail: Trail, head: PassedBlock): boolean {
+export function isOtherBranch(trail: Trail, head: PassedBlock): boolean {
   const passed = trail.find(({ number }) => number === head.number)
   if (passed) return passed.hash !== head.hash
   const { time } = trail[0]

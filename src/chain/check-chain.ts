@@ -1,6 +1,6 @@
 /**
- * Holds the database to the chain, for `annal check`: what one has and the other lacks, as after a restore that put together
- * what is not of one moment. The registry's events are read once, in ranges, and nothing is written.
+ * Compares the database with the chain, for `annal check`. They can differ if a backup of one was restored without the other.
+ * Reads the registry's events once, in block ranges, and writes nothing.
  */
 
 import type { Database } from '../db/database-types.ts'
@@ -21,11 +21,11 @@ const commitColumns = {
   created_at: float,
   committer: text,
   transaction_hash: orNull(text),
-  /** Of everything that was ever signed for it here. */
+  /** Hashes of all transactions that were signed for the commit here. */
   hashes: arrayOf(text),
 }
 
-/** All commits by their identifiers, a page at a time. */
+/** Reads commits in order of their IDs, one page at a time. */
 const findCommits = statement(
   'check_chain_commits',
   { parameters: { after: uuid, limit: int }, columns: commitColumns },
@@ -36,7 +36,7 @@ const findCommits = statement(
      join wallets w on w.user_id = c.author_id
    where c.id > $after order by c.id limit $limit`,
 )
-/** The first block that is known to hold a commit. */
+/** Returns the first block that contains a commit. */
 const findFirstBlock = statement(
   'check_chain_first',
   { columns: { block: orNull(int) } },
@@ -44,22 +44,22 @@ const findFirstBlock = statement(
 )
 const COMMITS_PAGE = 1_000
 
-/** What is held to each other, and how much of what differs is told. */
+/** Options of the chain check. */
 export interface ChainCheck {
   database: Database
   registry: Registry
-  /** Accounts that are or were ours. What others wrote into the registry is not our concern. */
+  /** Addresses of this installation's relay accounts, current and earlier. Events of other accounts are ignored. */
   recorders: readonly string[]
-  /** Rows of one kind at most. */
+  /** Maximum number of rows per check. */
   most: number
 }
 
-/** What contradicts one sentence; no rows when it holds. */
+/** Result of one check. `rows` are the contradictions; it is empty if the check passes. */
 export interface ChainFinding {
   id: string
   sentence: string
   rows: object[]
-  /** Worth knowing, and nothing is wrong. */
+  /** True if the finding is information rather than an error. */
   isNote: boolean
 }
 
@@ -71,29 +71,29 @@ const sentences = {
 } as const
 type Id = keyof typeof sentences
 
-/** What tells commits apart on the chain: two of one second may be told alike. */
-const tellOf = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
+/** Returns the key that identifies a commit on the chain. Two commits created in the same second can share it. */
+const commitKey = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
 
 /**
- * Reads the registry's events of our accounts and every deposit in the books, and tells what one side lacks, with `most`
- * rows of each kind. Raises UNAVAILABLE when the chain does not answer.
+ * Compares the registry's events of this installation's accounts with the commits in the database. Returns one finding per check, with at
+ * most `most` rows each. Throws UNAVAILABLE if the chain does not answer.
  */
 export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
   const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [] }
   const add = (id: Id, row: object) => void (found[id].length < check.most && found[id].push(row))
-  // Before the database: what is stored is stored before it is sent.
+  // Read the chain before the database: every commit is stored before it is sent, so no event can lack its commit.
   const events = await readOurEvents(check)
   const byHash = Map.groupBy(events, ({ transactionHash }) => transactionHash)
-  const byTell = Map.groupBy(events, tellOfEvent)
+  const eventsByKey = Map.groupBy(events, eventKey)
   const known = new Map<string, number>()
   const ours = new Set<ChainCommit>()
-  const failed: { commit: string; nid: string; tell: string; signed: string[] }[] = []
+  const failed: { commit: string; nid: string; key: string; signed: string[] }[] = []
 
   for await (const row of commitsOf(check.database)) {
-    const tell = tellOf(row.tree_cid, row.created_at, row.committer)
-    known.set(tell, (known.get(tell) ?? 0) + 1)
+    const key = commitKey(row.tree_cid, row.created_at, row.committer)
+    known.set(key, (known.get(key) ?? 0) + 1)
     const hashes = [...row.hashes, ...(row.transaction_hash ? [row.transaction_hash] : [])]
-    const own = hashes.flatMap((hash) => eventsOf(byHash.get(hash) ?? [], tell))
+    const own = hashes.flatMap((hash) => eventsOf(byHash.get(hash) ?? [], key))
     for (const event of own) ours.add(event)
     const signed = own.map(({ transactionHash }) => transactionHash)
     const subject = { commit: toId('commit', row.commit_id), nid: row.nid }
@@ -104,33 +104,33 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
         transaction: row.transaction_hash,
         problem: `${row.status}, and the chain does not have it`,
       })
-    if (row.status === 'FAILED') failed.push({ ...subject, tell, signed })
+    if (row.status === 'FAILED') failed.push({ ...subject, key, signed })
   }
-  for (const { tell, signed, ...subject } of failed) {
-    const transaction = signed[0] ?? byTell.get(tell)?.find((event) => !ours.has(event))?.transactionHash
+  for (const { key, signed, ...subject } of failed) {
+    const transaction = signed[0] ?? eventsByKey.get(key)?.find((event) => !ours.has(event))?.transactionHash
     if (transaction) add('H3', { ...subject, transaction, problem: 'refunded, and on the chain' })
   }
-  for (const [tell, same] of byTell) {
-    const wanted = known.get(tell) ?? 0
+  for (const [key, same] of eventsByKey) {
+    const wanted = known.get(key) ?? 0
     const transactions = same.map(({ transactionHash }) => transactionHash)
     if (wanted > 0 && same.length > wanted) add('H2', { transactions, problem: `${same.length} times for ${wanted}` })
     if (wanted > 0) continue
-    for (const event of same) if (!ours.has(event)) add('H4', strangerOf(event))
+    for (const event of same) if (!ours.has(event)) add('H4', describeUnknown(event))
   }
-  // The chain cannot be made to forget what it has, and nothing is wrong with it.
+  // H4 is only a note: entries on the chain cannot be removed, and they do no harm.
   return (Object.keys(sentences) as Id[]).map((id) => ({
     ...{ id, sentence: sentences[id], rows: found[id], isNote: id === 'H4' },
   }))
 }
 
-/** Those of a transaction's events that are a commit's: what it tells, or the only one there is. */
-const eventsOf = (events: readonly ChainCommit[], tell: string) =>
-  events.length === 1 ? events : events.filter((event) => tellOfEvent(event) === tell)
+/** Returns the events of a transaction that belong to a commit: those with its key, or the only event. */
+const eventsOf = (events: readonly ChainCommit[], key: string) =>
+  events.length === 1 ? events : events.filter((event) => eventKey(event) === key)
 
-const tellOfEvent = ({ commitData: data, transactionHash }: ChainCommit) =>
-  data ? tellOf(data.assetTreeCid, data.timestampCreated, data.committer) : transactionHash
+const eventKey = ({ commitData: data, transactionHash }: ChainCommit) =>
+  data ? commitKey(data.assetTreeCid, data.timestampCreated, data.committer) : transactionHash
 
-const strangerOf = ({ transactionHash: transaction, blockNumber: block, commitData }: ChainCommit) => ({
+const describeUnknown = ({ transactionHash: transaction, blockNumber: block, commitData }: ChainCommit) => ({
   transaction,
   block,
   ...(commitData && {
@@ -158,7 +158,7 @@ async function readOurEvents({ database, registry, recorders }: ChainCheck): Pro
   return events
 }
 
-/** Asked of what the ranges did not show: it may have been included while they were read. */
+/** Returns true if the transaction is on the chain. It may have been included after its range was read. */
 async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean> {
   const receipt = await registry.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', hash)
   return receipt !== null && receipt.logs.length > 0

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CommitData } from '../modules/commits/commit-data.ts'
 
-/** The text that goes onto the chain. Its keys are written one by one: their order is part of the layout. */
+/** Encodes commit data for the chain. The order of the keys is part of the format. */
 export const encodeCommitData = (data: CommitData): string =>
   JSON.stringify({
     assetTreeCid: data.assetTreeCid,
@@ -31,7 +31,7 @@ const commitDataShape = z.object({
   abstract: z.string(),
 })
 
-/** What stands in a log, or undefined when somebody wrote something else there: the registry takes any text from anyone. */
+/** Parses the text of a log. Returns undefined for another format, because anyone can write any text to the registry. */
 export const parseCommitData = (text: string): CommitData | undefined => {
   try {
     return commitDataShape.safeParse(JSON.parse(text)).data

@@ -25,10 +25,10 @@ export const compile = async (): Promise<string> => {
     language: 'Solidity',
     sources: { [SOURCE]: { content: await readFile(new URL(SOURCE, import.meta.url), 'utf8') } },
     settings: {
-      // Paris has no PUSH0, so the bytecode runs on every EVM chain since the merge, also on those that lag behind.
+      // Paris has no PUSH0 opcode, so the bytecode also runs on EVM chains that have not adopted later hard forks.
       evmVersion: 'paris',
       optimizer: { enabled: true, runs: 10_000 },
-      // Without the metadata's hash the bytecode depends on the code alone, not on comments and paths.
+      // Without the metadata hash, comments and file paths do not change the bytecode.
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: { [SOURCE]: { [CONTRACT]: ['abi', 'evm.bytecode.object'] } },
     },

@@ -2,34 +2,33 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Lets the requests of a busy process go first. */
+/** Runs signing work so that it yields the CPU to the requests of the same process. */
 export interface Pace {
-  /** Runs one short piece of work, then lets others have their turn; a longer one while they are busy. */
+  /** Runs one short task, then yields to the event loop. Yields for longer while the process is busy. */
   turn<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Above this share of the event loop taken by others, we are in their way. */
+/** Share of event loop time used by other work above which the process counts as busy. */
 const BUSY_SHARE = 0.5
-/** While others are busy, we rest this many times as long as we worked. */
+/** Pause while the process is busy, as a multiple of the task's duration. */
 const REST_FACTOR = 15
 /**
- * Milliseconds at most: a signature takes a few, and what took longer was waiting for its turn. Without a limit the busiest
- * hour would bring commits to a standstill.
+ * Maximum pause in milliseconds. A signature takes a few milliseconds, so a longer task was waiting for CPU time itself. Without a
+ * maximum, commits would stop while the process is very busy.
  */
 const LONGEST_REST_MS = 60
-/** Milliseconds between two looks at how busy the others are. */
+/** Minimum time between two measurements of the load, in milliseconds. */
 const WINDOW = 50
 
-/** Milliseconds to rest after work that took so long, while others are busy. */
+/** Returns the pause in milliseconds after a task that took `spent` milliseconds, while the process is busy. */
 export const restAfter = (spent: number) => Math.min(spent * REST_FACTOR, LONGEST_REST_MS)
 
-/** A pace of its own: work rests the longer after each piece, the busier this process is with other things. */
 export function createPace(): Pace {
   let since = performance.eventLoopUtilization()
   let ownTime = 0
   let isBusy = false
 
-  const look = () => {
+  const measure = () => {
     const { active, idle } = performance.eventLoopUtilization(since)
     if (active + idle < WINDOW) return
     isBusy = (active - ownTime) / (active + idle) > BUSY_SHARE
@@ -43,7 +42,7 @@ export function createPace(): Pace {
       const result = await work()
       const spent = performance.now() - start
       ownTime += spent
-      look()
+      measure()
       await (isBusy ? delay(restAfter(spent)) : nextTurn())
       return result
     },

@@ -84,7 +84,7 @@ async function startChain(config: Config, log: Log, { database, installationId: 
 
 function startAnvil(config: Config, log: Log, isService: boolean) {
   const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
-  // anvil calls a block final when two epochs of 32 lie on top.
+  // anvil finalizes a block after two epochs of 32 blocks.
   const wanted = depositConfirmations === 'finalized' ? ANVIL_FINAL_DEPTH : depositConfirmations
   const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
   return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })

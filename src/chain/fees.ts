@@ -6,22 +6,20 @@ export interface Fees {
   maxPriorityFeePerGas: bigint
 }
 
-/** What the chain asks for gas now, in wei. */
+/** Current gas prices of the chain, in wei. */
 export interface FeeMarket {
-  /** Of the block after the head. */
+  /** Base fee of the next block. */
   nextBaseFee: bigint
-  /** What the node suggests as priority fee. */
+  /** Priority fee that the node suggests. */
   tip: bigint
 }
 
-/** The larger of two amounts. */
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
-/** The smaller of two amounts. */
 export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
- * Twice the base fee stays valid through six full blocks of rising fees. Undefined when not even the next block's base
- * fee is within `cap`: a transaction signed now would only wait.
+ * Returns fees within `cap`. Twice the base fee stays sufficient for six full blocks of rising fees. Returns undefined if the next base fee
+ * is above `cap`, because the transaction could not be included now.
  */
 export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees | undefined => {
   if (nextBaseFee > cap) return undefined
@@ -29,10 +27,10 @@ export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees |
   return { maxFeePerGas, maxPriorityFeePerGas: smaller(tip, maxFeePerGas) }
 }
 
-/** At least 12.5 % more, rounded up: nodes accept a replacement from 10 % on, some from 12.5 % on. */
+/** Raises a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
 const raise = (fee: bigint) => larger((fee * 1125n + 999n) / 1000n, fee + 1n)
 
-/** Fees for a replacement at the same nonce: both raised, and enough for the market. Undefined when above `cap`. */
+/** Returns fees for a replacement with the same nonce: both are raised and meet the market. Returns undefined if they would exceed `cap`. */
 export const raiseFees = (previous: Fees, market: FeeMarket, cap: bigint): Fees | undefined => {
   const wanted = chooseFees(market, cap)
   const maxPriorityFeePerGas = larger(raise(previous.maxPriorityFeePerGas), wanted?.maxPriorityFeePerGas ?? 0n)
@@ -40,22 +38,22 @@ export const raiseFees = (previous: Fees, market: FeeMarket, cap: bigint): Fees 
   return wanted && maxFeePerGas <= cap ? { maxFeePerGas, maxPriorityFeePerGas } : undefined
 }
 
-/** Milliseconds after which bytes that are still not included are sent again: pools forget. */
+/** Time after which a pending transaction is sent again, in milliseconds. Nodes drop transactions from their pools. */
 export const RESEND_AFTER_MS = 15_000
-/** A transaction that pays enough and is not included: seconds and blocks until more is offered. */
+/** Time in seconds after which the fees of a pending transaction are raised. `STUCK_BLOCKS` must have passed too. */
 export const STUCK_SECONDS = 45
-/** See `STUCK_SECONDS`. */
+/** Number of blocks after which the fees of a pending transaction are raised. */
 export const STUCK_BLOCKS = 3
 
-/** The node has these bytes, or others of ours at the same nonce. Receipts decide which; sending again would change nothing. */
+/** Returns true if the node already has this transaction, or another one of ours with the same nonce. Sending it again is useless. */
 export const isTaken = ({ message }: RpcError): boolean =>
   /already ?known|known transaction|already (imported|exists|in)|nonce (is )?too low|OldNonce|replacement transaction underpriced|ReplacementNotAllowed/i.test(
     message,
   )
 
-/** The account cannot pay for it; nodes say so each in its own words. */
+/** Returns true if the account's balance is too low. Each node implementation words this error differently. */
 export const isPoor = ({ message }: RpcError): boolean => /insufficient ?funds|upfront cost exceeds/i.test(message)
 
-/** A dearer one, or one with more gas, may be taken. Any other refusal is none of its price: of a node that cannot, may not or does not want to. */
+/** Returns true if a higher fee or gas limit may help. Other rejections do not depend on the price. */
 export const wantsMore = ({ message }: RpcError): boolean =>
   /underpriced|fee|price|gas|pool is full/i.test(message) && !/exceeds the configured cap/i.test(message)

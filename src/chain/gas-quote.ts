@@ -1,7 +1,6 @@
 /**
- * What a commit is charged for gas, where that follows the chain: what commits took lately, at what gas costs now. One coin is one
- * currency unit, as for deposits, so wei are the smallest part of a unit. All processes charge the same: what one found out stands
- * in the database.
+ * Computes the gas fee of a commit if it follows the chain: the average gas of recent commits at current prices. One coin is one currency
+ * unit, so one wei is the smallest part of a unit. The quote is stored in the database so that all processes charge the same fee.
  */
 
 import type { Database } from '../db/database-types.ts'
@@ -12,27 +11,27 @@ import { type FeeMarket, larger, smaller } from './fees.ts'
 import type { Registry } from './registry/registry.ts'
 import { readView } from './view.ts'
 
-/** Between which amounts it moves, as decimal strings in currency units, and where it begins. */
+/** Minimum, maximum and initial gas fee, as decimal strings in currency units. */
 export interface GasQuoteBounds {
   least: string
   most: string
   first: string
 }
 
-/** What commits are charged for gas at this moment. */
+/** The current gas fee of a commit. */
 export interface GasQuote {
-  /** As a decimal string in currency units. */
+  /** Returns the fee as a decimal string in currency units. */
   current(): string
-  /** Looks what gas costs, when nobody did lately. Raises UNAVAILABLE; what was charged before is charged on. */
+  /** Updates the fee if it is older than 30 seconds. Throws UNAVAILABLE and keeps the previous fee if the node does not answer. */
   look(): Promise<void>
 }
 
-/** Gas of a commit while none of ours is known: a registration alone in its transaction. */
+/** Gas of a commit until the gas of a real one is known: a single registration in its transaction. */
 const USUAL_GAS = 110_000n
-/** Seconds for which what was found out holds. */
+/** Lifetime of a quote, in seconds. */
 const VALID_SECONDS = 30
 
-/** What was found out last, and whether it holds still. */
+/** Returns the stored fee. `fresh` is true within its lifetime. */
 const readQuote = statement(
   'gas_quote_read',
   { parameters: { validity: int }, columns: { fee: text, fresh: boolean } },
@@ -40,14 +39,13 @@ const readQuote = statement(
      split_part(value, ' ', 2)::timestamptz > now() - $validity * interval '1 second' as fresh
    from settings where key = '${settingKeys.gasQuote}'`,
 )
-/** What is charged from now on. */
 const writeQuote = statement(
   'gas_quote_write',
   { parameters: { fee: text } },
   `insert into settings (key, value) values ('${settingKeys.gasQuote}', $fee || ' ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
    on conflict (key) do update set value = excluded.value`,
 )
-/** Of the newest commits; what was not told, as of old ones, does not count. */
+/** Returns the average gas of the newest commits. Commits without a known gas amount do not count. */
 const readGas = statement(
   'gas_quote_gas',
   { columns: { gas: int } },
@@ -56,8 +54,8 @@ const readGas = statement(
 )
 
 /**
- * The charge for so much gas, in units of 10^-18: rounded up to two digits, and the one before as long as it is within a tenth of that, so that
- * quotes hold while the market only trembles.
+ * Computes the fee for `gas`, in units of 10^-18, rounded up to two significant digits. Keeps the previous fee if it differs by at most
+ * 10 %, so that small price changes do not change quotes.
  */
 export const quoteGas = (
   gas: bigint,
@@ -72,7 +70,7 @@ export const quoteGas = (
   return isClose && before >= least && before <= most ? before : fee
 }
 
-/** A quote that begins with `first`, or with what the database has. */
+/** Creates a quote that uses `first` until it has read the fee from the database. */
 export function createGasQuote(database: Database, registry: Registry, bounds: GasQuoteBounds): GasQuote {
   const limits = { least: toUnits(bounds.least), most: toUnits(bounds.most) }
   let current = larger(limits.least, smaller(limits.most, toUnits(bounds.first)))

@@ -1,8 +1,7 @@
 /**
- * The right to do what one process alone may do, such as signing for a relay account. A lease ends by the database's clock
- * when its holder stops renewing it, and at once when its session is gone. Every write under it goes through
- * `transaction`, which asserts in the same transaction that nobody has taken it over: a process that was frozen writes
- * nothing when it wakes.
+ * Leases for work that only one process may do, such as signing for a relay account. A lease expires by the database clock if its holder
+ * stops renewing it, and immediately if the holder's session ends. Every write under a lease checks in the same transaction that the lease
+ * is still held. A process that was frozen therefore writes nothing after another one has taken over.
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
@@ -21,40 +20,39 @@ import {
 } from '../db/sql.ts'
 import type { Log } from '../shared/log.ts'
 
-/** Leases of this process, on a connection of its own. */
+/** Leases of this process. They use a separate database connection. */
 export interface Lease {
-  /** Whether we hold it now, after trying to take it. Raises when the database is down. */
+  /** Tries to acquire the lease. Returns true if this process holds it. Throws if the database is unavailable. */
   acquire(name: string): Promise<boolean>
   isHeld(name: string): boolean
-  /** One transaction under the lease. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
+  /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. Throws if the connection fails. */
   transaction<T>(name: string, work: (query: Query) => Promise<T>): Promise<T>
-  /** The same for a single statement. */
+  /** Runs a single statement under the lease, like `transaction`. */
   write<Parameters, Row>(
     name: string,
     statement: Statement<Parameters, Row>,
     parameters: Asked<NoInfer<Parameters>>,
   ): Promise<Row[]>
-  /** Before what leaves no trace in the database. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
+  /** Checks the lease before an action outside the database. Throws LeaseLostError if another process has it. */
   assertHeld(name: string): Promise<void>
-  /** Gives all of them up. */
+  /** Releases all leases. */
   close(): Promise<void>
 }
 
-/** Another process has the lease, or nobody knows: what was begun under it has written nothing. */
+/** Error for a lease that another process may hold. The transaction was rolled back. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
-/** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 8_000
 const ANSWER_TIMEOUT_MS = 10_000
 const DEFAULT_DURATION_MS = 20_000
 
 /**
- * The session's name is set here, because one in DATABASE_URL would go before one that it is opened with.
- * A holder that is frozen or without power in the middle of a transaction holds its lease locked until the server notices:
- * by its own clock, and by a connection that answers nothing.
+ * Returns SQL that sets up the session. The application name must be set here, because one in DATABASE_URL would override a connection
+ * option. The timeouts let the server end the session of a holder that froze or lost its network during a transaction. Otherwise that
+ * transaction would keep the lease's row locked.
  */
 const sessionSettings = (holder: string, duration: number) => `
   set application_name = '${sessionOf(holder)}';
@@ -64,12 +62,12 @@ const sessionSettings = (holder: string, duration: number) => `
 const lockNotAvailable = '55P03'
 const isLocked = (error: unknown) => (error as { code?: string }).code === lockNotAvailable
 
-/** Where the leases lie, and how long they last. */
+/** Options of the leases. */
 export interface LeaseOptions {
-  /** Of a server's own session, not through a pooler that shares sessions between statements. */
+  /** Connection URL of the server, without a pooler that shares sessions between statements. */
   databaseUrl: string
   log: Log
-  /** Milliseconds that a lease outlives its last renewal; 20,000 when missing. */
+  /** Time in milliseconds from the last renewal to expiry. Default: 20,000. */
   duration?: number
 }
 
@@ -79,12 +77,12 @@ export interface LeaseOptions {
  */
 export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }: LeaseOptions): Lease {
   const holder = randomUUID()
-  /** Epochs by name. */
+  /** Epochs of the held leases, by name. */
   const held = new Map<string, string>()
   let client: pg.Client | undefined
   let renewing: NodeJS.Timeout | undefined
   let isClosed = false
-  /** The end of the work that was queued last: transactions on one connection must not mix. */
+  /** End of the last queued operation. Operations run one at a time, because transactions on one connection must not mix. */
   let queue: Promise<unknown> = Promise.resolve()
 
   const drop = (lost: pg.Client, error?: Error) => {
@@ -108,7 +106,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
     created.on('end', () => drop(created))
     await created.connect()
     await created.query(sessionSettings(holder, duration)).catch((error: unknown) => {
-      // It is nobody's yet: each further try would leave another session behind.
+      // Close the session, otherwise each retry would leave one open.
       created.end().catch(() => {})
       throw error
     })
@@ -116,12 +114,12 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
     return created
   }
 
-  const asking =
+  const queryOn =
     (client: pg.Client): Query =>
     async (wanted: Statement<never, unknown>, given?: unknown) =>
       (await client.query({ name: wanted.name, text: wanted.text, values: valuesOf(wanted, given) })).rows
 
-  /** One after the other. After any error the state of the session is unknown: it is given up, and the leases with it. */
+  /** Runs operations one after the other. After an error the session's state is unknown, so the connection and the leases are dropped. */
   const guarded = <T>(work: (on: pg.Client) => Promise<T>): Promise<T> => {
     const next = queue.then(async () => {
       if (isClosed) throw new Error('The leases were given up.')
@@ -140,7 +138,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
   const renew = async () => {
     if (held.size === 0) return
     const kept = await guarded((on) =>
-      asking(on)(renewLeases, { names: [...held.keys()], epochs: [...held.values()], holder, duration }),
+      queryOn(on)(renewLeases, { names: [...held.keys()], epochs: [...held.values()], holder, duration }),
     )
     for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
   }
@@ -156,7 +154,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
     if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
     return guarded(async (on) => {
       await on.query('begin')
-      const query = asking(on)
+      const query = queryOn(on)
       const [kept] = await query(holdLease, { name, holder, epoch, duration })
       if (!kept) throw new LeaseLostError(`Another process has taken the lease ${name} over.`)
       const result = await work(query)
@@ -171,7 +169,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
       if (held.has(name)) return true
       startRenewing()
       return guarded(async (on) => {
-        const [row] = await asking(on)(takeLease, { name, holder, duration }).catch((error: unknown) => {
+        const [row] = await queryOn(on)(takeLease, { name, holder, duration }).catch((error: unknown) => {
           if (isLocked(error)) return []
           throw error
         })
@@ -189,19 +187,19 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
       held.clear()
       const open = client
       client = undefined
-      if (open) await asking(open)(endLeases, { holder }).catch(() => {})
+      if (open) await queryOn(open)(endLeases, { holder }).catch(() => {})
       await open?.end().catch(() => {})
     },
   }
 }
 
-/** A holder's session bears its name, so that one whose process has ended is known at once. */
+/** Returns the session name of a holder. If no session has this name, the holder's process has ended. */
 export const sessionOf = (holder: string) => `annal relay ${holder}`
 
-/** A lease lasts `duration` milliseconds from its last renewal, on the database's clock. */
+/** SQL for the expiry of a renewed lease, `duration` milliseconds from now by the database clock. */
 const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
-/** Takes a lease, for `duration` milliseconds, and raises its epoch. No row while another process has it. */
+/** Acquires a lease for `duration` milliseconds and increments its epoch. Returns no row if another process holds it. */
 export const takeLease = statement(
   'lease_take',
   { parameters: { name: text, holder: uuid, duration: int }, columns: { epoch: bigint } },
@@ -212,14 +210,14 @@ export const takeLease = statement(
    returning epoch`,
 )
 
-/** Locks a lease until the transaction ends, and renews it; no row when somebody has taken it over. */
+/** Renews a lease and locks it until the transaction ends. Returns no row if another process has taken it over. */
 export const holdLease = statement(
   'lease_hold',
   { parameters: { name: text, holder: uuid, epoch: bigint, duration: int }, columns: { name: text } },
   `update leases set expires_at = ${end} where name = $name and holder = $holder and epoch = $epoch returning name`,
 )
 
-/** Renews leases, `names` and `epochs` in pairs. Returns those that are still held. */
+/** Renews leases. `names` and `epochs` are parallel arrays. Returns the leases that are still held. */
 export const renewLeases = statement(
   'lease_renew',
   {
@@ -230,7 +228,7 @@ export const renewLeases = statement(
    where l.name = item.name and l.epoch = item.epoch and l.holder = $holder returning l.name`,
 )
 
-/** Gives up all leases of a holder: whoever asks next has them. */
+/** Releases all leases of a holder. */
 export const endLeases = statement(
   'lease_end',
   { parameters: { holder: uuid } },

@@ -24,10 +24,10 @@ export interface LogDeduper {
   recovers(): Outage | undefined
 }
 
-/** A node that fails every other time would fill the log. */
+/** Default minimum time between two log lines about the same problem, in milliseconds. A flapping node would fill the log. */
 const DEFAULT_QUIET_MS = 600_000
 
-/** Creates a deduper without problems. The same problem is logged once in `quiet` milliseconds, also if it ends and returns. */
+/** Creates a deduper. It logs the same problem at most once in `quiet` milliseconds, even if it ends and returns. */
 export function createLogDeduper(quiet = DEFAULT_QUIET_MS): LogDeduper {
   const throttle = createLogThrottle(quiet)
   let outage: { current: string; since: number; failures: number; isLogged: boolean } | undefined

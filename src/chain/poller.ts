@@ -1,4 +1,4 @@
-/** What looks at the chain again and again, in one process at a time, and never in a request's way. */
+/** Runs background tasks that poll the chain. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../shared/log.ts'
 import { explainError } from '../shared/operator-errors.ts'
@@ -9,25 +9,25 @@ import { WrongChainError } from './registry/registry.ts'
 export interface WatchOptions {
   /** Returns the pause in milliseconds. An error is logged once per outage, and the step is repeated. */
   step(): Promise<number>
-  /** Aborted when it is stopped; `step` ends soon then. */
+  /** Aborted when the task is stopped. `step` must end soon after that. */
   stopping: AbortController
-  /** Gives up what it holds, once the last step is over. */
+  /** Releases resources after the last step. */
   close(): Promise<void>
   log: Pick<Log, 'info' | 'warn' | 'error'>
   /** Log messages: for the first failure of an outage, and for its end. */
   messages: { failed: string; recovered: string }
 }
 
-/** Goes on until it is stopped. */
+/** A background task that repeats its step until it is stopped. */
 export interface Watch {
   start(): void
-  /** Fulfilled when the step in hand is finished and what it held is given up. */
+  /** Stops the task. Resolves after the current step and the release of its resources. */
   stop(): Promise<void>
 }
 
 const LONGEST_BACKOFF_MS = 5_000
 
-/** Takes step after step, ever more rarely while they fail. */
+/** Creates a task that repeats `step`. Retries with exponential backoff after errors. */
 export function createWatch({ step, stopping, close, log, messages }: WatchOptions): Watch {
   const deduper = createLogDeduper()
   let running: Promise<void> | undefined

@@ -1,13 +1,13 @@
 /**
- * What a node replies, as JSON-RPC has it: quantities and bytes are hexadecimal digits behind `0x`. A field that may be missing is one that
- * some chains or kinds of transactions do not have.
+ * JSON-RPC responses of a node. Quantities and bytes are hex digits with the prefix `0x`. Optional fields are missing on some chains or for
+ * some kinds of transactions.
  */
 
 import { unavailable } from '../shared/errors.ts'
 
-/** An event. */
+/** An event log. */
 export interface LogReply {
-  /** Of the contract. */
+  /** Address of the contract. */
   address: string
   topics: string[]
   data: string
@@ -17,16 +17,15 @@ export interface LogReply {
   logIndex: string
 }
 
-/** A transaction, with its signature; `to` is null where it makes a contract, `blockHash` while it is in no block. */
+/** A signed transaction. `to` is null if it creates a contract, `blockHash` is null while it is pending. */
 export interface TransactionReply {
   hash: string
   from: string
   to: string | null
   nonce: string
-  /** Wei. */
   value: string
   blockHash: string | null
-  /** `0x2` of those that we sign. */
+  /** `0x2` for EIP-1559 transactions, the only kind that Annal signs. */
   type?: string
   chainId?: string
   gas: string
@@ -57,30 +56,30 @@ export interface FullBlockReply extends BlockReply {
 /** The receipt of a transaction. */
 export interface ReceiptReply {
   transactionHash: string
-  /** 1 when it succeeded. */
+  /** `0x1` if the transaction succeeded. */
   status: string
   blockNumber: string
   blockHash: string
   logs: LogReply[]
-  /** Of the contract that it made. */
+  /** Address of the contract that the transaction created. */
   contractAddress?: string | null
   gasUsed?: string
   /** Wei. */
   effectiveGasPrice?: string
-  /** Of a chain that settles on another one: what that costs besides, in wei. */
+  /** Additional fee of a rollup for its parent chain, in wei. */
   l1Fee?: string
 }
 
 /**
- * Whether a transaction did what it says. Some nodes write the number with a zero before it. Raises UNAVAILABLE where a node tells neither: whoever
- * took that for a failure would give back what has arrived.
+ * Returns true if a transaction succeeded. Accepts leading zeros, which some nodes send. Throws UNAVAILABLE for any other status, because
+ * treating an unknown status as a failure could refund a payment that arrived.
  */
 export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => {
-  if (!/^(0x)?0*[01]$/.test(status ?? '')) throw unavailable('The chain', new Error('A receipt tells no status'))
+  if (!/^(0x)?0*[01]$/.test(status ?? '')) throw unavailable('The chain', new Error('The receipt has no valid status'))
   return Number(status) === 1
 }
 
-/** What a transaction cost its sender, in wei; 0 where the node does not say. */
+/** Returns the cost of a transaction in wei. Returns 0 if the node does not report it. */
 export const feeOf = ({
   gasUsed = '0x0',
   effectiveGasPrice = '0x0',

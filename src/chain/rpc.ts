@@ -1,6 +1,6 @@
 /**
- * JSON-RPC over HTTP to a chain node. The library's own provider polls, retries and remembers behind our back; the relay
- * must know what was answered and what was not.
+ * A JSON-RPC client for a chain node over HTTP or a socket. The provider of ethers polls, retries and caches by itself, but the relay must
+ * know exactly which requests were answered.
  */
 
 import { askLocalSocket, socketPathOf } from '../embedded/local-socket.ts'
@@ -8,7 +8,7 @@ import { readAtMost } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
 import { noopTracer, type Tracer } from '../telemetry/telemetry-types.ts'
 
-/** The node understood and said no. */
+/** Error for a request that the node rejected. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -18,52 +18,50 @@ export class RpcError extends Error {
   }
 }
 
-/** One question. */
 export interface RpcCall {
   method: string
   params: readonly unknown[]
 }
 
-/** Its answer, or why the node refused. */
+/** Result of a call, or the node's error. */
 export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
 
-/** A chain node, as it can be asked. */
+/** Client of a chain node. */
 export interface Rpc {
-  /** For messages: the host alone, because providers put their secrets into the path. Of a socket, where it is. */
+  /** Host for messages, or the path of a socket. The URL's path is left out because providers put secrets into it. */
   readonly host: string
-  /** Raises RpcError for a refusal, UNAVAILABLE when there was no usable answer. */
+  /** Throws RpcError if the node rejects the call, UNAVAILABLE if there is no usable answer. */
   call<T>(method: string, ...params: unknown[]): Promise<T>
-  /** Outcomes in the order of the calls. Raises UNAVAILABLE when there was no usable answer to one of them. */
+  /** Returns outcomes in the order of the calls. Throws UNAVAILABLE if one of them has no usable answer. */
   batch(calls: readonly RpcCall[]): Promise<RpcOutcome[]>
-  /** The same node, for somebody who gives up when `signal` says so. */
+  /** Returns a client for the same node whose requests `signal` aborts. */
   until(signal: AbortSignal): Rpc
 }
 
-/** Where the node is, and how it is asked. */
 export interface RpcOptions {
   /** `http:`, `https:`, or `ipc:` with the path of a node's socket. */
   url: string
-  /** Milliseconds until a request counts as unanswered. */
+  /** Request timeout in milliseconds. */
   timeout?: number
-  /** Calls in one HTTP request. Public nodes allow between 10 and 1,000. */
+  /** Maximum number of calls per HTTP request. Public nodes allow between 10 and 1,000. */
   batchSize?: number
-  /** Bytes of one answer; 64 MB when missing. Strangers write into blocks and logs what they like. */
+  /** Maximum response size in bytes. Default: 64 MB. Anyone can write large data into blocks and logs. */
   mostBytes?: number
   signal?: AbortSignal
-  /** Follows questions by their methods; nobody does when it is missing. */
+  /** Tracer of the calls. If missing, they are not traced. */
   tracer?: Tracer
 }
 
-/** "Too many requests", as nodes say it inside an answer: by a code, or in words of their own. They come back later with the same call. */
+/** Codes and texts of rate limit errors. Such a call can be retried later. */
 const limitCodes = new Set([429, -32005, -32029])
 const limitWords = /rate.?limit|request (limit|rate|count)|too many (requests|connections)|compute units?/i
-/** Whether the node limits us. What a contract says that refuses a call is no limit of the node's. */
+/** Returns true if the error is a rate limit. A contract's revert message may contain similar words and does not count. */
 const isLimit = ({ code, message }: RpcError) =>
   limitCodes.has(code) || (limitWords.test(message) && code !== REVERTED && !/revert/i.test(message))
 const REVERTED = 3
-/** What servers say of a body that they do not take, for its length or because it is no single call. */
+/** HTTP statuses of servers that do not accept a batch, or not one of this size. */
 const batchRefusals = new Set([400, 405, 413, 415, 422, 501])
-/** What will be as much the next time: nodes use the code of a passing limit (-32005) for it, too. */
+/** Returns true for limits that a retry cannot avoid. Nodes also use the code of rate limits (-32005) for them. */
 const isTooMuch = ({ message }: RpcError) =>
   /block range|range (of blocks|limit)|blocks? (distance|limit)|(more than \d+|too many) (results|logs|blocks)|batch size|gas limit/i.test(
     message,
@@ -79,16 +77,13 @@ interface Reply {
 
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * A node's JSON-RPC. Calls are sent together where the node takes batches, and one by one where it does not; nothing is
- * repeated.
- */
+/** Creates a client. Sends calls in batches if the node supports them, otherwise one by one. Does not retry. */
 export function createRpc(options: RpcOptions): Rpc {
   const { url, timeout = 10_000, batchSize = 50, mostBytes = LONGEST_ANSWER_BYTES, tracer = noopTracer } = options
   const { username, password, ...target } = splitCredentials(url)
   const socketPath = socketPathOf(url)
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  // `fetch` refuses credentials inside an address.
+  // `fetch` rejects URLs with credentials.
   if (username) headers.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   let isBatching = true
   let lastId = 0
@@ -103,7 +98,7 @@ export function createRpc(options: RpcOptions): Rpc {
     return { text, ok: response.ok, status: response.status }
   }
 
-  /** `what`: the method, or that it is several calls. Undefined where the server refuses several at once. */
+  /** Sends a request. `what` is the method or a name for a batch. Returns undefined if the server does not accept batches. */
   const post = (what: string, body: object): Promise<unknown> =>
     tracer.span(what, { kind: 'client', facts: { 'rpc.system.name': 'jsonrpc', 'rpc.method': what } }, () =>
       exchange(body),
@@ -115,7 +110,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
       const { text, ok, status } = await ask(JSON.stringify(body), signal)
       const parsed = parseJson(text)
-      // Some nodes answer a JSON-RPC error with an HTTP error status; the error inside says more.
+      // Some nodes send a JSON-RPC error with an HTTP error status. The error in the body is more precise.
       if (parsed !== undefined && (ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
         if (status !== 429) return parsed
       }
@@ -134,7 +129,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const { code = 0, message = 'no reason given' } =
         typeof reply.error === 'string' ? { message: reply.error } : reply.error
       const error = new RpcError(code, message)
-      if (isLimit(error) && !isTooMuch(error)) throw noAnswer(`limits us: ${error.message}`)
+      if (isLimit(error) && !isTooMuch(error)) throw noAnswer(`rate limit: ${error.message}`)
       return { error }
     }
     if (reply.result === undefined) throw noAnswer('answered without a result')
@@ -146,7 +141,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const sendTogether = async (calls: readonly RpcCall[]): Promise<RpcOutcome[] | undefined> => {
     const bodies = calls.map(encode)
     const replies = await post('batch', bodies)
-    // One answer for all: a limit, which passes, or a node that takes no batches, or none of this length.
+    // A single response for all calls is a rate limit, or a node that does not accept batches or not of this size.
     const [first, ...others] = [replies].flat()
     const refusal = others.length === 0 && isReply(first) && first.error ? first : undefined
     if (refusal) read(refusal)
@@ -168,7 +163,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const isTogether = isBatching && part.length > 1
       const together = isTogether ? await sendTogether(part) : undefined
       outcomes.push(...(together ?? (await sendSingly(part))))
-      // It answered each call by itself and not all together, so that is how it is asked from now on.
+      // The node answered the calls one by one but not as a batch, so stop using batches.
       if (isTogether && !together) isBatching = false
     }
     return outcomes
@@ -203,15 +198,16 @@ function splitCredentials(text: string) {
   return { username, password, host: url.host || url.pathname, href: url.href }
 }
 
-/** Answers that do not fit together: several nodes behind one address, or a chain that changes right now. */
-export const contradiction = ({ host }: Rpc) => unavailable('The chain', new Error(`${host} contradicts itself`))
+/** Returns an error for answers that contradict each other: from nodes at different heights, or during a reorg. */
+export const contradiction = ({ host }: Rpc) =>
+  unavailable('The chain', new Error(`${host} returned contradictory answers`))
 
-/** The result of an outcome. Raises its RpcError. */
+/** Returns the result of an outcome. Throws its RpcError. */
 export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
   if (!outcome) throw new TypeError('A batch answered fewer calls than it was given.')
   if (outcome.error) throw outcome.error
   return outcome.result as T
 }
 
-/** A number as JSON-RPC writes quantities. */
+/** Returns a number as a JSON-RPC hex quantity. */
 export const quantity = (value: number | bigint) => `0x${value.toString(16)}`

@@ -1,33 +1,33 @@
-/** Chain transactions, built and signed in one go; nothing here talks to a node. */
+/** Builds and signs chain transactions. Does not call a node. */
 import { decodeRlp, Transaction } from 'ethers'
 import type { CoinPlan, SignedCoins } from '../keys/key-types.ts'
 import type { Fees } from './fees.ts'
 import { createKeyPair, fromHex, keccak256, type RelayAccount, signHash, signText, toHex } from './keys.ts'
 
-/** A transaction that is to be signed; fees in wei. */
+/** A transaction to sign. Fees are in wei. */
 export interface TransactionPlan extends Fees {
   chainId: number
   nonce: number
-  /** Missing for a deployment. */
+  /** Recipient. Undefined for a deployment. */
   to?: string
-  /** Wei; none when missing. */
+  /** Amount in wei. Default: 0. */
   value?: bigint
   /** 0x-prefixed. */
   data: string
   gasLimit: bigint
 }
 
-/** A transaction as it is sent and stored. */
+/** A signed transaction with its encoded bytes. */
 export interface SignedTransaction extends Fees {
   nonce: number
   hash: string
   raw: Uint8Array
 }
 
-/** EIP-1559's transaction type. */
+/** EIP-2718 type byte of EIP-1559 transactions. */
 const type = Buffer.of(2)
 
-/** Signs by EIP-1559. The same plan always gives the same bytes. */
+/** Signs an EIP-1559 transaction. The same plan always gives the same bytes. */
 export const signTransaction = (
   account: Pick<RelayAccount, 'privateKey'>,
   plan: TransactionPlan,
@@ -51,13 +51,12 @@ export const signTransaction = (
   return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: toHex(keccak256(raw)), raw }
 }
 
-/** What a signed transaction does, and with how much gas. */
 export const parseTransaction = (raw: Uint8Array) => {
   const { nonce, to, data, gasLimit } = Transaction.from(toHex(raw))
   return { nonce, to: to ?? undefined, data, gasLimit }
 }
 
-/** Without recovering the signer, which is slow. */
+/** Returns the nonce without recovering the signer, which is slow. */
 export const nonceOf = (raw: Uint8Array): number => {
   const fields = decodeRlp(raw.subarray(1))
   const nonce = Array.isArray(fields) ? fields[1] : undefined
@@ -66,19 +65,19 @@ export const nonceOf = (raw: Uint8Array): number => {
 }
 
 /**
- * RLP, the encoding of transactions. The library's works on hex text and takes longer than signing; this one on bytes.
- * A test holds it to the library's.
+ * Input of the RLP encoder. RLP is the encoding of transactions. The library's encoder works on hex text and is slower than signing. A test
+ * compares both results.
  */
 export type RlpItem = Uint8Array | bigint | RlpItem[]
 
-/** Short forms hold this many bytes. */
+/** Maximum length in bytes of RLP's short form. */
 const SHORT_LENGTH = 55
 
-/** The bytes of an item; an integer is written without leading zeros. */
+/** Returns the RLP encoding. Integers have no leading zeros. */
 export const encodeRlp = (item: RlpItem): Buffer => {
   if (Array.isArray(item)) return withLength(Buffer.concat(item.map(encodeRlp)), 0xc0)
   const bytes = typeof item === 'bigint' ? encodeInteger(item) : Buffer.from(item.buffer, item.byteOffset, item.length)
-  // A small byte stands for itself.
+  // RLP encodes a byte below 0x80 as itself.
   return bytes.length === 1 && (bytes[0] ?? 0) < 0x80 ? bytes : withLength(bytes, 0x80)
 }
 
@@ -88,7 +87,7 @@ const withLength = (content: Buffer, offset: number) => {
   return Buffer.concat([Buffer.of(offset + SHORT_LENGTH + length.length), length, content])
 }
 
-/** Big-endian without leading zeros; zero is empty. */
+/** Returns big-endian bytes without leading zeros. Zero is empty. */
 const encodeInteger = (value: bigint) => {
   if (value === 0n) return Buffer.alloc(0)
   const hex = value.toString(16)
@@ -96,8 +95,8 @@ const encodeInteger = (value: bigint) => {
 }
 
 /**
- * Signs transfers of coins. The tip is the whole price, so each costs exactly its gas limit times its price, where a plain transfer costs all
- * of its gas; no remainder is left at the sender that nobody could tell before.
+ * Signs coin transfers. The tip equals the maximum fee, so the price per gas is fixed. A plain transfer uses its whole gas limit, so its
+ * cost is exact and no remainder stays at the sender.
  */
 export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): SignedCoins[] =>
   plans.map(({ gasPrice, ...plan }) => {
@@ -106,5 +105,5 @@ export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): S
     return { hash, raw, value: plan.value, gasPrice }
   })
 
-/** The chain's curve, as the vault uses it. */
+/** Key functions that the key vault uses. */
 export const keyPairs = { createKeyPair, signText, signCoins }

@@ -3,34 +3,33 @@ import type { FeeMarket } from './fees.ts'
 import type { BlockReply, FullBlockReply } from './replies.ts'
 import { quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
 
-/** A block. */
 export interface BlockId {
   number: number
   hash: string
 }
 
-/** The chain at one moment, read in one request. */
+/** State of the chain, read in one request. */
 export interface ChainView extends FeeMarket {
   chainId: number
   head: BlockId
-  /** Gas that a block has room for, as the head says it. */
+  /** Gas limit of the head block. */
   gasLimit: bigint
-  /** Transactions of an account in the chain: the next nonce that can be included. */
+  /** Transaction count of each account: its next nonce that can be included. */
   counts: ReadonlyMap<string, number>
-  /** The same with what the node's pool would include next. */
+  /** Transaction count of each account including the node's pool. */
   pendingCounts: ReadonlyMap<string, number>
-  /** Whether there is code at the address that was asked about. A contract's own count may be 0: one of the genesis is. */
+  /** True if there is code at the contract's address. */
   hasContract: boolean
 }
 
 const zeroAddress = `0x${'0'.repeat(40)}`
 
-/** Where a node suggests nothing. */
+/** Priority fee in wei if the node suggests none. */
 const defaultTip = 1_000_000_000n
 
 /**
- * Reads head, fees and counts of accounts in one request, and whether there is code at `contract`. Raises UNAVAILABLE when
- * the node does not answer, an Error when the chain has no EIP-1559 fees.
+ * Reads the head, fees, transaction counts of accounts, and whether `contract` has code, in one request. Throws UNAVAILABLE if the node
+ * does not answer. Throws Error if the chain does not support EIP-1559.
  */
 export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
   const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
@@ -50,7 +49,7 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
     chainId: Number(resultOf<string>(chainId)),
     head: { number: Number(block.number), hash: block.hash },
     gasLimit: BigInt(block.gasLimit),
-    // Without a fee history: the most that a base fee can rise in one block.
+    // Without a fee history, assume the maximum increase of a base fee in one block.
     nextBaseFee: BigInt(
       optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n,
     ),
@@ -58,7 +57,7 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
     tip: BigInt(optional<string>(tip) ?? defaultTip),
     counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
     pendingCounts: new Map(
-      // A node that cannot say holds nothing back, as far as we know.
+      // If the node does not report a pending count, do not limit anything by it.
       accounts.map((account, index) => [
         account,
         Number(optional<string>(counts[accounts.length + index]) ?? Infinity),
@@ -67,7 +66,7 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
   }
 }
 
-/** An account at one block: balance in wei, and number of its transactions in the chain. */
+/** Balance of an account in wei and its transaction count, at one block. */
 export interface SeenAccount {
   balance: bigint
   count: number
@@ -87,7 +86,7 @@ export async function readAccounts(rpc: Rpc, addresses: readonly string[], block
   }))
 }
 
-/** Wei of each account. Raises UNAVAILABLE when the node does not answer, RpcError when it refuses. */
+/** Returns the balance of each account in wei. Throws UNAVAILABLE if the node does not answer, RpcError if it rejects the call. */
 export const readBalances = async (rpc: Rpc, accounts: readonly string[]): Promise<Map<string, bigint>> => {
   const outcomes = await rpc.batch(
     accounts.map((account) => ({ method: 'eth_getBalance', params: [account, 'latest'] })),
@@ -98,7 +97,7 @@ export const readBalances = async (rpc: Rpc, accounts: readonly string[]): Promi
 const optional = <T>(outcome: RpcOutcome | undefined) =>
   outcome?.error ? undefined : (outcome?.result as T | undefined)
 
-/** The hashes that the chain has at these heights now; undefined where it has no block. */
+/** Returns the current block hashes at these heights. A hash is undefined if the node has no block there. */
 export const readBlockHashes = async (
   rpc: Rpc,
   numbers: readonly number[],
@@ -109,14 +108,14 @@ export const readBlockHashes = async (
   return new Map(
     numbers.map((number, index) => {
       const outcome = outcomes[index]
-      // Most nodes answer null for a block they do not have; some raise an error.
+      // Most nodes return null for a missing block; some return an error.
       if (outcome?.error && /not found|unknown block|beyond/i.test(outcome.error.message)) return [number, undefined]
       return [number, resultOf<BlockReply | null>(outcome)?.hash]
     }),
   )
 }
 
-/** Whether the chain has no such block any more, by `readBlockHashes`. One that should be there and is not shown is one that a node lacks. */
+/** Returns true if the block was replaced, or is above the head. A block missing below the head only means that this node lacks it. */
 export const isGone = (
   { number, hash }: BlockId,
   canonical: ReadonlyMap<number, string | undefined>,
@@ -127,8 +126,8 @@ export const isGone = (
 }
 
 /**
- * The transaction that used an account's nonce, from blocks up to `newest`; undefined when the node cannot tell, because it
- * keeps no state from then.
+ * Returns the transaction that used an account's nonce, in blocks up to `newest`. Returns undefined if the node has pruned the state it
+ * needs.
  */
 export const findSpender = async (
   rpc: Rpc,

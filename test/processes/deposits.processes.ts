@@ -305,7 +305,7 @@ it('reports a node that lacks the next block, and continues when it arrives', as
   await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('contradicts itself')),
+    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('returned contradictory answers')),
   )
   proxy.fault = undefined
   await scene.caughtUp()

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { decodeCommits, registryBytecode } from '../../src/chain/registry/abi.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
-import { takesBatches } from '../../src/chain/relay/sign-transactions.ts'
+import { supportsBatches } from '../../src/chain/relay/sign-transactions.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { statement, uuid } from '../../src/db/sql.ts'
 import { relayKeys, startChain, type TestChain } from '../support/chain/anvil.ts'
@@ -135,13 +135,13 @@ describe('commits that are ready at the same time', () => {
     expect(await sizes()).toEqual(Array(10).fill(1))
     const registry = createRegistry({ rpcUrl: chain.url, address })
     for (const { nid } of assets) expect(await registry.readCommits(nid)).toHaveLength(5)
-    expect(await takesBatches(chain.rpc, address)).toBe(!earlier)
+    expect(await supportsBatches(chain.rpc, address)).toBe(!earlier)
   })
 
   it('are not batched to a contract that accepts every call', async () => {
     // Returns 1 to every call.
     const address = await deploy('0x600a600c600039600a6000f3600160005260206000f3')
-    expect(await takesBatches(chain.rpc, address)).toBe(false)
+    expect(await supportsBatches(chain.rpc, address)).toBe(false)
   })
 })
 

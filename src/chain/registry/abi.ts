@@ -1,4 +1,4 @@
-/** The registry's calls and events, encoded and decoded. */
+/** Encodes and decodes the calls and events of the registry contract. */
 import { Interface, id } from 'ethers'
 import artefact from '../registry.json' with { type: 'json' }
 
@@ -6,10 +6,10 @@ const registry = new Interface(artefact.abi)
 const commitEvent = registry.getEvent('Commit')
 if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node src/chain/compile.ts')
 
-/** What the event of a commit begins with. Kept, because the library works it out anew each time it is asked. */
+/** Topic of the commit event. Stored because the library computes it again on each access. */
 export const commitTopic: string = commitEvent.topicHash
 
-/** Creation code; the constructor takes nothing. */
+/** Creation code of the contract. The constructor has no parameters. */
 export const registryBytecode: string = artefact.bytecode
 
 const selectorOf = (name: string): string => {
@@ -27,13 +27,13 @@ const encodeText = (text: string) => {
   return word(hex.length / 2) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0')
 }
 
-/** What a call writes about an asset. */
+/** Arguments of a commit to the registry. */
 export interface CommitCall {
   nid: string
   commitData: string
 }
 
-/** Offsets, counted from the first of them, and behind them what they lead to. */
+/** Encodes dynamic ABI values: their offsets, relative to the first offset, followed by the values. */
 const withOffsets = (parts: readonly string[]): string => {
   let offset = parts.length * 32
   const offsets = parts.map((part) => {
@@ -46,11 +46,11 @@ const withOffsets = (parts: readonly string[]): string => {
 
 const encodeTexts = (texts: readonly string[]) => word(texts.length) + withOffsets(texts.map(encodeText))
 
-/** By hand, because the library takes as long as a signature does; a test holds it to the library's. */
+/** Encodes a `commit` call. Written by hand because the library takes as long as a signature. A test compares both results. */
 export const encodeCommit = (nid: string, commitData: string): string =>
   single + withOffsets([encodeText(nid), encodeText(commitData)])
 
-/** The call that carries these commits, in their order: one alone goes as everywhere, by `commit`. */
+/** Encodes a call with these commits in order. Uses `commit` for a single one and `commitBatch` for several. */
 export const encodeCommits = (commits: readonly CommitCall[]): string => {
   const [first] = commits
   if (first && commits.length === 1) return encodeCommit(first.nid, first.commitData)
@@ -58,7 +58,7 @@ export const encodeCommits = (commits: readonly CommitCall[]): string => {
   return batch + withOffsets([nids, encodeTexts(commits.map(({ commitData }) => commitData))])
 }
 
-/** The commits that a call carries. Raises for a call of anything else. */
+/** Decodes the commits of a call. Throws if it is another call. */
 export const decodeCommits = (callData: string): CommitCall[] => {
   if (callData.startsWith(single)) {
     const [nid, commitData] = registry.decodeFunctionData('commit', callData) as unknown as [string, string]
@@ -68,39 +68,36 @@ export const decodeCommits = (callData: string): CommitCall[] => {
   return Array.from(nids, (nid, index) => ({ nid, commitData: texts[index]! }))
 }
 
-/** Questions after ERC-165, and what a registry that takes batches answers to each: nothing else answers all three so. */
+/** ERC-165 `supportsInterface` calls, with the answers of a registry that supports batches. */
 export const batchQuestions: readonly { data: string; answer: boolean }[] = [
   { data: '0x01ffc9a7', answer: true },
   { data: '0xffffffff', answer: false },
   { data: batch, answer: true },
 ].map(({ data, answer }) => ({ data: registry.encodeFunctionData('supportsInterface', [data]), answer }))
 
-/** Whether a log is that of a commit. */
 export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitTopic
 
-/** The call that asks for the blocks of an asset's commits. */
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
 
-/** The blocks that hold commits. Registries of other makers, and ours of before, name a block once for each of its commits. */
+/** Returns the blocks that contain commits. Some registry contracts list a block once per commit. */
 export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 
-/** The log filter of an asset's commits: only the hash of its identifier is in the log. */
+/** Returns the log filter of an asset's commits. Logs contain only the hash of the asset's identifier. */
 export const commitTopics = (nid: string): [string, null, string] => [commitTopic, null, id(nid)]
 
-/** The log filter of everything that one of these accounts wrote. */
+/** Returns the log filter of all commits that these accounts wrote. */
 export const recorderTopics = (recorders: readonly string[]): [string, string[]] => [
   commitTopic,
   recorders.map((recorder) => `0x${recorder.slice(2).toLowerCase().padStart(64, '0')}`),
 ]
 
-/** The log filter of what these accounts wrote about an asset: what others write is left with the node. */
+/** Returns the log filter of the commits that these accounts wrote about an asset. */
 export const ownTopics = (nid: string, recorders: readonly string[]): [string, string[], string] => [
   ...recorderTopics(recorders),
   id(nid),
 ]
 
-/** Who wrote a commit, and its text, from the event in the log. */
 export const decodeCommitLog = (log: { topics: string[]; data: string }): { recorder: string; commitData: string } => {
   const values = registry.decodeEventLog(commitEvent, log.data, log.topics)
   return { recorder: values.recorder as string, commitData: values.commitData as string }

@@ -1,4 +1,4 @@
-/** Puts the registry onto a chain that has none: the embedded one, or a network that an operator starts on. */
+/** Deploys the registry contract to a chain that has none. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCreateAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
@@ -20,19 +20,17 @@ interface DeployOptions {
   account: RelayAccount
   log: Log
   maxFeePerGas: bigint
-  /** Ends the waiting. */
+  /** Aborts the wait for the receipt. */
   signal: AbortSignal
 }
 
-/** Milliseconds. */
 const RECEIPT_WAIT_MS = 60_000
 const RECEIPT_POLL_MS = 100
 
 /**
- * The registry's address on this chain, with code behind it. The caller holds the account's lane, so that nobody else
- * deploys. The address is remembered before the transaction is sent: it follows from account and nonce, so a process
- * that dies in between, and a chain that lost its blocks, both end with the registry at the remembered address, and
- * every transaction that was signed for it stays valid.
+ * Returns the registry's address on this chain and deploys the contract if it is missing. The caller must hold the account's lease, so that
+ * no other process deploys it. The address is stored before the transaction is sent, because it depends only on account and nonce. After a
+ * crash or a reset of the chain the contract is deployed at the same address, and signed transactions stay valid.
  */
 export const ensureRegistry = async (options: DeployOptions): Promise<string> => {
   const { registry, database, account, log } = options
@@ -48,7 +46,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   }
 
   const view = await readView(registry.rpc, [])
-  // Of one block: a node that is behind does not have the contract yet, while another one counts what made it.
+  // Read code and transaction count at the same block, because nodes behind a load balancer can be at different heights.
   const block = quantity(view.head.number)
   if (known && (await registry.hasCode(known, block))) return known
   const [seen] = await readAccounts(registry.rpc, [account.address], block)
@@ -64,7 +62,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     }
   } else {
     const [row] = await database.query(rememberSetting, { key, value: next })
-    // Another process was faster; look again.
+    // Another process stored its address first.
     if (row?.value !== next) throw new Error('The registry is being deployed by another process.')
   }
 
@@ -81,7 +79,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   try {
     await registry.rpc.call('eth_sendRawTransaction', toHex(signed.raw))
   } catch (error) {
-    // An earlier try may be waiting at this nonce; its outcome is the same contract at the same address.
+    // An earlier deployment may be pending with this nonce. It creates the same contract at the same address.
     if (!(error instanceof RpcError) || isPoor(error)) throw error
     log.warn({ err: error, nonce }, 'The node rejected the deployment of the registry; waiting for an earlier one')
   }
@@ -94,7 +92,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   return next
 }
 
-/** Another address for a registry that no transaction was ever signed for. */
+/** Replaces the stored address of a registry if no transaction was ever signed. */
 export const replaceUnusedRegistry = statement(
   'registry_replace_unused',
   { parameters: { key: text, value: text }, columns: { value: text } },

@@ -1,4 +1,4 @@
-/** The registry contract on its chain: where it is, and what it says about an asset. */
+/** Reads the registry contract on the chain. */
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, rememberSetting, settingKeys } from '../../db/key-value-store.ts'
 import type { CommitData } from '../../modules/commits/commit-data.ts'
@@ -10,21 +10,21 @@ import { createRpc, quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
 import { commitTopics, decodeCommitLog, decodeGetCommits, encodeGetCommits, ownTopics, recorderTopics } from './abi.ts'
 import { findStart } from './start.ts'
 
-/** The chain is another one than this installation began on, or than it was told to use. Nothing may be signed. */
+/** Error for a node on another chain than the configured or the stored one. Nothing must be signed. */
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError'
 }
 
-/** Whether an error says that the node gave no answer to be used: it is away, refuses, or is on another chain. */
+/** Returns true if an error means that the node gave no usable answer. */
 export const isNoAnswer = (error: unknown): boolean =>
   error instanceof RpcError || error instanceof WrongChainError || isUnavailable(error)
 
-/** One commit of an asset as the chain tells it. Anyone may write to the registry: trust goes by `recorder`. */
+/** A commit of an asset, as read from the chain. Anyone can write to the registry, so trust depends on `recorder`. */
 export interface ChainCommit {
   recorder: string
-  /** As it stands in the log. */
+  /** Text in the log. */
   text: string
-  /** Decoded; undefined when the text is not in the known layout. */
+  /** Decoded text. Undefined if its format is unknown. */
   commitData: CommitData | undefined
   transactionHash: string
   blockNumber: number
@@ -32,49 +32,48 @@ export interface ChainCommit {
   logIndex: number
 }
 
-/** Which node is asked, and where the registry is. */
 export interface RegistryOptions {
   rpcUrl: string
-  /** What this installation remembers about its chain. Without it, `address` is needed: a verifier trusts no database. */
+  /** Database that stores the chain ID and the registry's address. A verifier has none and must set `address`. */
   database?: Database
-  /** A registry that exists already. Otherwise the relay deploys one and its address is remembered. */
+  /** Address of an existing registry. If missing, the relay deploys one and stores its address. */
   address?: string
-  /** The block from which on the registry's log is read; found when missing, where the node keeps old state. */
+  /** First block of the registry's log. If missing, it is searched for, which needs a node that keeps old state. */
   start?: number | undefined
-  /** The chain that the operator means. */
+  /** Expected chain ID. */
   chainId?: number
-  /** Nobody follows its questions when it is missing. */
+  /** Tracer of the RPC calls. If missing, they are not traced. */
   tracer?: Tracer
 }
 
-/** The registry, as readers know it; writing is the relay's. */
+/** Read access to the registry. Only the relay writes to it. */
 export interface Registry {
   readonly rpc: Rpc
-  /** Set when the operator says where the registry is; then none is ever deployed. */
+  /** Address that the operator configured. If set, no registry is ever deployed. */
   readonly configuredAddress: string | undefined
   /**
-   * Which chain the node is on. Raises WrongChainError when it is not the expected one, UNAVAILABLE when the node does
-   * not answer. The first chain ever seen is the one that is remembered.
+   * Returns the node's chain ID. Stores the first chain ID it ever reads. Throws WrongChainError if it is not the expected one,
+   * UNAVAILABLE if the node does not answer.
    */
   readChainId(): Promise<number>
-  /** Raises WrongChainError unless `chainId` is the chain of this installation. */
+  /** Throws WrongChainError unless `chainId` is this installation's chain. */
   assertChain(chainId: number): Promise<void>
-  /** Where the registry is on this chain; undefined when it was never deployed. */
+  /** Returns the registry's address on this chain. Undefined if it was never deployed. */
   findAddress(chainId: number): Promise<string | undefined>
-  /** What this installation remembers of both, or was told; undefined before the first commit. No node is asked. */
+  /** Returns the stored or configured chain and address. Undefined before the first commit. Does not call the node. */
   recall(): Promise<{ chainId: number; address: string } | undefined>
-  /** At a block (a number as RPC has it); at the newest when missing. */
+  /** Returns true if the address has code at a block (a hex quantity). Default: the newest block. */
   hasCode(address: string, block?: string): Promise<boolean>
-  /** The first block of the log of the registry there; undefined when neither the operator nor the node says it. Raises UNAVAILABLE. */
+  /** Returns the first block of the registry's log. Undefined if neither the operator nor the node provides it. Throws UNAVAILABLE. */
   findStart(address: string, chainId: number): Promise<number | undefined>
-  /** All of an asset's commits from the chain alone, whoever wrote them, oldest first. Raises UNAVAILABLE, WrongChainError. */
+  /** Returns all commits of an asset by any account, oldest first. Reads only the chain. Throws UNAVAILABLE, WrongChainError. */
   readCommits(nid: string): Promise<ChainCommit[]>
   /**
-   * What these accounts wrote about an asset, oldest first, in pages of one question each, however much others wrote about it. What
-   * was written meanwhile is on the last page. Raises UNAVAILABLE, WrongChainError, RpcError.
+   * Returns the commits that these accounts wrote about an asset, oldest first, in pages of one request each. The number of commits by
+   * others does not matter. The last page includes commits that arrived while reading. Throws UNAVAILABLE, WrongChainError, RpcError.
    */
   readOwn(nid: string, recorders: readonly string[]): AsyncIterable<ChainCommit[]>
-  /** All commits that these accounts wrote, from a block on, oldest first. Raises UNAVAILABLE, WrongChainError. */
+  /** Returns all commits that these accounts wrote since a block, oldest first. Throws UNAVAILABLE, WrongChainError. */
   readAll(recorders: readonly string[], fromBlock: number): AsyncIterable<ChainCommit>
 }
 
@@ -84,18 +83,15 @@ export const NO_REGISTRY_CHOSEN =
   'Set CHAIN_REGISTRY_ADDRESS to the address of an existing ERC-7053 registry. ' +
   'Or set CHAIN_DEPLOY_REGISTRY=true to deploy one: the first account of CHAIN_RELAY_KEYS pays for about 450,000 gas.'
 
-/** The name under which the registry's address on a chain is remembered. */
+/** Returns the key under which the registry's address on a chain is stored. */
 export const registrySetting = (chainId: number) => `${settingKeys.registry}${chainId}`
 
 type LogTopics = readonly (string | string[] | null)[]
 
-/** Single blocks of a page: as many as one batch asks for. */
+/** Number of blocks per page: the number of requests in one RPC batch. */
 const BLOCKS_OF_PAGE = 50
 
-/**
- * Reads the registry. Nothing is asked before it is needed; the chain's identifier and the registry's address are
- * remembered in the database where there is one.
- */
+/** Creates a reader of the registry. It calls no node before the first read. It stores the chain ID and the address if there is a database. */
 export function createRegistry({
   rpcUrl,
   database,
@@ -143,14 +139,14 @@ export function createRegistry({
     return at === undefined ? undefined : { chainId, address: at }
   }
 
-  /** The numbers of the blocks that hold commits of an asset, each once. Raises RpcError when the contract cannot tell. */
+  /** Returns the numbers of the blocks that contain commits of an asset. Throws RpcError if the contract cannot list them. */
   const listBlocks = async (at: string, nid: string): Promise<number[]> => {
     const answer = await rpc.call<string>('eth_call', { to: at, data: encodeGetCommits(nid) }, 'latest')
-    // No code at the address: nothing was ever committed there.
+    // An empty result means that there is no contract at the address, so nothing was committed.
     return answer === '0x' ? [] : [...new Set(decodeGetCommits(answer))]
   }
 
-  /** Asking for single blocks works on every node; a range over a long history does not. */
+  /** Reads single blocks. Every node supports this, while many reject a range over a long history. */
   const readBlocks = async (at: string, topics: LogTopics, blocks: readonly number[]): Promise<ChainCommit[]> => {
     const outcomes = await rpc.batch(
       blocks.map(quantity).map((block) => ({
@@ -161,7 +157,7 @@ export function createRegistry({
     return outcomes.flatMap((outcome) => resultOf<LogReply[]>(outcome)).map(readLog)
   }
 
-  /** In pages, to the head as it is when the last one was read. */
+  /** Reads block ranges up to the current head. */
   async function* readRanges(at: string, topics: LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
     const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
     let head = await readHead()
@@ -184,7 +180,7 @@ export function createRegistry({
   const startOf = async (at: string, chainId: number) =>
     start ?? (await findStart({ rpc, database, chainId, address: at }))
 
-  /** Undefined when the contract cannot tell: it knows no such question, or its answer is longer than the node works it out. */
+  /** Returns undefined if the contract does not support the call, or if its result exceeds a limit of the node. */
   const listIfItCan = (at: string, nid: string) =>
     listBlocks(at, nid).catch((error: unknown) => {
       if (error instanceof RpcError) return undefined
@@ -245,19 +241,18 @@ const readLog = (log: LogReply): ChainCommit => {
 
 const FIRST_RANGE = 2_000
 const LARGEST_RANGE = 100_000
-/** Ranges after which one is tried again that was refused: what lies in the blocks may have been too much, and not their number. */
+/** Number of successful ranges after which a larger one is tried again. A range may be rejected for its number of events. */
 const FORGOTTEN_AFTER = 50
 
-/** A size that grows while ranges are answered, and stays at what was answered last for a while when a larger one is refused. */
+/** An adaptive block range. It grows while requests succeed and shrinks when the node rejects one. */
 export interface BlockRange {
   readonly size: number
-  /** So many blocks were answered. */
+  /** Records a successful request for `asked` blocks. */
   answered(asked: number): void
-  /** So many were refused. Returns whether there is something smaller to ask for. */
+  /** Records a rejected request for `asked` blocks. Returns true if a smaller range is possible. */
   refused(asked: number): boolean
 }
 
-/** A range of which nothing is known yet. */
 export function createBlockRange(): BlockRange {
   let size = FIRST_RANGE
   let ceiling = LARGEST_RANGE

@@ -1,6 +1,6 @@
 /**
- * At which block the registry was deployed: its log is read from there, and not from the chain's first block. Found by halving the chain by
- * whether there is code, on a node that keeps old state, or noted when we deployed it; and remembered with the block's hash.
+ * Finds the block in which the registry was deployed, so that its log is not read from the chain's first block. A binary search for the
+ * first block with code finds it on nodes that keep old state. Our own deployments store it, together with the block's hash.
  */
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
@@ -11,7 +11,7 @@ interface Place {
   rpc: Rpc
   database?: Database | undefined
   chainId: number
-  /** Of the registry. */
+  /** Address of the registry. */
   address: string
 }
 
@@ -20,13 +20,13 @@ interface PlacedStart {
   hash: string
 }
 
-/** The name under which it is remembered. */
+/** Returns the key under which the block is stored. */
 const settingOf = ({ chainId, address }: Place) => `${settingKeys.registryStart}${chainId}:${address}`
 
 const readBlock = (rpc: Rpc, number: number) =>
   rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)
 
-/** Whether a transaction of the block made the contract. */
+/** Returns true if a transaction of the block created the contract. */
 async function isMadeIn({ rpc, address }: Place, { transactions }: FullBlockReply): Promise<boolean> {
   const makers = transactions.filter(({ to }) => to === null)
   const outcomes = await rpc.batch(makers.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
@@ -36,10 +36,10 @@ async function isMadeIn({ rpc, address }: Place, { transactions }: FullBlockRepl
 }
 
 /**
- * The first block with code at the address, which must be the one that made it: some nodes answer "no code" for what they do not keep. So a
- * contract that another one made is not found.
+ * Returns the first block with code at the address. It must contain the transaction that created the contract, because some nodes report
+ * "no code" for blocks whose state they have pruned. A contract that was created by another contract is therefore not found.
  */
-async function seek(place: Place): Promise<PlacedStart | undefined> {
+async function findFirstBlock(place: Place): Promise<PlacedStart | undefined> {
   const { rpc, address } = place
   const hasCodeAt = async (number: number) =>
     (await rpc.call<string>('eth_getCode', address, quantity(number))) !== '0x'
@@ -63,15 +63,15 @@ const remember = async (place: Place, { number, hash }: PlacedStart) => {
   await place.database?.query(replaceSetting, { key: settingOf(place), value: `${number} ${hash}` })
 }
 
-/** Remembers the block of a deployment of ours, if the node knows it. Raises UNAVAILABLE. */
+/** Stores the block of our own deployment if the node has its receipt. Throws UNAVAILABLE. */
 export async function noteStart(place: Place, transactionHash: string): Promise<void> {
   const receipt = await place.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', transactionHash)
   if (receipt) await remember(place, { number: Number(receipt.blockNumber), hash: receipt.blockHash })
 }
 
 /**
- * Whether a chain is the one on which this database's registry was deployed. Chains of several installations can have a registry at the same
- * address.
+ * Returns true if this database's registry was deployed on this chain. Different chains can have a registry at the same address, so the
+ * block's hash decides.
  */
 export async function isChainOf(place: Place): Promise<boolean> {
   const { rpc, database, address } = place
@@ -82,14 +82,14 @@ export async function isChainOf(place: Place): Promise<boolean> {
   return block === null || block.hash === hash
 }
 
-/** The registry's first block; undefined when the node does not tell. Raises UNAVAILABLE. */
+/** Returns the registry's first block. Undefined if the node cannot provide it. Throws UNAVAILABLE. */
 export async function findStart(place: Place): Promise<number | undefined> {
   const { rpc, database } = place
   const [row] = (await database?.query(findSetting, { key: settingOf(place) })) ?? []
   const [number, hash] = row?.value.split(' ') ?? []
-  // A chain that began anew has another block there.
+  // A chain that was reset has another block hash there.
   if (number !== undefined && (await readBlock(rpc, Number(number)))?.hash === hash) return Number(number)
-  const found = await seek(place)
+  const found = await findFirstBlock(place)
   if (found) await remember(place, found)
   return found?.number
 }

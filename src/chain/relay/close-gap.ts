@@ -1,6 +1,6 @@
 /**
- * Closes gaps between the chain's count of an account and the first nonce that waits. They come from a chain that lost
- * blocks which counted as settled: an embedded one that was killed, or a development chain that was thrown away.
+ * Closes nonce gaps: nonces between the account's transaction count and its first pending transaction that the chain does not have. A gap
+ * appears if a chain loses blocks that counted as final, such as an embedded or a development chain that was reset.
  */
 import { chooseFees, raiseFees } from '../fees.ts'
 import { toHex } from '../keys.ts'
@@ -13,14 +13,14 @@ import { findLastNonce, type InFlightRow } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 import { isDisplaced } from './stale-node-guard.ts'
 
-/** Milliseconds until a filler that is not included is offered more. */
+/** Time until the fees of a filler transaction are raised, in milliseconds. */
 const FILLER_PATIENCE_MS = 30_000
-/** Nonces looked at in one step. */
+/** Maximum number of nonces handled in one step. */
 const BATCH = 64
 
 /**
- * Sends again, or fills with empty transactions, what the chain lacks between its count and the first nonce that waits.
- * Returns whether there is a gap. While there is one, nothing new is signed.
+ * Sends the missing transactions of a nonce gap again, or fills it with empty transactions. Returns true while there is a gap; nothing new
+ * may be signed then.
  */
 export const closeGap = async (
   parts: RelayParts,
@@ -45,19 +45,20 @@ export const closeGap = async (
   const rows = await parts.database.query(findNonces, { lane: lane.address, from: count, below: end })
   const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
-  // The very nonces that are said to be unused stand in blocks of this chain.
+  // The node reports these nonces as unused but has blocks that use them, so its answers contradict each other.
   if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
   const lost = findLost(parts, lane, view, { placed, canonical, lasts })
   if (lost.length > 0) await displace(parts, lane, lost)
-  // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
+  // A failed commit was refunded, so its transaction must not be sent again. Fill its nonce instead.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))
   for (let nonce = count; nonce < end; nonce += 1) if (!ours.has(nonce)) await fill(parts, lane, view, nonce)
   return true
 }
 
 /**
- * What the chain has no more of what was placed at nonces that are not used: its block is gone, or the node shows none at its height and has not
- * for long. Stored bytes take effect once at most, however often they are sent; what we have none of would be signed anew, and waits.
+ * Returns the transactions that the chain has lost. A transaction is lost if its block was replaced, or if the node has not had the block
+ * for `doubtPatience`. In the second case it must have stored bytes: sending those again is safe, while signing again could duplicate a
+ * commit.
  */
 const findLost = <Row extends BlockRow & { has_bytes: boolean }>(
   parts: RelayParts,
@@ -74,8 +75,8 @@ const findLost = <Row extends BlockRow & { has_bytes: boolean }>(
 }
 
 /**
- * An empty transaction to ourselves. It has no effect, so losing it or sending it twice does no harm. Nothing of it is stored, so the
- * lease is asserted once it is signed: whoever was frozen on the way here leaves the nonce to the process that has the lane by now.
+ * Sends an empty transaction from the account to itself. Losing it or sending it twice has no effect, so it is not stored. The lease is
+ * checked after signing, because a process that was frozen must not use a nonce of the new lease holder.
  */
 const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
   const { signer } = lane

@@ -15,13 +15,12 @@ import {
 } from '../../db/sql.ts'
 import { openRelaysSql } from '../../modules/commits/commits.sql.ts'
 
-/** The status of a commit's way to the chain, as the database has it. */
+/** Status of a commit's transaction. */
 export const commitStatus = textOf<'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('commit_status')
 
 /**
- * The commit before commit `c` of asset `a`: its asset's, or, of a registration, the last one of the same file's life
- * before: the one that ended last, before its own life did. What comes first reaches the chain first, so that readers tell
- * the lives apart.
+ * SQL that joins the predecessor of commit `c` of asset `a`: the asset's previous commit. For a registration it is the last commit of the
+ * most recently deleted asset with the same file. Commits must reach the chain in this order, so that readers can separate the assets.
  */
 export const predecessorSql = `
   left join lateral (
@@ -49,10 +48,10 @@ const unpreparedColumns = {
   sealed_private_key: orNull(bytes),
 }
 
-/** A commit that is to be made ready, with its author's sealed key; without one the key's columns are null. */
+/** A commit to prepare, with its author's encrypted key. The key columns are null if the key does not exist. */
 export type UnpreparedRow = RowOf<typeof unpreparedColumns>
 
-/** Commits that are due to be made ready, whose predecessors are ready. */
+/** Returns commits that are due for preparation and whose predecessors are prepared. */
 export const findUnprepared = statement(
   'relay_unprepared',
   { parameters: { limit: int }, columns: unpreparedColumns },
@@ -69,7 +68,7 @@ export const findUnprepared = statement(
    limit $limit`,
 )
 
-/** Whether a user still has a key. */
+/** Returns a row if the user still has a key. */
 export const hasKey = statement(
   'relay_has_key',
   { parameters: { user: uuid }, columns: { user_id: uuid } },
@@ -84,7 +83,7 @@ export const pinTreesSql = (from: string) => `
    where a.deleted_at is null
    on conflict do nothing`
 
-/** Signatures and pins of commits that are ready. */
+/** Stores the signatures of prepared commits and pins their trees. */
 export const storePrepared = statement(
   'relay_store_prepared',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
@@ -97,7 +96,7 @@ export const storePrepared = statement(
    ${pinTreesSql('prepared_relays')}`,
 )
 
-/** Seconds of the first and the longest pause; in between it doubles. The asset's later commits wait with it. */
+/** Schedules a retry with exponential backoff, between `firstPause` and `longestPause` seconds. The asset's later commits wait too. */
 export const postpone = statement(
   'relay_postpone',
   { parameters: { commit: uuid, lastError: text, firstPause: float, longestPause: float } },
@@ -113,7 +112,7 @@ export const postpone = statement(
    where l.commit_id = later.id and l.status = 'PENDING' and l.lane is null and l.tree_signature is null`,
 )
 
-/** For the operator: what could not be made ready, longest tried first. */
+/** Lists commits that could not be prepared, for `annal relay`. Those with most attempts come first. */
 export const findWaiting = statement(
   'relay_waiting',
   { columns: { commit_id: uuid, nid: text, attempts: int, next_attempt_at: timestamp, last_error: text } },
@@ -124,7 +123,7 @@ export const findWaiting = statement(
    limit 200`,
 )
 
-/** For the operator: how many commits are on their way or failed, by status, and the oldest of each. */
+/** Counts pending and failed commits by status, with the oldest of each, for `annal relay`. */
 export const countByStatus = statement(
   'relay_count',
   { columns: { status: commitStatus, count: int, oldest: timestamp } },
@@ -133,7 +132,7 @@ export const countByStatus = statement(
      join commits c on c.id = r.commit_id group by r.status order by r.status`,
 )
 
-/** Everything that waits is due now; returns how many. */
+/** Makes all waiting commits due now. Returns their number. */
 export const retryNow = statement(
   'relay_retry',
   { columns: { count: int } },

@@ -1,6 +1,6 @@
 /**
- * Makes accepted commits ready for the chain: the tree into the content store, and signed by its author's key. It runs
- * beside the lanes and never in their way: what fails waits, longer each time, and what is ready goes on without it.
+ * Prepares accepted commits for the chain: writes the tree to the content store and signs it with the author's key. It runs independently
+ * of the lanes. A commit that fails is retried with exponential backoff and does not delay the others.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import type { Lease } from '../lease.ts'
 import { createLogDeduper, type LogDeduper } from '../log-dedupe.ts'
 import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './commit-signer.sql.ts'
 
-/** What makes commits ready, and whom it tells. */
+/** Options of the commit signer. */
 export interface PreparerOptions {
   database: Database
   lease: Lease
@@ -27,37 +27,35 @@ export interface PreparerOptions {
   log: Log
   tracer: Tracer
   stopping: AbortSignal
-  /** Milliseconds between looks without work. */
+  /** Pause between polls without work, in milliseconds. */
   idlePause: number
-  /** Whether the chain has a commit already, which is then taken down. Raises while the chain cannot tell. */
-  takeFromChain(leaseName: string, commitId: string): Promise<boolean>
-  /** Told when commits became ready. */
+  /** Returns true if the chain already has the commit, and then stores that. Throws if the chain's state is unknown. */
+  reconcileFromChain(leaseName: string, commitId: string): Promise<boolean>
+  /** Called when commits are prepared. */
   onReady(): void
 }
 
-/** Makes commits ready. */
 export interface Preparer {
-  /** Fulfilled when it was told to stop and the step in hand is over. */
+  /** Runs until it is stopped. Resolves after the current step. */
   run(): Promise<void>
   wake(): void
 }
 
 const leaseName = 'relay:prepare'
-/** Commits taken in one step. */
+/** Maximum number of commits per step. */
 const BATCH = 32
-/** Milliseconds after a step that failed as a whole. */
+/** Pause after a step that failed as a whole, in milliseconds. */
 const PAUSE_AFTER_FAILURE_MS = 2_000
-/** Seconds: the first pause; the longest where the commit itself is at fault, and where a part is away. */
+/** First retry delay, maximum delay if the commit itself fails, and maximum delay if a dependency is unavailable. */
 const FIRST_PAUSE_SECONDS = 2
 const LONGEST_PAUSE_SECONDS = 3_600
 const LONGEST_OUTAGE_PAUSE_SECONDS = 30
-/** About three days after the first: a vault whose keys were left behind is found out by then. */
+/** Last attempt without the author's key, about three days after the first. Leaves time to restore a key vault. */
 const LAST_TRY_WITHOUT_KEY = 80
 
 /**
- * Makes commits ready; of several processes one does, by the lease `relay:prepare`. A commit that fails rests for 2
- * seconds to an hour, or half a minute while a part is away; without its author's key it is refunded after about three
- * days.
+ * Creates the commit signer. The lease `relay:prepare` ensures that one process runs it. A failed commit is retried after 2 seconds to
+ * 1 hour, or at most 30 seconds if a dependency is unavailable. A commit without its author's key is refunded after about three days.
  */
 export const createPreparer = (options: PreparerOptions): Preparer => {
   const { database, lease, contentStore, custody, log, tracer, stopping } = options
@@ -76,32 +74,33 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   }
 
   const storeTree = async (row: UnpreparedRow) => {
-    // A deleted asset's tree is told to nobody any more; its hash still goes onto the chain.
+    // The tree of a deleted asset must stay private, so it is not stored. Its hash still goes to the chain.
     if (row.deleted || !keyOf(row) || isErased(row)) return
     const cid = await contentStore.putDocument(Buffer.from(row.tree), stopping)
     if (cid !== row.tree_cid)
       throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
   }
 
-  /** Refunds a commit that nobody can sign, unless it was signed and sent before a backup brought the database back. */
-  const giveUp = async (row: UnpreparedRow, reason: string) => {
-    if (await options.takeFromChain(leaseName, row.commit_id)) return
+  /** Refunds a commit that cannot be signed. First checks the chain, because a restored backup may lack the commit's transaction. */
+  const refund = async (row: UnpreparedRow, reason: string) => {
+    if (await options.reconcileFromChain(leaseName, row.commit_id)) return
     log.error({ commit: toId('commit', row.commit_id), reason }, 'Commit failed; refunding it')
     await lease.write(leaseName, failCommit, { commit: row.commit_id, reason })
   }
 
-  /** The account was deleted since the row was read: what was accepted for it was signed or failed with that. */
+  /** Returns true if the account was deleted since the row was read. The deletion has then signed or failed its commits. */
   const isOvertaken = async (row: UnpreparedRow) => (await database.query(hasKey, { user: row.author_id })).length === 0
 
-  /** What cannot be signed is sought on the chain at each try. Returns whether there is nothing left to do. */
+  /** Looks for the commit on the chain, and refunds it after the last attempt. Returns true if it is settled. */
   const settleWithoutKey = async (row: UnpreparedRow, error: LostKeyError): Promise<boolean> => {
     if (await isOvertaken(row)) return true
-    if (!error.isForGood && row.attempts < LAST_TRY_WITHOUT_KEY) return options.takeFromChain(leaseName, row.commit_id)
-    await giveUp(row, 'the author’s key does not open any more')
+    if (!error.isForGood && row.attempts < LAST_TRY_WITHOUT_KEY)
+      return options.reconcileFromChain(leaseName, row.commit_id)
+    await refund(row, 'the author’s key does not open any more')
     return true
   }
 
-  const putOff = async (row: UnpreparedRow, error: unknown) => {
+  const scheduleRetry = async (row: UnpreparedRow, error: unknown) => {
     const reason = explainError(error)
     const isOutage = isUnavailable(error) || isFull(error)
     const longest = isOutage ? LONGEST_OUTAGE_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
@@ -115,10 +114,10 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     }
   }
 
-  const makeReady = async (row: UnpreparedRow, tree: Promise<void> | undefined, ready: [string, string][]) => {
+  const prepareCommit = async (row: UnpreparedRow, tree: Promise<void> | undefined, ready: [string, string][]) => {
     const key = keyOf(row)
-    if (!key) return giveUp(row, 'the author’s key no longer exists')
-    if (isErased(row)) return giveUp(row, 'the tree was erased before it was signed')
+    if (!key) return refund(row, 'the author’s key no longer exists')
+    if (isErased(row)) return refund(row, 'the tree was erased before it was signed')
     await tree
     try {
       ready.push([row.commit_id, await pace.turn(() => custody.sign(row.author_id, key, row.tree_sha256))])
@@ -127,7 +126,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     }
   }
 
-  /** Returns how many commits it has dealt with. */
+  /** Returns the number of commits it handled. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(leaseName))) return 0
     const rows = await database.query(findUnprepared, { limit: BATCH })
@@ -137,9 +136,9 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     for (const [index, row] of rows.entries()) {
       if (stopping.aborted) break
       try {
-        await tracer.resume([row.trace], 'relay prepare', {}, () => makeReady(row, trees[index], ready))
+        await tracer.resume([row.trace], 'relay prepare', {}, () => prepareCommit(row, trees[index], ready))
       } catch (error) {
-        if (!stopping.aborted) await putOff(row, error)
+        if (!stopping.aborted) await scheduleRetry(row, error)
       }
     }
     if (ready.length > 0) {
@@ -153,7 +152,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     return rows.length
   }
 
-  const rest = async (milliseconds: number) => {
+  const pause = async (milliseconds: number) => {
     const ending = new AbortController()
     wakeUp = () => ending.abort()
     if (isWoken) ending.abort()
@@ -168,11 +167,11 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
         try {
           const count = await step()
           reportSuccess(failures)
-          if (count === 0) await rest(options.idlePause)
+          if (count === 0) await pause(options.idlePause)
         } catch (error) {
           if (stopping.aborted) break
           reportFailure(failures, error)
-          await rest(PAUSE_AFTER_FAILURE_MS)
+          await pause(PAUSE_AFTER_FAILURE_MS)
         }
       }
     },
@@ -183,13 +182,12 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   }
 }
 
-/** The author's key; undefined where it was destroyed with the account. */
+/** Returns the author's key. Undefined if it was destroyed with the account. */
 function keyOf(row: UnpreparedRow): SealedKey | undefined {
   const { key_version: version, vault_key_id: vaultKeyId, wrapped_data_key, sealed_private_key } = row
   if (version === null || vaultKeyId === null || !wrapped_data_key || !sealed_private_key) return undefined
   return { version, vaultKeyId, wrappedDataKey: wrapped_data_key, sealedPrivateKey: sealed_private_key }
 }
 
-/** Whether the tree was erased before it was signed. */
 const isErased = ({ tree, tree_sha256 }: UnpreparedRow): boolean =>
   createHash('sha256').update(tree).digest('hex') !== tree_sha256

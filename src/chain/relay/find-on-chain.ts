@@ -1,6 +1,6 @@
 /**
- * Asks the chain itself what became of a commit, before anything is signed for it once more: a receipt may be missing at a
- * node that is behind, and a database may have been restored from before the commit was sent.
+ * Looks for a commit on the chain before it is signed again. A node that is behind may lack its receipt, and a restored database may not
+ * contain its transaction.
  */
 import { arrayOf, int, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
@@ -14,28 +14,26 @@ import { markFound } from './follow-commits.sql.ts'
 import { findLastNonce, transactionsOfSql } from './relay.sql.ts'
 import type { ReadHistory, RelayParts } from './relay-parts.ts'
 
-/** What seeking needs, which is there before any lane is. */
-export type SeekParts = Pick<
+/** Dependencies of the search. They exist before any lane does. */
+export type SearchParts = Pick<
   RelayParts,
   'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations' | 'followLane'
 >
 
-const soughtColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
-/** A commit as the database has it. */
-type Sought = RowOf<typeof soughtColumns>
+const wantedColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
+type WantedCommit = RowOf<typeof wantedColumns>
 
-/** What the chain tells of these commits, if it has them. */
-const findSought = statement(
+/** Returns the properties by which commits are recognized on the chain. */
+const findWantedCommits = statement(
   'relay_sought',
-  { parameters: { commits: arrayOf(uuid) }, columns: soughtColumns },
+  { parameters: { commits: arrayOf(uuid) }, columns: wantedColumns },
   `select c.id as commit_id, a.nid, c.tree_cid, c.created_at, w.address as committer_address
    from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id
    where c.id = any ($commits) order by c.id`,
 )
 
 /**
- * How many other commits that tell the very same are in each of these transactions: as many of its events are theirs. A transaction of
- * a commit that tells something else has no event that tells this.
+ * Counts other commits with the same content in each of these transactions. That many of the transaction's events belong to them.
  */
 const findForeign = statement(
   'relay_foreign',
@@ -53,13 +51,13 @@ const findForeign = statement(
    group by own.hash`,
 )
 
-const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitData }: ChainCommit) =>
+const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit, { commitData }: ChainCommit) =>
   commitData?.assetTreeCid === tree_cid &&
   commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
   commitData.committer === committer_address
 
-/** The same parts, which read the history of an asset once, however many of its commits are sought. */
-export const readingOnce = <Parts extends SeekParts>(parts: Parts): Parts => {
+/** Returns a copy of `parts` that reads the history of each asset only once. */
+export const withHistoryCache = <Parts extends SearchParts>(parts: Parts): Parts => {
   const histories = new Map<string, ReturnType<ReadHistory>>()
   const readHistory: ReadHistory = (nid) => {
     const history = histories.get(nid) ?? parts.readHistory(nid)
@@ -69,33 +67,33 @@ export const readingOnce = <Parts extends SeekParts>(parts: Parts): Parts => {
   return { ...parts, readHistory }
 }
 
-/** What was found of the commits that were sought. */
-export interface Sighting {
-  /** By commit. */
+/** Result of a search for commits. */
+export interface SearchResult {
+  /** Events by commit ID. */
   found: ReadonlyMap<string, ChainCommit>
-  /** Commits whose histories are not read to their end: nothing is decided about these before they are. */
+  /** Commits whose histories are not completely read. Nothing may be decided about them yet. */
   unread: ReadonlySet<string>
 }
 
 /**
- * The events of these commits that one of our accounts wrote. Two commits may tell the very same (there and back within a
- * second), so as many events of a transaction as are other commits' do not count.
+ * Finds the events of these commits that one of our accounts wrote. Two commits can have the same content if an asset changes back within a
+ * second. Events that belong to other commits are therefore skipped.
  */
-export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]): Promise<Sighting> => {
-  const { readHistory } = readingOnce(parts)
+export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]): Promise<SearchResult> => {
+  const { readHistory } = withHistoryCache(parts)
   const found = new Map<string, ChainCommit>()
   const unread = new Set<string>()
   const taken = new Set<ChainCommit>()
-  for (const sought of await parts.database.query(findSought, { commits: commitIds })) {
-    const commits = await readHistory(sought.nid)
+  for (const wanted of await parts.database.query(findWantedCommits, { commits: commitIds })) {
+    const commits = await readHistory(wanted.nid)
     if (!commits) {
-      unread.add(sought.commit_id)
+      unread.add(wanted.commit_id)
       continue
     }
-    const events = commits.filter((event) => parts.recorders.has(event.recorder) && tellsOf(sought, event))
+    const events = commits.filter((event) => parts.recorders.has(event.recorder) && matchesCommit(wanted, event))
     if (events.length === 0) continue
     const hashes = events.map(({ transactionHash }) => transactionHash)
-    const foreign = await parts.database.query(findForeign, { hashes, commit: sought.commit_id })
+    const foreign = await parts.database.query(findForeign, { hashes, commit: wanted.commit_id })
     const theirs = new Map(foreign.map(({ hash, commits }) => [hash, commits]))
     const own = events.find((event, index) => {
       const before = events.slice(0, index).filter(({ transactionHash }) => transactionHash === event.transactionHash)
@@ -103,28 +101,28 @@ export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]
     })
     if (!own) continue
     taken.add(own)
-    found.set(sought.commit_id, own)
+    found.set(wanted.commit_id, own)
   }
   return { found, unread }
 }
 
 /**
- * Seeks unsigned commits on the chain, and takes down as included what lies there deep enough. Returns all that are there, and
- * those of which it is not known yet. It writes under the lease of that name, which is held.
+ * Looks for unsigned commits on the chain, and marks those with enough confirmations as included. Returns all commits it found and all
+ * with an unread history. The caller must hold the lease `leaseName`.
  */
-export const noteFound = async (
-  parts: SeekParts,
+export const markFoundCommits = async (
+  parts: SearchParts,
   leaseName: string,
   headNumber: number,
   commitIds: readonly string[],
-): Promise<Sighting & { noted: ReadonlySet<string> }> => {
-  const { found, unread } = await seekCommits(parts, commitIds)
+): Promise<SearchResult & { noted: ReadonlySet<string> }> => {
+  const { found, unread } = await findCommitEvents(parts, commitIds)
   const noted = new Set<string>()
   for (const [commitId, event] of found) {
     if (headNumber - event.blockNumber < parts.confirmations) continue
     const { transactionHash: hash, blockNumber, blockHash, recorder, commitData } = event
     const [transaction, receipt] = await readPlaced(parts, hash)
-    // A long history is read over many steps: the chain may have changed since.
+    // Reading a long history takes many steps, so check for a reorg.
     if (transaction?.blockHash !== blockHash || receipt?.blockHash !== blockHash) continue
     const position = commitLogsOf(receipt).findIndex(({ logIndex }) => Number(logIndex) === event.logIndex)
     const cost = costsOf(receipt)[position]
@@ -144,9 +142,9 @@ export const noteFound = async (
   return { found, unread, noted }
 }
 
-/** A transaction with its receipt; null where the node has none. */
+/** Returns a transaction with its receipt. Each is null if the node does not have it. */
 const readPlaced = async (
-  { rpc }: SeekParts,
+  { rpc }: SearchParts,
   hash: string,
 ): Promise<[TransactionReply | null, ReceiptReply | null]> => {
   const [transaction, receipt] = await rpc.batch([
@@ -157,14 +155,14 @@ const readPlaced = async (
 }
 
 /**
- * Whether the chain has a commit that cannot be signed here; then it is taken down as included. Asked before such a commit is
- * refunded: a database that came back from a backup may not know that it was signed and sent. Raises UNAVAILABLE while the
- * chain cannot tell for good: it is away, the block is not deep enough, or something of ours waits in the pool.
+ * Returns true if the chain has a commit that cannot be signed here, and marks it as included. Called before such a commit is refunded,
+ * because a restored database may lack its transaction. Throws UNAVAILABLE while the result is not final: the node does not answer, the
+ * block has too few confirmations, or a transaction of ours is in the pool.
  */
-export const takeFromChain = async (parts: SeekParts, leaseName: string, commitId: string): Promise<boolean> => {
+export const reconcileFromChain = async (parts: SearchParts, leaseName: string, commitId: string): Promise<boolean> => {
   const recorders = [...parts.recorders]
   const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
-  const { found, unread, noted } = await noteFound(parts, leaseName, head.number, [commitId])
+  const { found, unread, noted } = await markFoundCommits(parts, leaseName, head.number, [commitId])
   if (noted.has(commitId)) return true
   const notYet = (why: string) => unavailable('The chain', new Error(why))
   if (unread.has(commitId)) throw notYet('the long history of the asset is still being read')
@@ -179,31 +177,29 @@ export const takeFromChain = async (parts: SeekParts, leaseName: string, commitI
   return false
 }
 
-/** A commit's part of what its transaction cost. */
+/** A commit's share of the cost of its transaction. */
 export interface Cost {
   gas: number
-  /** Wei. */
   fee: bigint
 }
 
-/** The events of commits that a transaction left behind, in their order. None when it failed, or went where there is no registry. */
+/** Returns the commit events of a transaction, in order. Returns none if it failed or was sent to another contract. */
 export const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
   hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
 
 /**
- * What each event of a transaction cost: gas and fee are shared by the bytes that the events carry. Each takes what all up to it
- * would cost together, rounded down, less what those before it took; so the shares sum to the whole, to the wei, and
- * anybody can work them out from the receipt.
+ * Splits the gas and the fee of a transaction among its commits, by the size of their event data. Each share is the rounded-down cumulative
+ * cost minus the previous shares. The shares therefore sum exactly to the total, and anyone can compute them from the receipt.
  */
 export const costsOf = (receipt: ReceiptReply): Cost[] => {
   const sizes = commitLogsOf(receipt).map(({ data }) => BigInt(data.length))
-  const gas = shareOut(BigInt(receipt.gasUsed ?? '0x0'), sizes)
-  const fees = shareOut(feeOf(receipt), sizes)
+  const gas = splitByWeight(BigInt(receipt.gasUsed ?? '0x0'), sizes)
+  const fees = splitByWeight(feeOf(receipt), sizes)
   return sizes.map((_, index) => ({ gas: Number(gas[index]), fee: fees[index]! }))
 }
 
-/** Shares an amount out by these weights, of which none is 0. */
-const shareOut = (amount: bigint, weights: readonly bigint[]): bigint[] => {
+/** Splits an amount in proportion to positive weights. */
+const splitByWeight = (amount: bigint, weights: readonly bigint[]): bigint[] => {
   const whole = weights.reduce((sum, weight) => sum + weight, 0n)
   let before = 0n
   let taken = 0n
@@ -215,12 +211,12 @@ const shareOut = (amount: bigint, weights: readonly bigint[]): bigint[] => {
   })
 }
 
-/** Pages of one asset in one step of the relay; each is one question of the node. */
+/** Maximum number of pages read per asset in one step of the relay. Each page is one request. */
 const PAGES_AT_ONCE = 4
-/** Assets whose reading is remembered. One that is forgotten is read from its beginning again. */
+/** Maximum number of assets whose reading position is stored. The oldest one is dropped and starts again. */
 const MEMORY = 1_000
 
-/** Reads what our accounts wrote about assets, a few pages a step; asking again goes on where the last step ended. */
+/** Creates a reader of what our accounts wrote about assets. Each call reads a few pages and continues where the last one ended. */
 export const createHistories = (readOwn: Registry['readOwn']) => {
   const reading = new Map<string, { pages: AsyncIterator<ChainCommit[]>; found: ChainCommit[] }>()
 

@@ -1,6 +1,6 @@
 /**
- * What became of what was sent: where commits are in the chain, and that they are settled, displaced or released. The
- * conditions on status and lane are those of the partial indexes that `statements.ts` names.
+ * Statements that follow sent commits until they are final. The conditions on status and lane must match the partial indexes named in
+ * `relay.sql.ts`.
  */
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../../db/sql.ts'
 import { eventSql } from '../../modules/events/event-sql.ts'
@@ -8,14 +8,14 @@ import { commitStatus, pinTreesSql } from './commit-signer.sql.ts'
 import { transactionsOfSql } from './relay.sql.ts'
 
 const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
-/** A commit, and the block that it is said to be in. */
+/** A commit and the block that contains it according to the database. */
 export type BlockRow = RowOf<typeof blockColumns>
 
 const includedColumns = { ...blockColumns, hash: text, position: smallint, gas_used: orNull(int) }
-/** A commit that is in a block and not settled; `gas_used` is null while no receipt told it. */
+/** A commit in a block that is not final yet. `gas_used` is null until its receipt is read. */
 export type IncludedRow = RowOf<typeof includedColumns>
 
-/** The commits of a lane that are in a block and not settled. */
+/** Returns the commits of a lane that are in a block but not final. */
 export const findIncluded = statement(
   'relay_included',
   { parameters: { lane: text }, columns: includedColumns },
@@ -23,7 +23,7 @@ export const findIncluded = statement(
    where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $lane`,
 )
 
-/** What is included of `lanes`, up to a block if one is given: the newest, among the last of each lane. */
+/** Returns the newest included commit of `lanes`, optionally up to a block. Searches the last 10,000 commits of each lane. */
 export const findNewestPlaced = statement(
   'relay_newest_placed',
   { parameters: { lanes: arrayOf(text), upTo: orNull(int) }, columns: blockColumns },
@@ -37,7 +37,7 @@ export const findNewestPlaced = statement(
    order by r.block_number desc limit 1`,
 )
 
-/** Commits that are in blocks, in step with the hashes of their transactions and blocks, and with what they cost: gas and wei. */
+/** Marks commits as included. The arrays are parallel. `fees` is in wei. */
 export const markIncluded = statement(
   'relay_mark_included',
   {
@@ -58,8 +58,8 @@ export const markIncluded = statement(
 )
 
 /**
- * A commit that was on the chain before it was signed here; `signature` of the tree as the chain tells it. What makes a
- * commit ready otherwise is made up for.
+ * Marks a commit as included that was found on the chain before it was signed here. `signature` is the tree's signature on the chain.
+ * Also pins the tree, because the commit skipped its preparation.
  */
 export const markFound = statement(
   'relay_mark_found',
@@ -86,7 +86,7 @@ export const markFound = statement(
    ${pinTreesSql('included_relay')}`,
 )
 
-/** The block of these commits is gone. One that was found on the chain, and whose bytes we never had, is to be signed. */
+/** Marks commits as displaced by a reorg. A commit whose transaction is not stored returns to PENDING and is signed again. */
 export const markDisplaced = statement(
   'relay_mark_displaced',
   { parameters: { commits: arrayOf(uuid) } },
@@ -102,8 +102,8 @@ export const markDisplaced = statement(
 )
 
 /**
- * The events of what the part `settled_relays` holds, in their authors' feeds. Wallets are locked in one order, so that two
- * lanes that settle commits of the same people never wait for each other.
+ * SQL that adds events for the rows of the CTE `settled_relays` to their authors' feeds. It locks the wallets in a fixed order, so that two
+ * lanes cannot deadlock.
  */
 const finalEventsSql = `
    authors as (
@@ -130,8 +130,8 @@ const finalEventsSql = `
    })}`
 
 /**
- * Settled for good, where its block is still the one of that hash. What a commit of a deleted asset told is erased now: until here
- * the tree had to be kept, because the commit was paid for and belongs on the chain.
+ * Marks commits as final if their block hash is unchanged. Also erases the content of a deleted asset's commit. It had to be kept until now,
+ * because a paid commit must still reach the chain.
  */
 export const markFinal = statement(
   'relay_mark_final',
@@ -154,7 +154,7 @@ export const markFinal = statement(
    update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
 )
 
-/** What commits cost, for those of which no receipt told it when they were found: gas and wei. */
+/** Stores the cost of commits that were marked as included without a receipt. `fees` is in wei. */
 export const storeCosts = statement(
   'relay_store_costs',
   { parameters: { commits: arrayOf(uuid), gas: arrayOf(int), fees: arrayOf(numeric) } },
@@ -163,7 +163,7 @@ export const storeCosts = statement(
    where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.gas_used is null`,
 )
 
-/** Which commits of a lane have the nonces from `from` to just below `below`, in order. `has_bytes`: we have what was sent. */
+/** Returns the commits of a lane with nonces in [`from`, `below`), in order. `has_bytes` is true if their transaction is stored. */
 export const findNonces = statement(
   'relay_nonces',
   {
@@ -176,7 +176,7 @@ export const findNonces = statement(
    where lane = $lane and nonce >= $from and nonce < $below order by nonce`,
 )
 
-/** Back among the unsigned, when their nonce is used up without effect. */
+/** Returns commits to PENDING after their nonce was used without effect. */
 export const releaseCommits = statement(
   'relay_release',
   { parameters: { commits: arrayOf(uuid), nonce: int } },

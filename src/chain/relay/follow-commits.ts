@@ -1,4 +1,4 @@
-/** Reads what became of sent transactions: included, settled, displaced, or without effect. */
+/** Follows sent transactions until they are final, displaced by a reorg, or known to have had no effect. */
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import { toId } from '../../shared/ids.ts'
 import { fromUnits } from '../../shared/money.ts'
@@ -7,7 +7,7 @@ import { feeOf, type ReceiptReply } from '../replies.ts'
 import { resultOf } from '../rpc.ts'
 import { nonceOf } from '../transaction.ts'
 import { type ChainView, findSpender, readBlockHashes } from '../view.ts'
-import { type Cost, costsOf, readingOnce, seekCommits } from './find-on-chain.ts'
+import { type Cost, costsOf, findCommitEvents, withHistoryCache } from './find-on-chain.ts'
 import {
   type BlockRow,
   findIncluded,
@@ -22,40 +22,40 @@ import { findRaw, findSigned, type InFlightRow } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 import { isDisplaced } from './stale-node-guard.ts'
 
-/** What became of a transaction: the receipt that has the events of its commits, and what each of these cost. */
+/** A transaction in a block, with its receipt and the cost of each commit. */
 interface Inclusion {
   row: InFlightRow
   receipt: ReceiptReply
   costs: readonly Cost[]
 }
 
-const tellIncluded = ({ meter, tracer }: RelayParts, { row, receipt }: Inclusion) => {
+const recordInclusion = ({ meter, tracer }: RelayParts, { row, receipt }: Inclusion) => {
   meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(feeOf(receipt))))
   const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': Number(receipt.blockNumber) }
   for (const trace of row.traces) tracer.note(trace, 'relay include', { facts }, row.age * 1_000)
 }
 
-/** Transactions without effect after which a commit is given up. */
+/** Number of transactions without effect after which a commit fails. */
 const ATTEMPT_LIMIT = 3
-/** Receipts asked for at once: each has the events of all its commits, and nodes bound their answers. */
+/** Receipts per RPC batch. Each contains the events of all its commits, and nodes limit the size of a response. */
 const RECEIPTS_AT_ONCE = 16
-/** Commits written in one statement. */
+/** Maximum number of commits per statement. */
 const COMMITS_AT_ONCE = 500
 
-const inParts = <Item>(items: readonly Item[]): Item[][] =>
+const inChunks = <Item>(items: readonly Item[]): Item[][] =>
   Array.from({ length: Math.ceil(items.length / COMMITS_AT_ONCE) }, (_, index) =>
     items.slice(index * COMMITS_AT_ONCE, (index + 1) * COMMITS_AT_ONCE),
   )
 
 /**
- * Brings the rows of a lane up to what the chain says in `view`. Only nonces below the account's count can have a
- * receipt, and nothing changes while head and count stay.
+ * Updates the rows of a lane from the chain's state in `view`. Only nonces below the account's transaction count can have a receipt. Does
+ * nothing if head and count are unchanged.
  */
 export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const moment = `${view.head.hash}:${count}`
   if (lane.seen === moment) return
-  // Set before anything is read: what is found and taken down meanwhile clears it, and must not be passed over.
+  // Set this before reading. Code that runs meanwhile clears it to request another pass, and that must not be overwritten.
   lane.seen = moment
   let isSettled = false
   try {
@@ -69,14 +69,14 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   }
 }
 
-/** Returns whether every row has its outcome. */
+/** Returns true if every row has its outcome. */
 const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
   const receipts = await fetchReceipts(
     parts,
     rows.flatMap((row) => row.hashes),
   )
   const included: Inclusion[] = []
-  const seeking = readingOnce(parts)
+  const seeking = withHistoryCache(parts)
   let settledAll = true
   for (const row of rows) {
     const found = row.hashes.flatMap((hash) => receipts.get(hash) ?? [])
@@ -95,7 +95,7 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     const commits = included.flatMap(({ row, receipt, costs }) =>
       row.commits.map((commit, index) => ({ commit, receipt, cost: costs[index]! })),
     )
-    for (const some of inParts(commits)) {
+    for (const some of inChunks(commits)) {
       await parts.lease.write(lane.name, markIncluded, {
         commits: some.map(({ commit }) => commit),
         hashes: some.map(({ receipt }) => receipt.transactionHash),
@@ -105,12 +105,11 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
         fees: some.map(({ cost }) => String(cost.fee)),
       })
     }
-    for (const each of included) tellIncluded(parts, each)
+    for (const each of included) recordInclusion(parts, each)
   }
   return settledAll
 }
 
-/** The receipts that the node shows of these transactions. */
 const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly string[]) => {
   const receipts = new Map<string, ReceiptReply>()
   for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
@@ -124,10 +123,10 @@ const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly 
   return receipts
 }
 
-/** The receipt that has the events of all commits of a row. A call to an address without a contract succeeds and logs nothing. */
+/** Returns the receipt with the events of all commits of a row. A call to an address without a contract succeeds without events. */
 const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]): Inclusion | undefined => {
   for (const receipt of receipts) {
-    // In an earlier transaction of another nonce a commit may have had another place.
+    // The commit may have had another position in an earlier transaction.
     const first = row.positions[row.hashes.indexOf(receipt.transactionHash)] ?? 0
     const shares = costsOf(receipt)
     const costs = row.places.flatMap((place) => shares[place - row.places[0]! + first] ?? [])
@@ -136,7 +135,7 @@ const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]): Inclu
   return undefined
 }
 
-/** Settles what is deep enough and finds what lost its block. Returns whether to look again: a block was not there. */
+/** Finalizes commits with enough confirmations and handles reorgs. Returns true if a block was missing, so that it is checked again. */
 const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Promise<boolean> => {
   const rows = await parts.database.query(findIncluded, { lane: lane.address })
   if (rows.length === 0) return false
@@ -146,7 +145,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)
   await addCosts(parts, lane, deep)
-  for (const settled of inParts(deep)) {
+  for (const settled of inChunks(deep)) {
     await parts.lease.write(lane.name, markFinal, {
       commits: settled.map((row) => row.commit_id),
       blockHashes: settled.map((row) => row.block_hash),
@@ -156,7 +155,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
   return rows.some((row) => canonical.get(row.block_number) !== row.block_hash)
 }
 
-/** What was found by the registry's record, because its receipt was not shown, gets to know what it cost before it is settled. */
+/** Stores the costs of commits that were found through the registry's events, before they become final. */
 const addCosts = async (parts: RelayParts, lane: Lane, rows: readonly IncludedRow[]) => {
   const unknown = rows.filter((row) => row.gas_used === null)
   const receipts = await fetchReceipts(parts, [...new Set(unknown.map(({ hash }) => hash))])
@@ -173,7 +172,7 @@ const addCosts = async (parts: RelayParts, lane: Lane, rows: readonly IncludedRo
   })
 }
 
-/** Back to sent, and to be sent again: the pool may have dropped it together with the block. */
+/** Returns commits of lost blocks to BROADCAST and schedules them to be sent again, because the pool may have dropped them. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
   await parts.lease.write(lane.name, markDisplaced, { commits: rows.map((row) => row.commit_id) })
   for (const row of rows) lane.sentAt.delete(row.nonce)
@@ -185,8 +184,8 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
 }
 
 /**
- * The nonce is used, and no receipt tells of a commit. A used nonce is ours until the chain says otherwise, and a new one is
- * taken only once that is settled as deep as a commit would be; otherwise both might count.
+ * Handles a used nonce without an event of its commits. The commits are signed again only after this outcome has as many confirmations as a
+ * commit needs. Otherwise both transactions could take effect.
  */
 const settleWithoutEffect = async (
   parts: RelayParts,
@@ -225,11 +224,11 @@ const settleWithoutEffect = async (
 }
 
 /**
- * Takes down what the registry's own events have of a transaction's commits, whatever receipts say. Returns those that it has not;
- * none while histories are still being read, so that nothing else is decided meanwhile.
+ * Marks those commits of a transaction as included that the registry's events contain. Returns the others. Returns none while a history
+ * is incomplete, so that nothing is decided too early.
  */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: InFlightRow): Promise<string[]> => {
-  const { found, unread } = await seekCommits(parts, commits)
+  const { found, unread } = await findCommitEvents(parts, commits)
   const there = [...found]
   if (there.length > 0) {
     await parts.lease.write(lane.name, markIncluded, {
@@ -244,7 +243,7 @@ const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: I
   return unread.size > 0 ? [] : commits.filter((commit) => !found.has(commit))
 }
 
-/** These commits are signed anew; one that was in too many transactions without effect is refunded. */
+/** Releases commits to be signed again. Refunds a commit that was in too many transactions without effect. */
 const release = async (
   parts: RelayParts,
   lane: Lane,

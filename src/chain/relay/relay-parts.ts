@@ -1,4 +1,4 @@
-/** What the relay is made from, what it tells of itself, and how often it looks. */
+/** Options, state and shared dependencies of the relay. */
 
 import { getAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
@@ -17,79 +17,76 @@ import type { ChainCommit, Registry } from '../registry/registry.ts'
 import type { Rpc } from '../rpc.ts'
 import { findAllLanes } from './relay.sql.ts'
 
-/** What the relay works with, and how patient it is. */
+/** Options of the relay. */
 export interface RelayOptions {
   database: Database
-  /** For the connection that holds the relay's locks: a session of its own, not through a statement pooler. */
+  /** Connection URL for the leases. It must not go through a pooler in statement mode. */
   databaseUrl: string
   registry: Registry
   contentStore: ContentStore
   custody: Custody
   log: Log
-  /** Nobody counts when it is missing. */
   meter?: Meter
-  /** Nobody follows commits when it is missing. */
   tracer?: Tracer
   describe: DescribeCommit
-  /** Private keys, one for each lane. The first one deploys the registry where there is none. */
+  /** Private keys, one per lane. The first account deploys the registry if it is missing. */
   relayKeys: readonly string[]
-  /** Addresses of accounts that were ours, which the database need not know. */
+  /** Addresses of relay accounts that were used earlier. The database may not contain them. */
   earlierRelays?: readonly string[]
-  /** Blocks on top of a commit's block until it is FINAL; 0 settles it with its own block. */
+  /** Number of blocks above a commit's block until it is FINAL. With 0 it is final in its own block. */
   confirmations: number
-  /** Wei; nothing above is ever offered. */
+  /** Maximum fee per gas in wei. */
   maxFeePerGas: bigint
-  /** Commits in one transaction at most, where the registry takes several; 64 when missing. */
+  /** Maximum number of commits per transaction, if the registry supports batches. Default: 64. */
   commitsPerTransaction?: number
-  /** Transactions of a lane that are in no block yet, at most; 64 when missing: nodes promise an account few places. */
+  /** Maximum number of pending transactions per lane. Default: 64, because nodes limit them per account. */
   transactionsUnderWay?: number
-  /** Milliseconds that a node may take to show the receipt of a nonce that is used; 10,000 when missing. */
+  /** Time in milliseconds for a node to return the receipt of a used nonce. Default: 10,000. */
   receiptPatience?: number
   /**
-   * Milliseconds for which a node is not believed that shows less than was seen before, or counts transactions that nobody
-   * knows of; 120,000 when missing. Short where there is one node only.
+   * Time in milliseconds for which an inconsistent node is not trusted: one whose head moved back, or that counts unknown transactions.
+   * Default: 120,000. It can be short if there is only one node.
    */
   doubtPatience?: number
-  /** Milliseconds that a gap between an account's count and what waits must last before it is closed; 3,000 when missing. */
+  /** Minimum duration in milliseconds of a nonce gap before it is closed. Default: 3,000. */
   gapPatience?: number
-  /** Other pauses between looks than those of `defaultPauses`. */
+  /** Overrides of `defaultPauses`. */
   pauses?: Partial<RelayPauses>
 }
 
-/** Milliseconds between two looks. */
+/** Pauses between two steps, in milliseconds. */
 export interface RelayPauses {
-  /** Without work. */
+  /** Pause without work. */
   idle: number
-  /** Without commits on their way, until the chain is looked at all the same: it may have lost blocks that counted as settled. */
+  /** Interval at which the chain is checked while no commits are pending. It may have lost blocks that counted as final. */
   resting: number
-  /** While transactions wait for a block. */
+  /** Pause while transactions are pending. */
   waiting: number
-  /** After sending. */
+  /** Pause after sending. */
   sent: number
-  /** Gathers what arrives together. */
+  /** Pause after a wake-up, so that commits that arrive together are sent together. */
   woken: number
-  /** After failures: it doubles from a quarter of a second up to this. */
+  /** Maximum delay of the exponential backoff after failures. It starts at 250 ms. */
   longestBackoff: number
 }
 
-/** What the relay is doing, for an operator. `standby`: another process has the lanes. `waiting`: see `lastError`. */
+/** Status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
 export interface RelayStatus extends RelayLoad {
   lastError: string | null
   chainId: number | null
   registry: string | null
 }
 
-/** The part that gets commits onto the chain. */
+/** Writes accepted commits to the chain. */
 export interface Relay extends WatchedRelay {
   start(): void
-  /** Says that a commit was accepted. Returns at once. */
+  /** Signals that a commit was accepted. Returns immediately. */
   wake(): void
-  /** Fulfilled when the step in hand is finished and the lanes are given up. */
+  /** Stops the relay. Resolves after the current step and the release of the leases. */
   stop(): Promise<void>
   status(): RelayStatus
 }
 
-/** Where nothing else is said. */
 export const defaultPauses: RelayPauses = {
   idle: 1_000,
   resting: 60_000,
@@ -99,7 +96,7 @@ export const defaultPauses: RelayPauses = {
   longestBackoff: 3_000,
 }
 
-/** What every part of the relay works with. */
+/** Dependencies and settings that all parts of the relay share. */
 export interface RelayParts {
   database: Database
   lease: Lease
@@ -110,61 +107,60 @@ export interface RelayParts {
   tracer: Tracer
   describe: DescribeCommit
   chainId: number
-  /** Address of the registry. */
   registry: string
-  /** What the registry has of an asset and our accounts wrote. */
+  /** Reads what our accounts wrote about an asset. */
   readHistory: ReadHistory
-  /** Accounts of ours, also earlier ones. */
+  /** Addresses of our relay accounts, current and earlier. */
   recorders: ReadonlySet<string>
-  /** Has what this account carries looked at until it is final, though no block comes and nothing is signed by it any more. */
+  /** Follows the account's commits until they are final, even if it signs nothing any more. */
   followLane(account: string): void
-  /** Milliseconds that a node may take to show the receipt of a nonce that is used. */
+  /** Time in milliseconds for a node to return the receipt of a used nonce. */
   receiptPatience: number
-  /** Milliseconds for which a node is not believed that contradicts what was seen, or counts what nobody knows of. */
+  /** Time in milliseconds for which an inconsistent node is not trusted. */
   doubtPatience: number
-  /** Milliseconds that a gap must last before it is closed: a node may be a block behind another. */
+  /** Minimum duration in milliseconds of a nonce gap before it is closed. A node may be one block behind another. */
   gapPatience: number
-  /** Blocks on top of a commit's block until it is settled. */
+  /** Number of blocks above a commit's block until it is final. */
   confirmations: number
-  /** Wei; nothing above is ever offered. */
+  /** Maximum fee per gas in wei. */
   maxFeePerGas: bigint
-  /** Commits in one transaction at most; 1 where the registry takes no more. */
+  /** Maximum number of commits per transaction. 1 if the registry does not support batches. */
   commitsPerTransaction: number
 }
 
 /**
- * One relay account and its nonces, in order. What stands here is only memory of what was done lately: everything that
- * must survive is in the database, and a fresh lane does the right thing with it.
+ * One relay account and its sequence of nonces. The fields are only a cache: everything that must survive is in the database, and a new
+ * lane continues from there.
  */
 export interface Lane {
   address: string
-  /** Of its lease. */
+  /** Name of the lease. */
   name: string
-  /** Missing for an account that is no longer configured: what it signed is still sent and followed. */
+  /** Undefined for an account that is no longer configured. Its signed transactions are still sent and followed. */
   signer: { account: RelayAccount; index: number; lanes: number } | undefined
-  /** The chain as it was when receipts were last read; equal means there is nothing new. */
+  /** Head and transaction count at the last read of receipts. If both are unchanged, there is nothing new. */
   seen: string
-  /** When bytes were last taken by the node, by nonce; nothing of those that it has refused since. */
+  /** Time at which a node last accepted a nonce's transaction, by nonce. Deleted when a node rejects it. */
   sentAt: Map<number, number>
-  /** How often in a row the node refused the newest bytes of a nonce, by hash. */
+  /** Number of consecutive rejections of a transaction, by hash. */
   refusals: Map<string, number>
-  /** The head's number when a transaction was first seen waiting, by hash. */
+  /** Head number at which a transaction was first seen pending, by hash. */
   waitingFrom: Map<string, number>
-  /** When to look for what became of a used nonce without a receipt, by nonce. */
+  /** Time at which a used nonce without a receipt is investigated, by nonce. */
   missingUntil: Map<number, number>
-  /** The account's count when it was last ahead of what the database knows. */
+  /** The last transaction count of the account that was ahead of the database. */
   countAhead: number | undefined
-  /** Since when transactions wait in the node's pool that the database does not know. */
+  /** Time since when the node's pool contains transactions that the database does not know. */
   strangersSince: number | undefined
-  /** Since when the account's count is higher than anything accounts for. */
+  /** Time since when the account's transaction count cannot be explained. */
   doubtedSince: number | undefined
   gapSince: number | undefined
-  /** Empty transactions sent for nonces that nothing of ours takes. */
+  /** Empty transactions sent to fill nonce gaps, by nonce. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
   dedupers: Record<Topic, LogDeduper>
 }
 
-/** A lane that knows nothing yet. Without a signer it only sends and follows what was signed. */
+/** Creates a lane. Without a signer it only sends and follows existing transactions. */
 export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   address,
   name: `relay:${address}`,
@@ -203,7 +199,7 @@ type Topic = keyof typeof recovered
 export const reportLane = ({ log }: Pick<RelayParts, 'log'>, lane: Lane, topic: Topic, problem?: Problem): void =>
   logOnce(log, lane.dedupers[topic], problem, recovered[topic], { lane: lane.address })
 
-/** Forgets what is no longer on its way. */
+/** Removes cached data of transactions that are no longer pending. */
 export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; hash: string }[]) => {
   const nonces = new Set(inFlight.map((row) => row.nonce))
   const hashes = new Set(inFlight.map((row) => row.hash))
@@ -215,27 +211,27 @@ export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; ha
   }
 }
 
-/** An address as the events of the chain are told, however somebody wrote it down. */
-const asTold = (address: string) => getAddress(address.toLowerCase())
+/** Returns an address with EIP-55 checksum, as decoded events have it. */
+const toChecksumAddress = (address: string) => getAddress(address.toLowerCase())
 
-/** Their addresses. `named`: what the configuration knows of them. */
+/** Returns the addresses of all relay accounts: the configured ones in `named`, and those that any commit used. */
 export async function findRecorders(
   { query }: { query: Query },
   named: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const carried = (await query(findAllLanes)).map(({ lane }) => lane)
-  return new Set([...named.map(asTold), ...carried])
+  return new Set([...named.map(toChecksumAddress), ...carried])
 }
 
-/** Stored bytes that may be sent. */
+/** A stored transaction that may be sent. */
 export interface Outgoing {
   nonce: number
   hash: string
   raw: Uint8Array
-  /** What it carries, and where each of these began. */
+  /** Commits in this transaction, and their trace contexts. */
   commits: readonly string[]
   traces: readonly Origin[]
 }
 
-/** Oldest first; undefined as long as it is not read to its end: asking again goes on. Raises UNAVAILABLE, RpcError. */
+/** Returns the history of an asset, oldest first. Undefined until it is read completely: call again. Throws UNAVAILABLE, RpcError. */
 export type ReadHistory = (nid: string) => Promise<ChainCommit[] | undefined>

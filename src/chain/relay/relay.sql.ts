@@ -1,7 +1,7 @@
 /**
- * What the lanes read and write. A commit without a lane is unsigned; one with a lane has its bytes stored. The
- * conditions on status and lane are written as the partial indexes `commit_relays_ready_idx` and
- * `commit_relays_open_idx` have them: what is settled, which is nearly everything, is never looked at.
+ * Statements of the relay's lanes. A commit without a lane is unsigned; one with a lane has a stored transaction. The conditions on status
+ * and lane must match the partial indexes `commit_relays_ready_idx` and `commit_relays_open_idx`. They exclude final commits, which are
+ * nearly all rows.
  */
 import { settingKeys } from '../../db/key-value-store.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../db/sql.ts'
 import { predecessorSql } from './commit-signer.sql.ts'
 
-/** The order makes the planner go by the indexes, also while its statistics are stale. */
+/** Returns true if any commit is ready or pending. `order by` makes the planner use the indexes even with outdated statistics. */
 export const hasOpenCommits = statement(
   'relay_has_open',
   { columns: { open: boolean } },
@@ -35,7 +35,7 @@ export const hasOpenCommits = statement(
      ) is not null as open`,
 )
 
-/** Lanes that still carry something, also those whose key is no longer configured. */
+/** Returns lanes with pending commits, including lanes whose key is no longer configured. */
 export const findOpenLanes = statement(
   'relay_open_lanes',
   { columns: { lane: text } },
@@ -44,8 +44,8 @@ export const findOpenLanes = statement(
 )
 
 /**
- * Accounts that ever carried a commit. From one to the next by the index of lanes, whose order is asked for: where one account carried nearly all,
- * the planner would read all.
+ * Returns the accounts that ever sent a commit. The recursive query jumps through the index from lane to lane. A plain `distinct` would
+ * read all rows.
  */
 export const findAllLanes = statement(
   'relay_all_lanes',
@@ -60,7 +60,7 @@ export const findAllLanes = statement(
    select lane from known order by lane`,
 )
 
-/** Every transaction that was ever signed for a commit: its hash, and the commit's place among those that it carries. */
+/** SQL for all transactions that were ever signed for a commit, with the commit's position in each. */
 export const transactionsOfSql = (commit: string) => `(
      select hash, 0::smallint as position from chain_transactions where commit_id = ${commit}
      union all select hash, position from chain_transaction_members where commit_id = ${commit})`
@@ -77,20 +77,20 @@ const candidateColumns = {
   trace: orNull(text),
   creator_address: text,
   committer_address: text,
-  /** It was accepted before the chain was seen to be ahead of the database: it may be there already. */
+  /** True if the commit was accepted before the chain was found to be ahead of the database, so it may be on the chain already. */
   doubtful: boolean,
-  /** Set while the commit before this one is itself unsigned. */
+  /** Previous commit of the asset, if it is unsigned. */
   unsigned_predecessor: orNull(uuid),
-  /** It was signed before, and that had no effect: what may have been its fault must not hold up others again. */
+  /** True if an earlier transaction of the commit had no effect. It is sent alone so that it cannot make other commits fail. */
   goes_alone: boolean,
 }
 
-/** A commit that may be signed, with all that its description needs. */
+/** A commit that may be signed, with the data of its description. */
 export type CandidateRow = RowOf<typeof candidateColumns>
 
 /**
- * Commits of a lane that are ready, oldest first; `index` is the lane's among so many `lanes`. A commit whose predecessor is
- * on its way in another lane waits until that one is in the chain.
+ * Returns the commits of a lane that are ready, oldest first. `index` is the lane's index among `lanes` lanes. A commit whose predecessor
+ * is pending in another lane waits until that is on the chain.
  */
 export const findCandidates = statement(
   'relay_candidates',
@@ -113,14 +113,14 @@ export const findCandidates = statement(
    limit $limit`,
 )
 
-/** The highest nonce ever taken on a lane. */
+/** Returns the highest nonce ever assigned on a lane. */
 export const findLastNonce = statement(
   'relay_last_nonce',
   { parameters: { lane: text }, columns: { nonce: orNull(int) } },
   'select max(nonce) as nonce from commit_relays where lane = $lane',
 )
 
-/** Transactions of a lane, one in each place; `fees` and `tips` in wei. */
+/** Parameters for transactions of a lane. The arrays are parallel. `fees` and `tips` are in wei. */
 const transactions = {
   lane: text,
   nonces: arrayOf(int),
@@ -132,7 +132,7 @@ const transactions = {
 const signedSql = `signed as (
      select * from unnest($nonces, $hashes, $raws, $fees, $tips) as t (nonce, hash, raw, fee, tip)
    )`
-/** Stores what the part `signed` has, for the commits that the part `signed_relays` holds. */
+/** SQL that stores the transactions of the CTE `signed` for the commits of the CTE `signed_relays`. */
 const storeTransactionsSql = `inserted_transactions as (
      insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
      select signed.hash, signed_relays.commit_id, signed.raw, signed.fee, signed.tip
@@ -144,7 +144,7 @@ const storeTransactionsSql = `inserted_transactions as (
      from signed join signed_relays using (nonce) where signed_relays.position > 0
    )`
 
-/** Takes nonces for commits, `commits`, `commitNonces` and `positions` in step. Returns what was taken. */
+/** Assigns nonces to commits and stores their transactions. `commits`, `commitNonces` and `positions` are parallel arrays. */
 export const storeSigned = statement(
   'relay_store_signed',
   {
@@ -166,7 +166,7 @@ export const storeSigned = statement(
    select commit_id from signed_relays`,
 )
 
-/** The same nonces with higher fees. A transaction of which a commit was settled meanwhile is left alone. Returns the others. */
+/** Stores replacements with higher fees. Skips a transaction if one of its commits is no longer pending. Returns the stored ones. */
 export const storeReplaced = statement(
   'relay_store_replaced',
   { parameters: transactions, columns: { hash: text } },
@@ -187,28 +187,28 @@ export const storeReplaced = statement(
 
 const inFlightColumns = {
   nonce: int,
-  /** Of the newest transaction. */
+  /** Hash of the newest transaction. */
   hash: text,
-  /** The commits that it carries, in their order, and the places that they have in it. */
+  /** Commits in the transaction, and their positions in it. */
   commits: arrayOf(uuid),
   places: arrayOf(smallint),
-  /** Where each of them began. */
+  /** Trace contexts of the commits. */
   traces: arrayOf(orNull(text)),
-  /** Whether a node took it, as far as is known. */
+  /** True if a node accepted the transaction. */
   sent: boolean,
-  /** Of every transaction ever signed for the first of them, and its place in each. */
+  /** Hashes of all transactions of the first commit, and its position in each. */
   hashes: arrayOf(text),
   positions: arrayOf(smallint),
   max_fee_per_gas: numeric,
   max_priority_fee_per_gas: numeric,
-  /** Seconds since the newest transaction was signed, on the database's clock. */
+  /** Seconds since the newest transaction was signed, by the database clock. */
   age: float,
 }
 
-/** A transaction that is signed and not in the chain, as far as is known. */
+/** A signed transaction that is not known to be in a block. */
 export type InFlightRow = RowOf<typeof inFlightColumns>
 
-/** What is signed and not in the chain, in the order of nonces. */
+/** Returns the signed transactions of a lane that are not known to be in a block, by nonce. */
 export const findInFlight = statement(
   'relay_in_flight',
   { parameters: { lane: text }, columns: inFlightColumns },
@@ -229,21 +229,21 @@ export const findInFlight = statement(
    order by r.nonce`,
 )
 
-/** The stored bytes of transactions. */
+/** Returns stored transactions by hash. */
 export const findRaw = statement(
   'relay_raw',
   { parameters: { hashes: arrayOf(text) }, columns: { hash: text, raw: bytes } },
   'select hash, raw from chain_transactions where hash = any ($hashes)',
 )
 
-/** All transactions that were ever signed for these commits, a row for each of a commit's. */
+/** Returns all transactions that were ever signed for these commits, one row per commit and transaction. */
 export const findSigned = statement(
   'relay_signed',
   { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },
   `select item.commit_id, own.hash from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
 )
 
-/** Commits whose bytes a node has taken. */
+/** Marks commits whose transaction was accepted by a node. */
 export const markBroadcast = statement(
   'relay_broadcast',
   { parameters: { commits: arrayOf(uuid) } },
@@ -251,7 +251,7 @@ export const markBroadcast = statement(
    where commit_id = any ($commits) and status = 'PENDING' and lane is not null`,
 )
 
-/** The chain is ahead of the database: what was accepted until now is looked for there before it is signed. */
+/** Records that the chain is ahead of the database. Commits accepted until now are looked up on the chain before they are signed. */
 export const rememberAhead = statement(
   'relay_ahead',
   {},

@@ -1,6 +1,6 @@
 /**
- * The relay gets accepted commits onto the chain exactly once. It never stands in a request's way: requests write rows,
- * the relay works them off, and whatever goes wrong with the chain only makes it later.
+ * The relay writes accepted commits to the chain exactly once. Requests only insert rows and never wait for it, so chain problems delay
+ * commits but do not fail requests.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { explainError } from '../../shared/operator-errors.ts'
@@ -14,7 +14,7 @@ import { WrongChainError } from '../registry/registry.ts'
 import { type ChainView, readBalances, readView } from '../view.ts'
 import { closeGap } from './close-gap.ts'
 import { createPreparer } from './commit-signer.ts'
-import { createHistories, takeFromChain } from './find-on-chain.ts'
+import { createHistories, reconcileFromChain } from './find-on-chain.ts'
 import { follow } from './follow-commits.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay.sql.ts'
 import {
@@ -29,15 +29,15 @@ import {
   type RelayStatus,
 } from './relay-parts.ts'
 import { replaceStuck, send, sendAgain } from './send-commits.ts'
-import { signNext, takesBatches } from './sign-transactions.ts'
-import { createHeadWatch, noteAccountsAhead } from './stale-node-guard.ts'
+import { signNext, supportsBatches } from './sign-transactions.ts'
+import { createHeadGuard, noteAccountsAhead } from './stale-node-guard.ts'
 
-/** Transactions signed in one step. */
+/** Maximum number of transactions signed in one step. */
 const BATCH = 32
 
 /**
- * Creates the relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease.
- * Errors are not thrown: they are logged once per outage.
+ * Creates the relay of this process without starting it. Each lane is served by the process that holds its lease. Errors are logged once
+ * per outage and not thrown.
  */
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log, meter = noopMeter, tracer = noopTracer } = options
@@ -51,9 +51,9 @@ export function createRelay(options: RelayOptions): Relay {
     createLane(account.address, { account, index, lanes: accounts.length }),
   )
   const doubtPatience = options.doubtPatience ?? 120_000
-  const headWatch = createHeadWatch(doubtPatience)
+  const headGuard = createHeadGuard(doubtPatience)
   const inFlightCounts = new Map<string, number>()
-  let cameThroughAt: number | undefined
+  let lastStepAt: number | undefined
   const state: Omit<RelayStatus, 'lanes' | 'stepAge' | 'maxFeePerGas'> = {
     state: 'stopped',
     lastError: null,
@@ -63,13 +63,12 @@ export function createRelay(options: RelayOptions): Relay {
     nextBaseFee: null,
   }
   const readHistories = createHistories(registry.readOwn)
-  /** Has a lane for an account whose commit was found on the chain: it is looked at until it is final, also on a chain that rests. */
+  /** Adds a lane for an account whose commit was found on the chain, so that the commit is followed until it is final. */
   const followLane = (account: string) => {
     const lane = lanes.find(({ address }) => address === account)
     if (lane) lane.seen = ''
     else lanes.push(createLane(account))
   }
-  /** Accounts that are or were ours. */
   const findOurs = () =>
     findRecorders(database, [...accounts.map(({ address }) => address), ...(options.earlierRelays ?? [])])
   const { confirmations } = options
@@ -79,25 +78,25 @@ export function createRelay(options: RelayOptions): Relay {
     lease,
     stopping: stopping.signal,
     idlePause: pauses.idle,
-    async takeFromChain(leaseName, commitId) {
+    async reconcileFromChain(leaseName, commitId) {
       const recorders = await findOurs()
       const readHistory = readHistories(recorders)
-      const seekParts = { database, lease, rpc, log, readHistory, recorders, confirmations, followLane }
-      return takeFromChain(seekParts, leaseName, commitId)
+      const searchParts = { database, lease, rpc, log, readHistory, recorders, confirmations, followLane }
+      return reconcileFromChain(searchParts, leaseName, commitId)
     },
     onReady: () => wake(),
   })
   const deduper = createLogDeduper()
   let running: Promise<void> | undefined
   let parts: RelayParts | undefined
-  /** When the chain was last seen to have all of ours; undefined when it has to be looked at. */
-  let seenWholeAt: number | undefined
-  /** Whether the accounts were held to the chain since the start. */
+  /** Time at which the chain last had all our commits. Undefined if it must be checked. */
+  let lastCompleteAt: number | undefined
+  /** True after the first comparison of the accounts with the database. */
   let isCompared = false
   let isWoken = false
   let wakeUp: (() => void) | undefined
 
-  /** Finds or deploys the registry, and the lanes of accounts that are no longer configured. Undefined on standby. */
+  /** Finds or deploys the registry, and adds lanes of accounts that are no longer configured. Returns undefined on standby. */
   const connect = async (): Promise<RelayParts | undefined> => {
     const [account] = accounts
     if (!account) throw new Error('No relay key is configured; set CHAIN_RELAY_KEYS.')
@@ -132,7 +131,7 @@ export function createRelay(options: RelayOptions): Relay {
     isCompared = true
     const { receiptPatience = 10_000, gapPatience = 3_000 } = options
     const most = options.commitsPerTransaction ?? 64
-    const commitsPerTransaction = most > 1 && (await takesBatches(rpc, address)) ? most : 1
+    const commitsPerTransaction = most > 1 && (await supportsBatches(rpc, address)) ? most : 1
     const readHistory = readHistories(recorders)
     return {
       ...shared,
@@ -149,11 +148,11 @@ export function createRelay(options: RelayOptions): Relay {
     }
   }
 
-  /** One pass over all lanes that are ours. Returns how long to rest, in milliseconds. */
+  /** Runs one step of all lanes that this process holds. Returns the pause in milliseconds. */
   const step = async (): Promise<number> => {
     parts ??= await connect()
     if (!parts) return standBy()
-    if (seenWholeAt !== undefined && performance.now() - seenWholeAt < pauses.resting) {
+    if (lastCompleteAt !== undefined && performance.now() - lastCompleteAt < pauses.resting) {
       const [row] = await database.query(hasOpenCommits)
       if (!row?.open) {
         inFlightCounts.clear()
@@ -173,18 +172,18 @@ export function createRelay(options: RelayOptions): Relay {
       shared.registry,
     )
     await assertSameChain(shared, view)
-    await headWatch.assertNewest(shared, mine, view)
+    await headGuard.assertNewest(shared, mine, view)
     Object.assign(state, { state: 'working', headNumber: view.head.number, nextBaseFee: view.nextBaseFee })
     const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
     const outcomes = results.map((result) => {
       if (result.status === 'rejected') throw result.reason
       return result.value
     })
-    seenWholeAt = outcomes.every(({ hasGap }) => !hasGap) ? performance.now() : undefined
+    lastCompleteAt = outcomes.every(({ hasGap }) => !hasGap) ? performance.now() : undefined
     return Math.min(...outcomes.map(({ pause }) => pause))
   }
 
-  /** Nothing is signed or sent on a chain that is not ours, or that lost the registry: a call into nothing succeeds. */
+  /** Throws if the chain or the registry is missing. A call to an address without a contract would succeed without effect. */
   const assertSameChain = async ({ chainId, registry: address }: RelayParts, view: ChainView) => {
     await registry.assertChain(view.chainId)
     if (view.chainId !== chainId)
@@ -215,7 +214,7 @@ export function createRelay(options: RelayOptions): Relay {
     return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }
   }
 
-  /** Waits, shorter when woken. While something is down, waking does not help. */
+  /** Waits until the time is over or the relay is woken. Ignores wake-ups if `isWakeable` is false. */
   const rest = async (milliseconds: number, isWakeable: boolean) => {
     const ending = new AbortController()
     const signal = AbortSignal.any([ending.signal, stopping.signal])
@@ -225,7 +224,7 @@ export function createRelay(options: RelayOptions): Relay {
     if (isWoken) wakeUp()
     await delay(milliseconds, undefined, { signal }).catch(() => {})
     wakeUp = undefined
-    // Gathers what arrives together into one step.
+    // Wait briefly so that commits that arrive together are handled in one step.
     if (isWoken && isWakeable) await delay(pauses.woken, undefined, { signal: stopping.signal }).catch(() => {})
     isWoken = false
   }
@@ -239,15 +238,15 @@ export function createRelay(options: RelayOptions): Relay {
         const outage = deduper.recovers()
         if (outage) log.info(outage, 'Relay recovered')
         failures = 0
-        cameThroughAt = performance.now()
+        lastStepAt = performance.now()
         state.lastError = null
         await rest(pause, true)
       } catch (error) {
         if (stopping.signal.aborted) break
         failures += 1
-        // After an outage the chain may have lost blocks, and the registry with them.
+        // After an outage the chain may have lost blocks, including the one with the registry.
         parts = undefined
-        seenWholeAt = undefined
+        lastCompleteAt = undefined
         const lastError = explainError(error)
         const isGrave = error instanceof WrongChainError
         const isNew = deduper.fails({ message: 'Relay failed; retrying', reason: lastError })
@@ -286,7 +285,7 @@ export function createRelay(options: RelayOptions): Relay {
     },
     status: () => ({
       ...state,
-      stepAge: cameThroughAt === undefined ? null : performance.now() - cameThroughAt,
+      stepAge: lastStepAt === undefined ? null : performance.now() - lastStepAt,
       maxFeePerGas: options.maxFeePerGas,
       lanes: lanes.map(({ address, name }) => ({
         address,

@@ -8,18 +8,18 @@ import { findRaw, type InFlightRow, markBroadcast, storeReplaced } from './relay
 import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
 import { columnsOf, estimateGas } from './sign-transactions.ts'
 
-/** Of transactions, which take twice as many characters in a request. Some nodes take requests of a million only. */
+/** Maximum total size of the transactions in one request. Hex doubles it, and some nodes accept only 1 MB. */
 const REQUEST_BYTES = 400_000
 
 /**
- * Sends bytes that are stored. However often this happens, at most one transaction per nonce gets into the chain, so any
- * doubt about the outcome ends in sending again. Raises UNAVAILABLE when the node does not answer.
+ * Sends stored transactions. Sending again is always safe, because at most one transaction per nonce can be included. Throws UNAVAILABLE if
+ * the node does not answer.
  */
 export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
   for (const group of inRequests(outgoing)) await sendTogether(parts, lane, group)
 }
 
-/** As many as a node takes in one request. */
+/** Splits transactions into requests of acceptable size. */
 const inRequests = (outgoing: readonly Outgoing[]): Outgoing[][] => {
   const requests: Outgoing[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -46,11 +46,11 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       taken.push(...commits)
       lane.sentAt.set(nonce, performance.now())
       lane.refusals.delete(hash)
-      // Used up already: the receipt is to be read, even if the head does not move.
+      // The nonce may be used already. Clear this so that receipts are read even if the head does not change.
       if (error) lane.seen = ''
       return
     }
-    // What a node took before it has no more: it is not waiting there, for a better price or for anything else.
+    // The node no longer has the transaction in its pool.
     lane.sentAt.delete(nonce)
     const lacksFunds = isPoor(error)
     if (!lacksFunds && wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
@@ -62,7 +62,7 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
   if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 
-/** Sends what is stored and was never taken, was forgotten, or lost its block. */
+/** Sends transactions again that no node accepted, that a pool dropped, or that lost their block. */
 export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, inFlight: readonly InFlightRow[]) => {
   const now = performance.now()
   const due = inFlight.filter(({ nonce, sent }) => {
@@ -80,16 +80,16 @@ export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, in
 }
 
 /**
- * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool
- * that checks a transaction while its predecessor is being included can file it behind that one for ever.
+ * Time in seconds, multiplied by the number of attempts, after which an accepted transaction must count as pending. Some pools queue a
+ * transaction forever if it arrives while its predecessor is being included.
  */
 const MISFILED_SECONDS = 3
-/** Refusals in a row after which the same bytes are not tried again. */
+/** Number of consecutive rejections after which a transaction is signed again. */
 const REFUSAL_LIMIT = 3
-/** Replacements in one step; those behind wait for these anyway. */
+/** Maximum number of replacements in one step. Later nonces must wait for these anyway. */
 const BATCH = 16
 
-/** Offers more for what the market has outgrown, at the same nonces. */
+/** Replaces transactions whose fees are too low with ones that have the same nonce and higher fees. */
 export const replaceStuck = async (
   parts: RelayParts,
   lane: Lane,
@@ -120,9 +120,9 @@ export const replaceStuck = async (
       break
     }
     const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
-    // Asserts that these are the bytes of commits before they are signed once more.
+    // Throws unless the data is a commit call, so that nothing else is signed again.
     decodeCommits(data)
-    // Taken and never carried out, it may have too little of it, too.
+    // The gas limit may be the reason why the transaction was not included.
     const newLimit = isRefused(lane, row) || row.hashes.length > 1 ? await estimateGas(parts, lane, [data]) : oldLimit
     const gasLimit = larger(newLimit, oldLimit)
     const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }

@@ -1,4 +1,4 @@
-/** From commits that are ready to stored bytes: their transactions, signed. */
+/** Signs and stores the transactions of prepared commits. */
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import type { Origin } from '../../telemetry/telemetry-types.ts'
 import { encodeCommitData } from '../commit-data.ts'
@@ -8,20 +8,20 @@ import { batchQuestions, type CommitCall, decodeCommits, encodeCommit, encodeCom
 import { type Rpc, RpcError } from '../rpc.ts'
 import { type SignedTransaction, signTransaction } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
-import { noteFound } from './find-on-chain.ts'
+import { markFoundCommits } from './find-on-chain.ts'
 import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay.sql.ts'
 import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
 
 import { isAccountedFor } from './stale-node-guard.ts'
 
-/** Milliseconds that we wait for transactions in the pool that the database does not know. */
+/** Maximum time to wait for unknown transactions of our account in the pool, in milliseconds. */
 const STRANGER_PATIENCE_MS = 120_000
-/** Nodes refuse transactions above 128 KiB. */
+/** Maximum size of a call. Nodes reject transactions above 128 KiB. */
 const MAXIMUM_CALL_BYTES = 120_000
-/** Commits taken in one step where they go in batches. */
+/** Maximum number of commits per step if the registry supports batches. */
 const COMMITS_AT_ONCE = 512
 
-/** Takes unsigned commits of the lane through to stored bytes, in up to `room` transactions. What it returns may be sent. */
+/** Signs and stores unsigned commits of the lane in at most `room` transactions. Returns those to send. */
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
   const { signer } = lane
   if (!signer || room <= 0) return []
@@ -53,7 +53,7 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
   })
 }
 
-/** Signs them at the nonces from the first one on, and stores what it signed. */
+/** Signs transactions with consecutive nonces and stores them. */
 const signTransactions = async (
   parts: RelayParts,
   lane: Lane,
@@ -76,7 +76,7 @@ const signTransactions = async (
       commitNonces: carried.map(({ nonce }) => nonce),
       positions: carried.map(({ position }) => position),
     })
-    // All or nothing: a nonce that is taken and not stored would be a gap that stops everything behind it.
+    // Store all or none: an assigned nonce without a stored transaction would be a gap that blocks all later ones.
     if (stored.length !== carried.length)
       throw new Error('A commit was changed while its transaction was being signed.')
   })
@@ -88,8 +88,8 @@ const signTransactions = async (
 }
 
 /**
- * Notices that the account sent what the database does not know: it was restored from an earlier moment. Returns whether to
- * wait, because some of that is still in the pool and takes its nonces.
+ * Detects that the account has sent transactions that the database does not know, for example after a restore. Returns true if signing must
+ * wait, because some of them are still in the pool with their nonces.
  */
 const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
   const count = view.counts.get(lane.address) ?? 0
@@ -105,22 +105,22 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, {})
   lane.countAhead = sent
   lane.strangersSince ??= performance.now()
-  // Then it was given up by the pool's owner, or never will be included.
+  // After this time the unknown transactions were dropped or will never be included.
   return sent > count && performance.now() - lane.strangersSince < STRANGER_PATIENCE_MS
 }
 
-/** What is on the chain already is taken down as included; what is there and not deep enough waits, and so does what is not known yet. */
+/** Marks commits that are on the chain already as included. Removes these, and those whose search is incomplete, from the rows to sign. */
 const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
-  // Noticed in this very step: nothing of these rows says so yet.
+  // The state was detected in this step, so the rows are not marked yet.
   const isNew = lane.strangersSince !== undefined
   const doubtful = rows.filter((row) => row.doubtful || isNew)
   if (doubtful.length === 0) return rows
   const ids = doubtful.map(({ commit_id }) => commit_id)
-  const { found, unread } = await noteFound(parts, lane.name, view.head.number, ids)
+  const { found, unread } = await markFoundCommits(parts, lane.name, view.head.number, ids)
   return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
 }
 
-/** The parameters of `storeReplaced`, and the first ones of `storeSigned`, after the lane. */
+/** Returns the parameters of `storeReplaced` and `storeSigned` except the lane. */
 export const columnsOf = (signed: readonly SignedTransaction[]) => ({
   nonces: signed.map(({ nonce }) => nonce),
   hashes: signed.map(({ hash }) => hash),
@@ -129,7 +129,7 @@ export const columnsOf = (signed: readonly SignedTransaction[]) => ({
   tips: signed.map(({ maxPriorityFeePerGas }) => String(maxPriorityFeePerGas)),
 })
 
-/** In the order of each history. Leaves out what comes after a commit that is not among them. */
+/** Sorts commits so that predecessors come first. Drops commits whose predecessor is missing. */
 const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
   const ordered = new Map<string, CandidateRow>()
   for (let left = [...rows]; ; ) {
@@ -140,7 +140,7 @@ const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
   }
 }
 
-/** What each commit says to the registry. One that no node would take is refunded; it has no nonce yet. */
+/** Builds the calls to the registry. Refunds a commit that is too large for a transaction; it has no nonce yet. */
 const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
   const calls: RelayCall[] = []
   for (const row of rows) {
@@ -174,50 +174,48 @@ const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly Candidat
   return calls
 }
 
-/** What a commit says to the registry. */
+/** The call of one commit to the registry. */
 export interface RelayCall extends CommitCall {
   commitId: string
-  /** Of a call of its own. */
+  /** Size as a single `commit` call. */
   bytes: number
-  /** It was in a transaction without effect before. */
+  /** True if an earlier transaction of the commit had no effect. */
   isAlone: boolean
   trace: Origin
 }
 
-/** Commits that go together, in their order. */
+/** Commits in one transaction, in order. */
 export interface RelayTransaction {
   calls: readonly RelayCall[]
   gasLimit: bigint
 }
 
-/** Some chains take no more than 95,000 bytes of a transaction, most of them 128 KiB. */
+/** Maximum size of a batch. Some chains accept only 95,000 bytes; most accept 128 KiB. */
 const MAXIMUM_BATCH_BYTES = 90_000
-/** No more than a chain allows a transaction since EIP-7825, with room below it. */
+/** Maximum gas of a batch, below the limit of EIP-7825 (16,777,216). */
 const MAXIMUM_BATCH_GAS = 15_000_000n
-/** What it costs to name another block of an asset: a new slot, and the length of the list. */
+/** Gas to add a block to the list of an asset: a new storage slot and the list's length. */
 const GAS_OF_PLACE = 30_000n
-/** A transaction that wants much of a block waits for one that has it left. */
+/** A batch may use one in this many parts of a block's gas limit. Larger ones would wait long for a block with enough room. */
 const SHARE_OF_BLOCK = 4n
 
-/** Whether the contract there takes several commits in one transaction: it is asked. Raises UNAVAILABLE. */
-export const takesBatches = async (rpc: Rpc, registry: string): Promise<boolean> => {
+/** Returns true if the registry accepts several commits per transaction (ERC-165). Throws UNAVAILABLE. */
+export const supportsBatches = async (rpc: Rpc, registry: string): Promise<boolean> => {
   const outcomes = await rpc.batch(
     batchQuestions.map(({ data }) => ({ method: 'eth_call', params: [{ to: registry, data }, 'latest'] })),
   )
   return batchQuestions.every(({ answer }, index) => isWord(outcomes[index]?.result, answer))
 }
 
-/** Whether a call answered with exactly this word. A registry without the function reverts, or answers nothing. */
+/** Returns true if a call returned exactly this word. A registry without the function reverts or returns nothing. */
 const isWord = (result: unknown, value: boolean) =>
   typeof result === 'string' && result.length === 66 && BigInt(result) === BigInt(value)
 
-/** What these commits send to the registry. */
 export const callData = (calls: readonly RelayCall[]): string => encodeCommits(calls)
 
 /**
- * Puts commits into transactions, in their order, and says what gas each is offered with. A batch that wants more gas than it may
- * is halved; where the node will not estimate one, its commits go one by one, so that one of them stops nobody else.
- * Raises UNAVAILABLE.
+ * Packs commits into transactions, in order, and sets their gas limits. Splits a batch in half if it needs too much gas. If the node
+ * rejects the estimate of a batch, its commits are sent one by one, so that one of them cannot block the others. Throws UNAVAILABLE.
  */
 export const packCalls = async (
   parts: RelayParts,
@@ -231,7 +229,7 @@ export const packCalls = async (
     const [first, ...others] = group
     if (!first) return
     if (others.length === 0) return void packed.push({ calls: [first], gasLimit: undefined })
-    const gasLimit = await askGas(parts, lane, {
+    const gasLimit = await tryEstimateGas(parts, lane, {
       data: callData(group),
       assets: new Set(group.map(({ nid }) => nid)).size,
     })
@@ -250,7 +248,7 @@ export const packCalls = async (
   return packed.map(({ calls: carried, gasLimit }) => ({ calls: carried, gasLimit: gasLimit ?? gasOfOne }))
 }
 
-/** Neighbours, as many as a transaction may carry. */
+/** Groups consecutive commits up to the limits of a transaction. */
 const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
   const groups: RelayCall[][] = []
   let open: RelayCall[] | undefined
@@ -273,10 +271,10 @@ const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
 }
 
 /**
- * With room for what may differ by the time of its inclusion: the estimate is made in the newest block, and an asset that this one
- * names already needs a place in the next. Undefined when the node refuses to say.
+ * Returns a gas limit with a reserve. The estimate uses the newest block, but costs may differ in a later one, where an asset may need a new
+ * list entry. Returns undefined if the node rejects the estimate.
  */
-const askGas = async (
+const tryEstimateGas = async (
   { rpc, registry }: RelayParts,
   lane: Lane,
   { data, assets }: { data: string; assets: number },
@@ -290,11 +288,11 @@ const askGas = async (
   }
 }
 
-/** For one call that stands for several: the largest. */
+/** Returns the gas limit that suffices for each of these calls: that of the largest one. */
 export const estimateGas = async (parts: RelayParts, lane: Lane, calls: readonly string[]): Promise<bigint> => {
   const data = calls.reduce((largest, each) => (each.length > largest.length ? each : largest))
-  // The node cannot say, for example without funds. The contract's cost has a known bound where gas costs what it does on Ethereum.
+  // If the node cannot estimate, for example because the account has no coins, use an upper bound for Ethereum's gas schedule.
   const commits = decodeCommits(data)
-  const asked = await askGas(parts, lane, { data, assets: commits.length })
+  const asked = await tryEstimateGas(parts, lane, { data, assets: commits.length })
   return asked ?? 150_000n * BigInt(commits.length) + BigInt(data.length / 2) * 48n
 }

@@ -1,7 +1,6 @@
 /**
- * What of a node's word is not taken at once. Nodes behind one address are not equally far, and one that is behind tells nothing
- * wrong: it does not have the newest blocks yet. So what was seen is not taken back because a node does not show it, and a
- * count that nothing accounts for takes no nonce.
+ * Detects outdated answers of a node. Nodes behind a load balancer can be at different heights. A missing block is therefore no proof of a
+ * reorg, and an unexplained transaction count is not used for a nonce.
  */
 import { getCreateAddress } from 'ethers'
 import { unavailable } from '../../shared/errors.ts'
@@ -10,31 +9,28 @@ import { type BlockRow, findNewestPlaced } from './follow-commits.sql.ts'
 import { findLastNonce, rememberAhead } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 
-/** Whether the block that a commit or transaction stood in is gone; `canonical` as `readBlockHashes` has it. */
+/** Returns true if the block of a commit was replaced. `canonical` is the result of `readBlockHashes`. */
 export const isDisplaced = (
   { block_number: number, block_hash: hash }: BlockRow,
   canonical: ReadonlyMap<number, string | undefined>,
   head: BlockId,
 ): boolean => isGone({ number, hash }, canonical, head)
 
-/** Remembers how far the chain was seen. */
-export interface HeadWatch {
+/** Detects a node whose head is behind an earlier head. */
+export interface HeadGuard {
   /**
-   * Raises UNAVAILABLE for a view from before what was seen already. A chain can lose blocks, too: then it has others where we
-   * know some, or its head stands still for `patience` milliseconds.
+   * Throws UNAVAILABLE if the view is older than an earlier one. Accepts it if the chain was reorganized: a known block has another hash, or
+   * the head has not moved for `patience` milliseconds.
    */
   assertNewest(parts: RelayParts, lanes: readonly Lane[], view: ChainView): Promise<void>
 }
 
-/**
- * A watch that takes up from the newest block in the database. `patience`: milliseconds that a lower head must stand still
- * to be believed.
- */
-export function createHeadWatch(patience: number): HeadWatch {
+/** Creates a guard that starts at the newest block in the database. A lower head must not move for `patience` milliseconds to be accepted. */
+export function createHeadGuard(patience: number): HeadGuard {
   let highest: number | undefined
   let standing: { hash: string; since: number } | undefined
 
-  const standsStill = ({ hash }: BlockId) => {
+  const isUnchanged = ({ hash }: BlockId) => {
     if (standing?.hash !== hash) standing = { hash, since: performance.now() }
     return performance.now() - standing.since >= patience
   }
@@ -45,8 +41,8 @@ export function createHeadWatch(patience: number): HeadWatch {
         const [newest] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: null })
         highest = newest?.block_number ?? 0
       }
-      if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {
-        throw unavailable('The chain', new Error(`${parts.rpc.host} is behind what it showed before`))
+      if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !isUnchanged(head)) {
+        throw unavailable('The chain', new Error(`${parts.rpc.host} is behind a block that it returned before`))
       }
       if (head.number >= highest) standing = undefined
       highest = head.number
@@ -56,7 +52,7 @@ export function createHeadWatch(patience: number): HeadWatch {
 
 const addressesOf = (lanes: readonly Lane[]) => lanes.map(({ address }) => address)
 
-/** Whether the chain has another block than the newest that both it and the database have. */
+/** Returns true if the chain has another block than the newest one that the database knows at or below the head. */
 const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: BlockId): Promise<boolean> => {
   const [known] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: head.number })
   if (!known) return false
@@ -65,9 +61,8 @@ const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: Blo
 }
 
 /**
- * Notices, when the relay begins, that any account of ours sent what the database does not know. It was restored from an earlier moment, and what
- * waits in it was perhaps sent by another account than has it now: keys were exchanged since, or more were configured. It writes under the lease of
- * that name, which is held. Raises UNAVAILABLE.
+ * Checks at start if any of our accounts has sent transactions that the database does not know, as after a restore. All accounts are
+ * checked, because keys may have been replaced or added since. The caller must hold the lease `leaseName`. Throws UNAVAILABLE.
  */
 export const noteAccountsAhead = async (
   { database, rpc, lease, recorders }: Pick<RelayParts, 'database' | 'rpc' | 'lease' | 'recorders'>,
@@ -85,8 +80,8 @@ export const noteAccountsAhead = async (
 }
 
 /**
- * Whether an account's count that is ahead of the database is to be believed: because the chain shows the transaction that made
- * it, or, where it cannot, because it lasts. A nonce that is taken on a wrong count leaves a gap before it.
+ * Returns true if a transaction count above the database's can be trusted: the chain has the last transaction, or the count has lasted for
+ * `doubtPatience`. A nonce based on a wrong count would create a nonce gap.
  */
 export const isAccountedFor = async (
   parts: RelayParts,
@@ -94,7 +89,7 @@ export const isAccountedFor = async (
   view: ChainView,
   count: number,
 ): Promise<boolean> => {
-  // Ours: a registry's address tells who deployed it, and with which nonce.
+  // The transaction deployed our registry: a contract's address depends on the account and the nonce.
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
   if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
   lane.doubtedSince ??= performance.now()

@@ -42,7 +42,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
     tracer: noopTracer,
     stopping: stopping.signal,
     idlePause: 20,
-    takeFromChain: async () => false,
+    reconcileFromChain: async () => false,
     onReady() {},
   })
   const running = preparer.run()

@@ -35,17 +35,17 @@ describe('JSON-RPC', () => {
     [
       'limits',
       page(200, 'application/json', '{"id":1,"error":{"code":-32005,"message":"too many"}}'),
-      /limits us: too many/,
+      /rate limit: too many/,
     ],
     [
       'limits in words of its own',
       refuses({ code: -32000, message: '50/second request limit reached - reduce calls per second' }),
-      /limits us: 50\/second/,
+      /rate limit: 50\/second/,
     ],
     [
       'says nothing but why',
       page(200, 'application/json', '{"id":1,"error":"Too many connections. Please try again later."}'),
-      /limits us: Too many connections/,
+      /rate limit: Too many connections/,
     ],
   ]
   it.each(outages)('reports a node that %s as unavailable, with its host name', async (_, fault, reason) => {

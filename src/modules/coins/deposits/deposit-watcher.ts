@@ -6,7 +6,7 @@
 import {
   extendTrail,
   findFork,
-  isAnother,
+  isOtherBranch,
   type PassedBlock,
   passedBlockOf,
   readTrail,
@@ -157,7 +157,7 @@ export function createDepositWatcher({
     const trail = readTrail(position)
     const next = trail[0].number + 1
     if (head.number < next) {
-      if (isAnother(trail, head)) await goBack(view, { chainId, position }, trail)
+      if (isOtherBranch(trail, head)) await goBack(view, { chainId, position }, trail)
       // A node that is behind others cannot confirm the depth.
       else if (head.hash === trail[0].hash) await credit({ chainId, position }, due)
       return pollEvery
