@@ -269,7 +269,7 @@ describe('annal users delete', () => {
   })
 })
 
-it('rejects an export or a deletion of another account by anyone except the system', async () => {
+it('only the system can export or delete accounts of other users', async () => {
   const [user, admin] = [await app.newUser(), await app.admin()]
   const { deletions, exports } = app.services
   const anonymous = { kind: 'anonymous', address: '192.0.2.1', service: undefined } as const
@@ -289,7 +289,7 @@ it('rejects an export or a deletion of another account by anyone except the syst
   expectOk(await user.rest('GET', 'auth/users/me/'))
 })
 
-it('rejects a deletion on another chain, and warns if the chain does not answer', async () => {
+it('annal users delete is rejected on another chain, and warns if the chain does not answer', async () => {
   const user = await app.newUser()
   const deed = ['users', 'delete', user.publicId, '--reason', reason, '--yes']
   const chainId = (await app.sql(`select value from settings where key = 'chain:id'`))[0]?.value
@@ -306,7 +306,7 @@ it('rejects a deletion on another chain, and warns if the chain does not answer'
   expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
 })
 
-it('rejects a deletion if a wrapping key is missing', async () => {
+it('annal users delete is rejected if a wrapping key is missing', async () => {
   const user = await app.newUser()
   await app.sql(`update user_keys set vault_key_id = 'local:lost' where user_id = $1::uuid`, [user.id])
   const said = await annal(['delete', user.publicId, '--reason', reason, '--yes'])

@@ -195,7 +195,7 @@ describe('account deletion', () => {
   })
 })
 
-it('keeps the arguments of an order until its webhook delivery ends', async () => {
+it('account deletion keeps the arguments of an order until its webhook delivery ends', async () => {
   const store = await createStore(app)
   await app.sql(
     `update network_apps set webhook_url = 'https://receiver.example', webhook_secret = 'x' where name = $1`,
@@ -226,7 +226,7 @@ it('keeps the arguments of an order until its webhook delivery ends', async () =
   expect(await look()).toEqual([{ erased: true, unsigned: true }])
 })
 
-it('transfers later deposits to the platform once', async () => {
+it('account deletion transfers later deposits to the platform once', async () => {
   const user = await app.newUser({ points: '0' })
   expect((await remove(user)).status).toBe(204)
   await app.installation.database.query(deposit, { user: user.id, amount: '3' })
@@ -236,7 +236,7 @@ it('transfers later deposits to the platform once', async () => {
   expect(await brokenInvariants()).toEqual([])
 })
 
-it('deletes the key share again in a job', async () => {
+it('account deletion deletes the key share again in a job', async () => {
   const user = await app.newUser()
   expect((await remove(user)).status).toBe(204)
   const jobs = await app.sql<{ data: { userId: string } }>(
@@ -247,7 +247,7 @@ it('deletes the key share again in a job', async () => {
   await app.jobs.forgetKey(jobs[0]!.data)
 })
 
-it('succeeds once among 50 deletions, changes and payments that arrive together', async () => {
+it('account deletion succeeds once among 50 concurrent deletions, changes and payments', async () => {
   const store = await createStore(app, { price: '0.1' })
   const user = await app.newUser({ num: '50' })
   const asset = await user.register()
@@ -303,7 +303,7 @@ interface Relayed {
   tree_signature: string
 }
 
-it('still relays accepted commits, signed by their author', async () => {
+it('accepted commits of a deleted account are still relayed, signed by their author', async () => {
   const users = await Promise.all(Array.from({ length: 8 }, () => app.newUser()))
   const leave = async (user: SignedIn) => {
     const { id } = await user.register({ caption: 'Paid for' })
@@ -330,7 +330,7 @@ it('still relays accepted commits, signed by their author', async () => {
   expect(await app.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
 })
 
-it('erases webhook responses that contain data of the buyer', async () => {
+it('account deletion erases webhook responses that contain data of the buyer', async () => {
   const store = await createStore(app)
   const [user, other] = [await app.newUser(), await app.newUser()]
   for (const buyer of [user, other]) {

@@ -41,7 +41,7 @@ const links = {
   },
 }
 
-it('this file tests every kind of mailed link', async () => {
+it('the tests cover every kind of mailed link', async () => {
   const purposes = await app.sql<{ purpose: string }>('select unnest(enum_range(null::token_purpose))::text as purpose')
   expect(purposes.map(({ purpose }) => purpose)).toEqual(Object.keys(links))
 })

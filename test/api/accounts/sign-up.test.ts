@@ -158,7 +158,7 @@ describe('a username', () => {
   })
 })
 
-it('treats all spellings of an international e-mail domain as one address', async () => {
+it('sign-up treats all spellings of an international e-mail domain as one address', async () => {
   const json = { username: 'idn', email: 'ada@bücher.example', password: PASSWORD }
   expect((await app.rest('POST', 'auth/users/', { json })).body.email).toBe('ada@xn--bcher-kva.example')
   for (const email of ['ada@BÜCHER.example', 'ADA@xn--bcher-kva.example', ' ada@bu\u0308cher.example ']) {
