@@ -1,4 +1,4 @@
-/** Sequences of deeds at both doors, held to a model of the rules; `npm run prove -- F30` plays thousands of longer ones. */
+/** Compares random operation sequences in both APIs with a model of the rules. `npm run prove -- F30` runs thousands of longer ones. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createTriedService } from '../support/model/in-test.ts'

@@ -1,4 +1,4 @@
-/** Lists that become ever longer: their totals are counted as far as a page needs, and no page is out of reach. */
+/** Long lists: totals are counted only as far as a page needs, and every page can be reached. */
 import { expect, it } from 'vitest'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'

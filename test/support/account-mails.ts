@@ -1,4 +1,4 @@
-/** The service with its account mails under way to a mail server of our own. */
+/** Starts a service that sends account mails to the test's own mail server. */
 import { startJobs } from '../../src/jobs/jobs.ts'
 import { atEnd } from './at-end.ts'
 import { eventually } from './eventually.ts'
@@ -16,7 +16,7 @@ export interface AccountMails {
   idle(): Promise<void>
 }
 
-/** `open`: starts the service, with the variables that it is given. */
+/** `open`: starts the service with these environment variables. */
 export async function createAccountMails(
   env: Record<string, string> = {},
   open: (env: Record<string, string>) => Promise<TestApp> = (variables) => createTestApp({ env: variables }),
@@ -24,7 +24,7 @@ export async function createAccountMails(
   const server = await startMailServer(atEnd)
   const app = await open({ SMTP_URL: server.url, ...env })
   const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
-  // Before the application goes: hooks run backwards.
+  // Registered after the application, because hooks run in reverse order.
   atEnd(() => jobs.stop())
   await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs.accountMail)
 

@@ -1,4 +1,4 @@
-/** The command line: as an operator has it, a process of its own, or carried out in this one, which costs much less. */
+/** Runs the command line, in its own process or (much faster) in the test's process. */
 import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface CommandOptions {
   input?: string
 }
 
-/** The program of `annal <args>`, and its arguments. */
+/** The program and arguments that run `annal <args>`. */
 export const annalCommand = (...args: string[]): [string, ...string[]] => [
   process.execPath,
   '--disable-warning=ExperimentalWarning',
@@ -21,12 +21,12 @@ export const annalCommand = (...args: string[]): [string, ...string[]] => [
   ...args,
 ]
 
-/** Starts `annal <args>` on the installation in `dir`, and leaves it to the caller. */
+/** Starts `annal <args>` on the installation in `dir`. The caller must stop it. */
 export const startAnnal = (
   dir: string,
   args: readonly string[],
   env: Record<string, string> = {},
-  /** Its streams, where they are no pipes. */
+  /** The stdio configuration. Defaults to pipes. */
   stdio: StdioOptions = 'pipe',
 ) => {
   const [program, ...rest] = annalCommand(...args)
@@ -35,7 +35,7 @@ export const startAnnal = (
       PATH: process.env.PATH,
       HOME: dir,
       ANNAL_DIR: dir,
-      // As `npm run annal` has it.
+      // The same compile cache as `npm run annal`.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/annal'),
       ...env,
     },
@@ -43,14 +43,14 @@ export const startAnnal = (
   }) as ChildProcessWithoutNullStreams
 }
 
-/** What a command said, and how it ended. */
+/** The output and exit code of a command. */
 export interface Said {
   code: number
   stdout: string
   stderr: string
 }
 
-/** Carries out `annal <args>`, and returns what it said. */
+/** Runs `annal <args>` and returns its output. */
 export async function runAnnal(
   dir: string,
   args: readonly string[],
@@ -82,7 +82,7 @@ function keeping() {
   return { stream, text: () => parts.join('') }
 }
 
-/** Carries out `annal <args>` in this process with these variables and no others. */
+/** Runs `annal <args>` in this process, with only these environment variables. */
 export async function annalHere(
   env: Record<string, string>,
   args: readonly string[],

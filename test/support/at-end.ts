@@ -1,11 +1,11 @@
-/** What is done when a test file's last test and hook are over. */
+/** Cleanup that runs after the last test and hook of a test file. */
 
 const endings: (() => unknown)[] = []
 
-/** To be done then, last first. Tests and hooks may ask for it, too: of an `afterAll` that they call Vitest does not hear. */
+/** Cleanup functions, run in reverse order. Tests and hooks may add some; Vitest ignores an `afterAll` called there. */
 export const atEnd = (work: () => unknown): void => void endings.push(work)
 
-/** Does it all, whatever fails. Raises what failed. */
+/** Runs all cleanup functions, even if one fails. Raises the failures. */
 export async function runEndings(): Promise<void> {
   const failures: unknown[] = []
   for (let work = endings.pop(); work; work = endings.pop()) {

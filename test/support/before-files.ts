@@ -1,4 +1,4 @@
-/** Lets something happen before any file is removed, renamed or linked in this process. */
+/** Runs a function before each removal, rename or link of a file in this process. */
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 

@@ -1,9 +1,9 @@
-/** What nodes and the way to them do wrong. */
+/** Faults of chain nodes and of the network to them. */
 
 import type { Random } from '../../proofs/harness/random.ts'
 import { type Fault, isSending, type Outcome, type RpcReply, type RpcRequest } from './chain-proxy.ts'
 
-/** Answers that come from no node. */
+/** Responses that do not come from a node. */
 export const page =
   (status: number, type: string, text: string): Fault =>
   () => ({ status, type, text })
@@ -16,22 +16,22 @@ export const tooMany = page(
 )
 export const html = page(200, 'text/html', '<html><body>Under maintenance</body></html>')
 
-/** The connection ends at once. */
+/** Closes the connection immediately. */
 export const cuts: Fault = () => 'cut'
 
-/** The node gets the request; the caller never gets the answer. */
+/** Forwards the request to the node, but drops the response. */
 export const losesReply: Fault = async (_calls, pass): Promise<Outcome> => {
   await pass()
   return 'cut'
 }
 
-/** The node refuses each call. */
+/** Rejects each call. */
 export const refuses =
   (error: { code: number; message: string }): Fault =>
   (calls) =>
     calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
 
-/** The node refuses these calls, and answers the others of the same request. */
+/** Rejects these calls, and answers the other calls of the same batch. */
 export const refusesOnly =
   (concerns: (call: RpcRequest) => boolean, error: { code: number; message: string }): Fault =>
   async (calls, pass) => {
@@ -47,7 +47,7 @@ export const onlyTo =
   (calls, pass) =>
     calls.some(concerns) ? fault(calls, pass) : undefined
 
-/** Changes single results on their way back. */
+/** Changes single results in the response. */
 export const rewriting =
   (change: (call: RpcRequest, result: unknown) => unknown): Fault =>
   async (calls, pass) =>
@@ -59,12 +59,12 @@ export const rewriting =
 export const onChain = (chainId: number): Fault =>
   rewriting(({ method }, result) => (method === 'eth_chainId' ? hex(chainId) : result))
 
-/** The node does not show what became of any transaction. */
+/** Returns no transactions and no receipts. */
 export const withoutReceipts: Fault = rewriting(({ method }, result) =>
   method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash' ? null : result,
 )
 
-/** The chain settles on another one, and takes so much besides for each transaction. */
+/** Simulates a rollup that charges this additional L1 fee for each transaction. */
 export const withL1Fee = (wei: bigint): Fault =>
   rewriting(({ method }, result) =>
     method === 'eth_getTransactionReceipt' && result ? { ...result, l1Fee: hex(wei) } : result,
@@ -77,7 +77,7 @@ export const withoutTraces: Fault = rewriting(({ method, params }, result) => {
   return isFullBlock && result ? { ...result, transactions: [] } : result
 })
 
-/** Wrong counts of an account's transactions; `tags` says where, all when it is missing. */
+/** Returns wrong transaction counts of an account. `tags`: the block tags to change; all by default. */
 export const miscounts = (by: number, tags?: readonly string[]): Fault =>
   rewriting(({ method, params }, result) =>
     method === 'eth_getTransactionCount' && (!tags || tags.includes(params[1] as string))
@@ -85,7 +85,7 @@ export const miscounts = (by: number, tags?: readonly string[]): Fault =>
       : result,
   )
 
-/** The node takes transactions and what it answers is lost, for about this share of the requests. */
+/** Forwards transactions, but drops this share of the responses. */
 export const losesReplies =
   (random: Random, share: number, lost: (transactions: number) => void): Fault =>
   async (calls, pass) => {
@@ -96,7 +96,7 @@ export const losesReplies =
     return 'cut'
   }
 
-/** Every `every`th call of this method meets `outcome`. */
+/** Applies `outcome` to every `every`th call of this method. */
 export const everyNth = (method: string, every: number, outcome: 'cut' | { code: number; message: string }): Fault => {
   let count = 0
   return async (calls, pass) => {
@@ -109,10 +109,7 @@ export const everyNth = (method: string, every: number, outcome: 'cut' | { code:
   }
 }
 
-/**
- * A node that is `behind` blocks behind the others, behind the same address for this share of the requests. What it tells
- * is the chain's state of then; it takes transactions.
- */
+/** Adds a node that lags by `behind` blocks and serves this share of the requests. It returns old state, but accepts transactions. */
 export const lagging =
   (random: Random, behind: () => number, share: number): Fault =>
   async (calls, pass) => {

@@ -1,4 +1,4 @@
-/** Stands between one gateway and the chain, and does what networks and nodes do when it is told to. */
+/** A proxy between a gateway and the chain that simulates faults of networks and nodes. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AtEnd } from './listen.ts'
@@ -19,7 +19,7 @@ export interface RpcReply {
 
 export type Outcome = RpcReply[] | { status: number; type: string; text: string } | 'cut' | 'hang'
 
-/** Decides about one HTTP request. `pass` asks the node, with other calls if they are given. */
+/** Handles one HTTP request. `pass` forwards it to the node, optionally with other calls. */
 export type Fault = (
   calls: readonly RpcRequest[],
   pass: (calls?: readonly RpcRequest[]) => Promise<RpcReply[]>,
@@ -37,7 +37,7 @@ export interface ChainProxy {
 
 export const isSending = ({ method }: RpcRequest) => method === 'eth_sendRawTransaction'
 
-/** `sent`: where to write down what is sent; several proxies may share it. */
+/** `sent`: records the sent transactions. Several proxies may share it. */
 export async function startChainProxy(atEnd: AtEnd, target: string, sent: string[] = []): Promise<ChainProxy> {
   const ask = async (body: string) => {
     const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })

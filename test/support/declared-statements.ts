@@ -1,4 +1,4 @@
-/** Every statement that the service declares: its modules are loaded for it. */
+/** Loads all modules and returns every SQL statement that the service declares. */
 import { globSync, readFileSync } from 'node:fs'
 import { allStatements } from '../../src/db/sql.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Holds answers of REST against the committed description, as a stranger would read it: an address, a status, a media type, a
- * header, a field or a type that is not described is a complaint.
+ * Checks REST responses against the committed OpenAPI document. Reports each undocumented path, status, media type, header, field
+ * or type.
  */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
@@ -37,7 +37,7 @@ interface Document {
   components: Record<string, Record<string, unknown>>
 }
 
-/** What was asked, and what came back. */
+/** A request and its response. */
 export interface Exchange {
   method: string
   path: string
@@ -46,14 +46,14 @@ export interface Exchange {
   text: string
 }
 
-/** The committed document. */
+/** The committed OpenAPI document. */
 export const description: Document = JSON.parse(
   readFileSync(new URL('../../src/http/rest/generated/openapi.json', import.meta.url), 'utf8'),
 )
 
 const webhookAddress = ['paths', '/api/v3/store/network-apps', 'post', 'callbacks']
 
-/** The calls to webhooks, by the type of their events. */
+/** The documented webhook calls by event type. */
 export const webhooks: Record<string, Webhook> = Object.fromEntries(
   Object.entries(description.paths['/api/v3/store/network-apps']!.post!.callbacks!).map(([type, call]) => [
     type,
@@ -72,7 +72,7 @@ function close(value: unknown): unknown {
 const ajv = new Ajv2020({
   strict: false,
   validateSchema: false,
-  // What many answers share is compiled once.
+  // Compiled once, because many responses share these schemas.
   inlineRefs: false,
   formats: {
     binary: true,
@@ -97,7 +97,7 @@ function validatorOf(at: string): ValidateFunction {
   return validate
 }
 
-/** Paths with their patterns. A written path precedes one with parameters. The phone app calls the auth family without a prefix. */
+/** Paths with their regular expressions. A fixed path precedes one with parameters. The phone app omits the prefix for `auth`. */
 const patterns = Object.keys(description.paths)
   .sort((one, other) => one.split('{').length - other.split('{').length)
   .map((path) => {
@@ -143,7 +143,7 @@ const readJson = (text: string): { value: unknown } | undefined => {
 }
 
 function complaintOfRefusal({ method, status, text }: Exchange): string | undefined {
-  // Only its status is told.
+  // The document describes only the status.
   if (method === 'HEAD') return undefined
   const { error, detail } = (readJson(text)?.value ?? {}) as {
     error?: { type?: string; message?: string }
@@ -171,7 +171,7 @@ export function complaintOfDescription(exchange: Exchange): string | undefined {
   if (method === 'OPTIONS' || address === '/graphql') return undefined
   const found = findOperation(exchange)
   if (!found) {
-    // Pages are for people.
+    // HTML pages are not part of the API.
     return headers.get('content-type')?.includes('json') ? complaintOfRefusal(exchange) : undefined
   }
   const { path, verb } = found
@@ -196,7 +196,7 @@ export function complaintOfCall({ headers, body }: Pick<ReceivedCall, 'headers' 
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n' })
 }
 
-/** Raises an Error that tells what is not as the description has it. */
+/** Raises an Error that lists the differences from the document. */
 export function assertDescribed(exchange: Exchange): void {
   const complaint = complaintOfDescription(exchange)
   if (complaint === undefined) return

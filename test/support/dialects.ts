@@ -1,4 +1,4 @@
-/** The first query of clients, editors and code generators, as several of them write it. */
+/** The introspection queries of clients, editors and code generators. */
 import { buildClientSchema, lexicographicSortSchema, printSchema, getIntrospectionQuery as queryOf17 } from 'graphql'
 import { getIntrospectionQuery as queryOf16 } from 'graphql-16'
 

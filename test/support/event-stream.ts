@@ -1,4 +1,4 @@
-/** Readers of server-sent events. */
+/** Reads server-sent events. */
 import { type Credentials, headersOf } from './http-client.ts'
 import type { TestActor } from './user.ts'
 

@@ -1,10 +1,7 @@
 /** Waits of tests and proofs: they check a condition repeatedly until it holds. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-/**
- * Looks until something is there: anything but `undefined` and `false`. Raises, with `what` was awaited, when nothing is there
- * within `milliseconds`.
- */
+/** Polls until the result is neither `undefined` nor `false`. Raises an error that contains `what` after `milliseconds`. */
 export async function until<T>(
   what: string | (() => string),
   look: () => Promise<T | false | undefined> | T | false | undefined,
@@ -22,7 +19,7 @@ export async function until<T>(
   }
 }
 
-/** Looks until `check` holds for what is seen, which it returns. Raises with what was seen last. */
+/** Polls until `check` accepts the value, and returns it. Raises an error with the last value on a timeout. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   check: (value: T) => boolean,

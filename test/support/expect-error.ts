@@ -6,18 +6,18 @@ import type { Answer } from './http-client.ts'
 const told = ({ sent, status, text, headers }: Answer) =>
   `\n${sent}\n→ ${status} ${text.slice(0, 2000)}\nX-Request-Id: ${headers.get('x-request-id')}\n`
 
-/** The code of a refusal by either door; undefined when the request succeeded. */
+/** Returns the error code of a response of either API, or undefined for a success. */
 export function codeOf({ status, body }: Answer): ErrorCode | undefined {
   if (body?.errors) return body.errors[0]?.extensions?.code
   if (status < 400) return undefined
   return errorCodes.find((code) => statuses[code].type === body?.error?.type)
 }
 
-/** Fails with request, answer and request id unless the answer is this refusal, in the door's own shape. */
+/** Fails unless the response is this error in the format of its API. The message contains request, response and request ID. */
 export function expectError(answer: Answer, code: ErrorCode): Answer {
   expect(codeOf(answer), `expected ${code}${told(answer)}`).toBe(code)
   if (answer.body.errors) {
-    // What is expected is no fault of ours: only who is to ask again is told so by the status.
+    // GraphQL uses a status of 500 or more only for errors that clients should retry.
     const isFault = statuses[code].status >= 500
     expect(answer.status, told(answer)).toBeLessThan(isFault ? 600 : 500)
   } else {
@@ -28,7 +28,7 @@ export function expectError(answer: Answer, code: ErrorCode): Answer {
   return answer
 }
 
-/** Fails with request, answer and request id unless the request succeeded; returns GraphQL's data or the REST body. */
+/** Fails unless the request succeeded. Returns the GraphQL data or the REST body. */
 // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
 export function expectOk(answer: Answer): any {
   expect(codeOf(answer), told(answer)).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Lets writing fail as a full or broken disk does, for files below a folder. */
+/** Simulates write errors of a full or broken disk below a folder. */
 import { mkdtemp, open, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ async function fileHandlePrototype() {
   }
 }
 
-/** Runs `work` on such a disk. Returns what it returns, and how often the disk failed. */
+/** Runs `work` with write errors. Returns its result and the number of errors. */
 export async function onFailingDisk<T>(
   { operation, code, below, after = 0 }: DiskFailure,
   work: () => Promise<T>,
@@ -50,7 +50,7 @@ export async function onFailingDisk<T>(
   }
 }
 
-/** Runs `work` on a disk that takes so many bytes of each write of several pieces below a folder, as one does that is nearly full. */
+/** Runs `work` while vectored writes below a folder write at most this many bytes, as on a nearly full disk. */
 export async function onShortDisk<T>(below: string, bytes: number, work: () => Promise<T>): Promise<T> {
   const prototype = await fileHandlePrototype()
   const real = prototype.writev

@@ -1,8 +1,8 @@
-/** Forms as bytes, for those who send them bit by bit, or wrongly. */
+/** Builds multipart forms as bytes, to send them slowly or malformed. */
 export const BOUNDARY = 'an-end-of-parts'
 export const formType = `multipart/form-data; boundary=${BOUNDARY}`
 
-/** The beginning of a part of a form; a file's when it has a name. */
+/** Returns the header of a form part. With a file name, the part is a file. */
 export const partHead = (name: string, filename?: string, type = 'image/png') => {
   const file = filename === undefined ? '' : `; filename="${filename}"\r\nContent-Type: ${type}`
   return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`
@@ -10,10 +10,10 @@ export const partHead = (name: string, filename?: string, type = 'image/png') =>
 
 export const part = (name: string, value: string) => `${partHead(name)}${value}\r\n`
 
-/** The end of a form that ends in a file. */
+/** The end of a form whose last part is a file. */
 export const formEnd = `\r\n--${BOUNDARY}--\r\n`
 
-/** The fields before the file of a registration by GraphQL, whose name is `0`. */
+/** The fields before the file in a GraphQL registration. The file is the part `0`. */
 export const registrationByGraphQL =
   part(
     'operations',

@@ -1,4 +1,4 @@
-/** A gateway as a process of its own, on the installation that its environment names. Says where it listens, and goes on until it is killed. */
+/** Runs a gateway in its own process, for the installation in its environment. Prints its URL and runs until it is killed. */
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { presentError } from '../../src/http/error-status.ts'

@@ -1,4 +1,4 @@
-/** One PostgreSQL and one chain for the whole run. Each test file clones the migrated database and funds keys of its own. */
+/** Starts one PostgreSQL server and one chain for the whole run. Each test file clones the migrated database and funds its own keys. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

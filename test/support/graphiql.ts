@@ -1,4 +1,4 @@
-/** The playground as a person uses it, by its buttons and keys, in a real browser. */
+/** Operates the playground in a real browser with buttons and keys. */
 import type { Page } from 'playwright-core'
 import { eventually } from './eventually.ts'
 
@@ -32,7 +32,7 @@ async function isRead(page: Page): Promise<boolean> {
 }
 
 async function answerTo(page: Page): Promise<unknown> {
-  // Proposals lie over the button, and may come late; an editor that is left makes none.
+  // Suggestions may cover the button. An editor without focus shows none.
   await page.locator('section[aria-label="Result Window"]').click()
   await page.locator('.suggest-widget.visible').waitFor({ state: 'hidden' })
   await eventually(() => isRead(page), Boolean)
@@ -86,7 +86,7 @@ export function complaintsOf(page: Page): string[] {
 
 export async function visitGraphiQL(page: Page, url: string, token: string, look: Look): Promise<Visit> {
   const complaints = complaintsOf(page)
-  // The schema, by which it completes what is typed.
+  // Waits for the schema, which autocompletion requires.
   await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST'), page.goto(url)])
   await page.getByRole('button', { name: /^Execute query/ }).waitFor()
   await look('start')

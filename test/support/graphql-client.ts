@@ -1,4 +1,4 @@
-/** Requests to the GraphQL door. */
+/** Sends requests to the GraphQL API. */
 import { globalAgent } from 'node:http'
 import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'
@@ -8,10 +8,10 @@ export interface GraphQLOptions {
   headers?: Record<string, string>
 }
 
-/** `body.data` and `body.errors` as they came. A file among the variables goes up by the multipart request specification. */
+/** `body.data` and `body.errors` are unchanged. A file among the variables is sent as a GraphQL multipart request. */
 export type GraphQL = (document: string, variables?: object, options?: GraphQLOptions) => Promise<Answer>
 
-/** A document as a request: as JSON, or as a form when a variable holds a file. */
+/** Builds a request as JSON, or as a form if a variable contains a file. */
 export function graphqlMessage(query: string, variables: object): Pick<Message, 'json' | 'multipart' | 'headers'> {
   const files: [path: string, file: File][] = []
   const setAside = (value: unknown, path: string): unknown => {

@@ -1,4 +1,4 @@
-/** What this process holds on to, in names that people understand. */
+/** Lists the open resources of this process by readable names. */
 import { mkdirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const KINDS = ['ProcessWrap', 'FSEventWrap', 'Timeout'] as const
 const SPARE = { Timeout: 2 }
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** Each process has a folder for temporary files to itself: then it is known whose they are. */
+/** Each process has its own folder for temporary files, so each file has a known owner. */
 export function ownTemporaryFolder(): string {
   process.env.TMPDIR_OF_RUN ??= realpathSync(tmpdir())
   const folder = join(process.env.TMPDIR_OF_RUN, `annal-tests-${process.pid}`)
@@ -31,7 +31,7 @@ const connections = () =>
   handles().flatMap((handle) => {
     if (handle instanceof Server) return [`server on ${JSON.stringify(handle.address())}`]
     if (!(handle instanceof Socket)) return []
-    // Node does not tell the path at its other end.
+    // Node does not report the remote path of a Unix socket.
     if (isLocal(handle)) return ['connection by a Unix socket']
     if (handle.remotePort === undefined || handle.remotePort === chainPort()) return []
     return [`connection from port ${handle.localPort} to ${handle.remotePort}`]
@@ -49,13 +49,13 @@ function descriptors(folder: string): string[] {
       const path = readlinkSync(`/proc/self/fd/${fd}`)
       return path.startsWith(folder) ? [`descriptor of ${path}`] : []
     } catch {
-      // That of this very look.
+      // The descriptor of this directory read itself.
       return []
     }
   })
 }
 
-/** Each thing that is open, by a name; what is there several times stands there several times. */
+/** The names of all open resources. Names may repeat. */
 export function heldNow(folder: string): string[] {
   const resources = process.getActiveResourcesInfo()
   return [

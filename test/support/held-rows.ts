@@ -1,4 +1,4 @@
-/** What happens between two statements: rows are held until others wait for them, and then let go. */
+/** Holds row locks until other statements wait for them, and then releases them. */
 import { eventually } from './eventually.ts'
 import type { SignedIn, TestApp } from './test-app.ts'
 
@@ -14,8 +14,8 @@ export async function waiting(app: Pick<TestApp, 'sql'>, count: number): Promise
 }
 
 /**
- * Does `deed` while what `sql` locks or changes is held. The service's own limits of a transaction do not hold here: on a slow machine
- * it takes longer than they allow until somebody waits. What goes on afterwards is returned in an object, as nobody waits for it here.
+ * Runs `deed` while `sql` holds its locks. The service's transaction timeouts are disabled, because slow machines exceed them.
+ * Return pending promises in an object, because the result is awaited.
  */
 export const whileHeld = <T extends object>(app: App, sql: string, deed: () => Promise<T>): Promise<T> =>
   app.installation.database.prisma.$transaction(
@@ -27,7 +27,7 @@ export const whileHeld = <T extends object>(app: App, sql: string, deed: () => P
     { timeout: LONGEST_MS },
   )
 
-/** The answer to a request of a user whose account is locked when all is checked and the change is about to be written. */
+/** Returns the response to a request whose user is locked just before the change is written. */
 export async function lockMeanwhile<T>(app: App, user: SignedIn, send: () => Promise<T>): Promise<T> {
   const sent = await whileHeld(app, `update users set locked_at = now() where id = '${user.id}'`, async () => {
     const answer = send()

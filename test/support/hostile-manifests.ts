@@ -1,4 +1,4 @@
-/** Files whose manifests nobody would make who means well. */
+/** Builds files with malicious manifests. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ManifestDefinition } from '../../src/files/file-types.ts'
@@ -11,7 +11,7 @@ const FILLING = 'annal'
 
 const config = { key: undefined, certificates: undefined, mayBeDevelopment: true }
 
-/** Signs files with whatever is to be said. `dir`: where the development chain lies. */
+/** Signs files with arbitrary content. `dir`: the folder of the development certificates. */
 export function createForger(dir = join(tmpdir(), `forger-${process.pid}`)) {
   const writer = createContentCredentials({
     dir,
@@ -30,7 +30,7 @@ export function createForger(dir = join(tmpdir(), `forger-${process.pid}`)) {
   }
 }
 
-/** An assertion of so many bytes of text, to be written over. `kind`: left out, it is CBOR. */
+/** Returns an assertion with this many bytes of text, as a placeholder. `kind`: CBOR by default. */
 export const filled = (label: string, bytes: number, kind?: 'Json'): Assertions[number] => ({
   label,
   data: { text: FILLING.repeat(Math.ceil(bytes / FILLING.length)) },
@@ -45,7 +45,7 @@ export function boxesIn(file: Buffer, ...types: string[]): number[] {
   return found.toSorted((a, b) => a - b)
 }
 
-/** Copies with a lying length in one box. */
+/** Returns copies of the file in which one box has a wrong length. */
 export function withLength(file: Buffer, at: number, length: number): Buffer {
   const copy = Buffer.from(file)
   copy.writeUInt32BE(length, at)
@@ -64,7 +64,7 @@ export const cborBombs = {
 }
 const headed = (hex: string, bytes: number) => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(bytes - 9)])
 
-/** The file with `bomb` in place of the content of the assertion that `filled` made. Only where the manifest is one piece: WebP, MP4. */
+/** Replaces the content of the assertion from `filled` with `bomb`. Requires a contiguous manifest: WebP or MP4. */
 export function bombed(file: Buffer, bomb: (bytes: number) => Buffer): Buffer {
   const at = file.lastIndexOf('cbor', file.indexOf(FILLING.repeat(3)))
   const copy = Buffer.from(file)
@@ -72,7 +72,7 @@ export function bombed(file: Buffer, bomb: (bytes: number) => Buffer): Buffer {
   return copy
 }
 
-/** XMP that names a manifest elsewhere, in a JPEG (C2PA, 11.5). */
+/** XMP in a JPEG that refers to a remote manifest (C2PA, 11.5). */
 export function withRemoteManifest(jpeg: Buffer, url: string): Buffer {
   const xmp = `http://ns.adobe.com/xap/1.0/\0<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dcterms="http://purl.org/dc/terms/" dcterms:provenance="${url}"/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
   const content = Buffer.from(xmp, 'latin1')

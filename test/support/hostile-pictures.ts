@@ -1,4 +1,4 @@
-/** Small files that take a decoder much to read. */
+/** Builds small files that are expensive to decode. */
 import { crc32, deflateSync } from 'node:zlib'
 
 function pngChunk(type: string, data: Uint8Array): Buffer {
@@ -10,12 +10,12 @@ function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk
 }
 
-/** A PNG of 650 KB: one line of so many black pixels, which is made smaller as a whole. */
+/** A PNG of 650 KB with a single line of this many black pixels. Decoders scale it down as a whole. */
 export function longLine(pixels = 50_000_000): File {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(pixels, 0)
   header.writeUInt32BE(1, 4)
-  // Eight bits of red, green and blue.
+  // Bit depth 8, color type RGB.
   header.set([8, 2], 8)
   const bytes = Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -48,7 +48,10 @@ function emptyScan(blocks: number): Buffer {
   return jpegBits(bits)
 }
 
-/** A progressive JPEG of 160 KB that is as its standard has it: of all that its pixels might have, each bit comes in a pass of its own, and is zero. With `times` above 1, which the standard has not, all of it comes again. */
+/**
+ * A progressive JPEG of 160 KB with a separate scan for each bit of each coefficient, all zero. With `times` above 1, the scans
+ * repeat, which the standard forbids.
+ */
 export function manyScans(side: number, times = 1): File {
   const blocks = Math.ceil(side / 8) ** 2
   const scan = (first: number, last: number, from: number, to: number, bits: Buffer) => [

@@ -1,10 +1,10 @@
-/** The HTTP client of tests and proofs: a request goes out as it is told, and its answer is told as it came. */
+/** The HTTP client of tests and proofs. It sends requests and returns responses unchanged. */
 import { type Agent, type ClientRequest, request as createRequest, type IncomingMessage } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
 
 export type FormValue = string | File
 
-/** Whoever asks. */
+/** The caller of a request. */
 export interface Credentials {
   token?: string | undefined
   apiKey?: string | undefined
@@ -22,7 +22,7 @@ export interface Message extends Credentials {
   raw?: string | Uint8Array | undefined
 }
 
-/** How a request is sent, and who watches. */
+/** The options of a request, and its observers. */
 export interface Delivery {
   agent?: Agent
   patience?: number
@@ -149,7 +149,7 @@ export async function send(base: string, message: Message = {}, delivery: Delive
 
 const none = { status: 0, headers: new Headers(), rawHeaders: [], bytes: Buffer.alloc(0), body: undefined }
 
-/** The same for those who live with failures: when there is no whole answer, its status is 0 and its text says why. */
+/** Sends a request like `send`, but returns status 0 and the reason as text if there is no complete response. */
 export async function trySend(base: string, message: Message = {}, delivery: Delivery = {}): Promise<Answer> {
   const sentAt = performance.now()
   return send(base, message, delivery).catch(({ message: text }: Error) => {
@@ -158,7 +158,7 @@ export async function trySend(base: string, message: Message = {}, delivery: Del
   })
 }
 
-/** A request that is sent bit by bit, and answered before it ends or never. */
+/** A request that is sent in pieces. The response may arrive before its end. */
 export interface OpenRequest {
   answer: Promise<Answer>
   write(bytes: string | Uint8Array, written?: () => void): void
@@ -167,7 +167,7 @@ export interface OpenRequest {
   continued(): boolean
 }
 
-/** Sends the head at once, over a connection of its own. */
+/** Sends the head immediately over a new connection. */
 export function openRequest(url: string, message: Pick<Message, 'method' | 'token' | 'headers'> = {}): OpenRequest {
   let continued = false
   const { request, answer } = open(url, { method: 'POST', ...message }, { patience: 0 })

@@ -1,4 +1,4 @@
-/** Pictures whose manifest has a CAWG identity assertion (https://cawg.io/identity/1.1/), as Adobe's connected identities write it. */
+/** Builds pictures with a CAWG identity assertion (https://cawg.io/identity/1.1/) in the form of Adobe's connected identities. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Ways to write an address that is inside, as the host of a URL. */
+/** Spellings of internal addresses as the host of a URL. */
 export const internalHosts = [
   // Loopback: dotted, short, decimal, octal, hexadecimal, mixed.
   '127.0.0.1',
@@ -16,7 +16,7 @@ export const internalHosts = [
   '0',
   '0.0.0.0',
   '0x0',
-  // Digits and dots of other scripts, percent-encoding.
+  // Digits and dots of other scripts, and percent-encoding.
   '①②⑦.⓪.⓪.①',
   '１２７.０.０.１',
   '127。0。0。1',
@@ -62,7 +62,7 @@ export const internalHosts = [
   '[2001:db8::1]',
   '[3fff::1]',
   '[100::1]',
-  // An IPv4 address inside: mapped, compatible, translated, NAT64, 6to4, Teredo.
+  // IPv6 addresses that contain an internal IPv4 address: mapped, compatible, translated, NAT64, 6to4, Teredo.
   '[::ffff:127.0.0.1]',
   '[::ffff:7f00:1]',
   '[::FFFF:169.254.169.254]',
@@ -75,7 +75,7 @@ export const internalHosts = [
   '[2002:7f00:1::]',
   '[2002:a9fe:a9fe::1]',
   '[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
-  // Names.
+  // Host names.
   'localhost',
   'LOCALHOST',
   'localhost.',

@@ -1,11 +1,11 @@
-/** Servers of tests and proofs, on the loopback interface. */
+/** Starts servers of tests and proofs on the loopback interface. */
 import { once } from 'node:events'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** Something to be done when a test, a test file or a proof is over: `onTestFinished`, `atEnd`, `afterwards`. */
+/** Registers a cleanup function for the end of a test, a test file or a proof: `onTestFinished`, `atEnd` or `afterwards`. */
 export type AtEnd = (work: () => Promise<void>) => void
 
-/** Listens on a free port until the end, when every connection is broken off. Returns the port. */
+/** Listens on a free port, and returns it. All connections are closed at the end. */
 export async function listen(server: Server, atEnd: AtEnd, host = '127.0.0.1'): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

@@ -10,8 +10,8 @@ const LONG = [
 ]
 
 /**
- * The order of files where no run before has told how long each takes: Vitest begins with the largest. What takes long is begun first, because
- * it is waited for alone when it is begun last.
+ * Sorts test files without a recorded duration. Vitest starts with the largest files. Long files must start first, or the run
+ * waits for them at the end.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,7 +1,7 @@
-/** Selections on types of the schema, made up by `pick`: as deep as may be, with pages, other names, fragments and what variables decide. */
+/** Generates random selections with `pick`: nested fields, pages, aliases, fragments and directives with variables. */
 import { type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
 
-/** A number below `count`. */
+/** Returns a number below `count`. */
 export type Choice = (count: number) => number
 
 const unlike = new Set(['assetFile', 'assetFileThumbnail', 'thumbnailUrl'])
@@ -10,7 +10,7 @@ const deciders = ['@include(if: $yes)', '@skip(if: $no)', '@include(if: $no)', '
 const MOST_FIELDS = 5
 const DEPTH = 4
 
-/** A selection on a type. */
+/** Returns a random selection for a type. */
 export function selectionOf(type: GraphQLObjectType, pick: Choice, depth = DEPTH): string {
   const fields = Object.values(type.getFields()).filter(({ name }) => !unlike.has(name))
   const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)))
@@ -31,7 +31,7 @@ function fieldOf(field: GraphQLField<unknown, unknown>, pick: Choice, depth: num
   return `${alias}${field.name}${args} ${decider(pick)} ${below}`
 }
 
-/** An operation with the variables that its selection names; each has a value of its own. */
+/** Returns an operation that declares the variables of its selection, each with a default value. */
 export function withVariables(kind: 'query' | 'mutation', selection: string): string {
   const named = Object.entries({ n: 'Int = 2', yes: 'Boolean = true', no: 'Boolean! = false' })
   const used = named.filter(([name]) => new RegExp(`\\$${name}\\b`).test(selection))

@@ -1,23 +1,23 @@
-/** A mail server of our own, which can misbehave as real ones do, and keeps what it took. */
+/** A mail server that simulates errors of real servers and stores the received mails. */
 import { createServer, type Socket } from 'node:net'
 import { type AtEnd, listen } from './listen.ts'
 
 export type MailMood =
-  /** Takes every mail. */
+  /** Accepts every mail. */
   | 'accept'
-  /** Resets each connection at once. */
+  /** Resets each connection immediately. */
   | 'refuse'
-  /** Takes connections and says nothing. */
+  /** Accepts connections, but never responds. */
   | 'hang'
-  /** Takes the mail's bytes and says nothing after them. */
+  /** Receives the mail, but never responds to it. */
   | 'hang-after-data'
-  /** Has a passing trouble with each mail. */
+  /** Rejects each mail with a temporary error. */
   | '451'
-  /** Does not let the client sign in, and repeats to it what it said. */
+  /** Rejects the login, and repeats the client's credentials in the error. */
   | '535'
-  /** Does not know the recipient. */
+  /** Rejects the recipient as unknown. */
   | '550'
-  /** Takes no mail from us, whoever the recipient is. */
+  /** Rejects the sender for all recipients. */
   | '550 5.7.1'
   | '554'
 
@@ -37,11 +37,11 @@ export interface MailServer {
   passwords: Set<string>
 }
 
-/** Listens until the end. */
+/** Listens until the end of the test file. */
 export async function startMailServer(atEnd: AtEnd, mood: MailMood = 'accept'): Promise<MailServer> {
   const server: MailServer = { url: '', port: 0, mails: [], mood, visits: 0, passwords: new Set() }
   const listener = createServer((socket) => {
-    // A client that gives up is part of the tests.
+    // Tests include clients that disconnect.
     socket.on('error', () => undefined)
     const mood = typeof server.mood === 'function' ? server.mood(server.visits) : server.mood
     server.visits += 1

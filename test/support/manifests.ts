@@ -1,4 +1,4 @@
-/** Content Credentials as a reader sees them. */
+/** Reads Content Credentials like a verifier. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,12 +1,12 @@
-/** Where the files of a test run lie. */
+/** The folder for files of a test run. */
 import { accessSync, constants, statfsSync } from 'node:fs'
 
 const MEMORY = '/dev/shm'
 const ENOUGH = 4 * 2 ** 30
 
 /**
- * The folder that is kept in memory, on machines that have one with room: each test file copies a database and drops it, and a disk
- * would spend a third of the run on that. Undefined elsewhere; then the run takes longer.
+ * The in-memory folder, if the machine has one with enough space, else undefined. On a disk, cloning databases takes a third of
+ * the run.
  */
 export function findMemoryFolder(): string | undefined {
   try {

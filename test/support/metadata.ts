@@ -1,4 +1,4 @@
-/** Something for each field of an asset's metadata, by its name in REST. */
+/** A value for each metadata field of an asset, by its REST name. */
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
 export const sampleOf = ({ kind, updateSize, column }: MetadataField, mark: string): string => {
@@ -13,7 +13,7 @@ export const sampleMetadata = (markOf: (column: string) => string): Record<strin
       .map((field) => [field.column, sampleOf(field, markOf(field.column))]),
   )
 
-/** The texts of a record that was given none: those that came after the contract stand there, too. */
+/** The text fields of a record without metadata, including fields added after the contract. */
 export const emptyTexts = Object.fromEntries(
   Object.values<MetadataField>(metadataFields)
     .filter(({ kind }) => kind === 'text')

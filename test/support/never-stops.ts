@@ -1,4 +1,4 @@
-/** Stands for a service that cannot finish what it has begun. */
+/** Simulates a service that never finishes its work at shutdown. */
 import { stopSignal } from '../../src/shared/process.ts'
 
 const stopped = stopSignal(Number(process.argv[2]), async () => undefined)

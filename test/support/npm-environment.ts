@@ -1,4 +1,4 @@
-/** This process's environment for an npm in another folder: variables that npm has for the script that it runs would mislead that one. */
+/** The environment for npm in another folder, without the variables that npm sets for its scripts. */
 export const npmEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|config_local_prefix)/.test(name)),
 )

@@ -1,4 +1,4 @@
-/** What people and supervisors start: npm, a shell, and the service below it. */
+/** Starts npm scripts: npm, a shell, and the service below it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -32,7 +32,7 @@ const statusOf = (url: string) =>
     () => undefined,
   )
 
-/** `npm run <script>` with a database of its own. */
+/** Runs `npm run <script>` with its own database. */
 export async function startNpmScript(script: string): Promise<NpmScript> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-npm-'))
   const database = await createTestDatabase()
@@ -55,12 +55,12 @@ export async function startNpmScript(script: string): Promise<NpmScript> {
   })
   const output = Promise.all([text(npm.stdout), text(npm.stderr)])
   const ended = once(npm, 'exit').then(async ([code, signal]) => ({ code, signal, output: (await output).join('\n') }))
-  // What is left below a dead npm is in its group still.
+  // Child processes of a dead npm remain in its process group.
   const killGroup = () => {
     try {
       process.kill(-npm.pid!, 'SIGKILL')
     } catch {
-      // Nothing is left.
+      // The process group is empty.
     }
   }
   const waitForStatus = async (check: (status: number | undefined) => boolean) => {

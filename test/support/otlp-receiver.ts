@@ -1,9 +1,9 @@
-/** What an operator's collector is to traces: it takes what is exported as OTLP/JSON, and keeps it. */
+/** A trace collector that stores the received OTLP/JSON. */
 import { createServer } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { type AtEnd, listen } from './listen.ts'
 
-/** A span as it was exported. */
+/** An exported span. */
 export interface ReceivedSpan {
   name: string
   kind: number

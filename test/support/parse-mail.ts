@@ -1,4 +1,4 @@
-/** Reads a message as far as tests look into ours: headers, and the parts of a multipart/alternative. */
+/** Parses mails: headers, and the parts of a multipart/alternative. */
 export interface ParsedMail {
   headers: Record<string, string[]>
   subject: string
@@ -26,7 +26,7 @@ function readEntity(source: string): Entity {
   return { headers, body: source.slice(end + 4) }
 }
 
-/** The text of a message, or of a part of it. */
+/** Returns the text of a message or of one of its parts. */
 export const fromQuotedPrintable = (text: string) =>
   Buffer.from(
     text

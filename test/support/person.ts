@@ -1,4 +1,4 @@
-/** An account with a session, written by the statements that sign-up and sign-in write it by. */
+/** Creates an account with a session, with the SQL statements of sign-up and sign-in. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/database-types.ts'
 import { numeric, statement, uuid } from '../../src/db/sql.ts'
@@ -6,7 +6,7 @@ import type { Custody } from '../../src/keys/key-types.ts'
 import { insertToken, insertUser } from '../../src/modules/accounts/accounts.sql.ts'
 import { newUuid, toId } from '../../src/shared/ids.ts'
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface TestActor {
   token: string
 }
@@ -27,7 +27,7 @@ export interface UserOptions {
   id?: string
 }
 
-/** Pays in, as a deposit is booked. */
+/** Credits an amount like a deposit. */
 export const deposit = statement(
   'test_deposit',
   { parameters: { user: uuid, amount: numeric } },
@@ -38,7 +38,7 @@ export const deposit = statement(
      (1, paid.user_id, null::book, 'NUM'::currency, $amount), (2, null, 'DEPOSITS', 'NUM', -$amount)) as line`,
 )
 
-/** An account as sign-up makes it, with a session. Its books are whole: the invariants hold. */
+/** Creates an account with a session, as sign-up does. The ledger invariants hold. */
 export async function insertPerson(
   { database, custody }: { database: Database; custody: Custody },
   {

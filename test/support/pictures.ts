@@ -1,4 +1,4 @@
-/** Pictures that nobody has registered. */
+/** Generates new pictures that no user has registered. */
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 
@@ -9,7 +9,7 @@ export interface PictureOptions {
   orientation?: number
 }
 
-/** Squares of chance colours, and the place where the camera was. */
+/** Generates a picture of random squares with GPS metadata. */
 export async function newPicture({ width = 800, height = 600, format = 'jpeg', orientation }: PictureOptions = {}) {
   const squares = { width: 8, height: 8, channels: 3 } as const
   const bytes = await sharp(randomBytes(8 * 8 * 3), { raw: squares })

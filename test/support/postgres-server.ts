@@ -1,4 +1,4 @@
-/** PostgreSQL servers of one's own, with standbys that follow them: what is killed, cut off and promoted. */
+/** Runs PostgreSQL servers with standbys that tests can kill, disconnect and promote. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { until } from './eventually.ts'
 
 const run = promisify(execFile)
 
-/** Where a server listens, and how others reach it. */
+/** The address and folder of a server. */
 export interface ServerPlace {
   dir: string
   hosts: readonly string[]
@@ -160,7 +160,7 @@ function open(place: ServerPlace, password: string): PostgresServer {
         const [row] = await sql<{ names: string }>(`select current_setting('synchronous_standby_names') as names`)
         return row!.names === wanted
       })
-      // By its end the checkpointer knows, who tells everybody.
+      // A checkpoint guarantees that the checkpointer has applied the settings.
       await sql('checkpoint')
     },
     async makeStandby(at) {
@@ -172,7 +172,7 @@ function open(place: ServerPlace, password: string): PostgresServer {
       await client.connect()
       try {
         await client.query(`select pg_backup_start('standby', true)`)
-        // Files that vanish while they are copied are made again from the write-ahead log.
+        // The write-ahead log restores files that disappear during the copy.
         await run('cp', ['-a', dataDir, target]).catch((error: { stderr?: string }) => {
           if (!/No such file/.test(error.stderr ?? '')) throw error
         })
@@ -199,12 +199,12 @@ function open(place: ServerPlace, password: string): PostgresServer {
 export const following = (server: PostgresServer, name: string): Record<string, string> => ({
   primary_conninfo: [
     `host=${server.place.hosts.at(-1)} port=${server.place.port} user=${databaseUser} password=${server.password}`,
-    // What was cut off is noticed soon.
+    // Detects lost connections quickly.
     `application_name=${name} connect_timeout=2 keepalives_idle=1 keepalives_interval=1 keepalives_count=3`,
   ].join(' '),
 })
 
-/** A new cluster with an empty database `annal`, started. */
+/** Creates and starts a cluster with an empty database `annal`. */
 export async function startPostgresServer(place: ServerPlace): Promise<PostgresServer> {
   await mkdir(place.dir, { recursive: true, mode: 0o755 })
   await chmod(place.dir, 0o755)

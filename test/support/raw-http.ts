@@ -1,4 +1,4 @@
-/** HTTP as bytes on a socket: what is no request, or one that is written piece by piece, as no decent client would. */
+/** Sends raw bytes over a socket: malformed requests, or requests in pieces. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -83,7 +83,7 @@ async function* requestOf({ method, path, headers, pieces }: RawCall) {
   yield* pieces
 }
 
-/** A request with a head of its own, whose body is written piece by piece. */
+/** Sends a request with its own headers and a body in pieces. */
 export const callRaw = (call: RawCall): Promise<RawAnswer> => talkRaw({ ...call, pieces: requestOf(call) })
 
 export const chunk = (bytes: Buffer) =>

@@ -1,4 +1,4 @@
-/** What a mail server took, as its recipients read it. */
+/** Reads the mails that a mail server received. */
 import type { MailServer } from './mail-server.ts'
 import { type ParsedMail, parseMail } from './parse-mail.ts'
 
@@ -8,7 +8,7 @@ export interface ReadMail extends ParsedMail {
   at: number
 }
 
-/** Mails of a kind, such as `password-reset`, oldest first: all, or those to one address, without the first `skip` that came. */
+/** Returns mails of a kind, such as `password-reset`, oldest first. Optionally only to one address, without the first `skip`. */
 export const mailsOf = (
   { mails }: Pick<MailServer, 'mails'>,
   template: string,
@@ -21,7 +21,7 @@ export const mailsOf = (
     return id.startsWith(`${template}-`) ? [{ ...mail, id, address, at }] : []
   })
 
-/** What a mailed link carries. */
+/** The parameters of a mailed link. */
 export interface MailedLink {
   uid: string
   token: string
@@ -29,7 +29,7 @@ export interface MailedLink {
 
 const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/
 
-/** Raises when there is no link in it. */
+/** Raises an error if the mail contains no link. */
 export function linkIn({ text }: Pick<ParsedMail, 'text'>): MailedLink {
   const [, uid, token] = LINK.exec(text) ?? []
   if (!uid || !token) throw new Error('A mail carries no link.')

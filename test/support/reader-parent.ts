@@ -1,6 +1,7 @@
 /**
- * A process that starts readers. `orphan`: starts one that never ends, prints its number, and waits to be killed. `descriptors`: has a picture
- * made with so many descriptors left, none at first, and prints what came of each try and how many descriptors are open after it.
+ * A process that starts reader processes. `orphan`: starts one that never ends, prints its PID and waits to be killed.
+ * `descriptors`: processes a picture with few free descriptors, and prints the outcome and the number of open descriptors of each
+ * attempt.
  */
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import sharp from 'sharp'
@@ -53,7 +54,7 @@ async function descriptors() {
     for (const descriptor of held) closeSync(descriptor)
     tries.push([outcome, readdirSync('/dev/fd').length])
   }
-  // What is left open would keep it running.
+  // Open handles would keep the process running.
   process.stdout.write(`${JSON.stringify(tries)}\n`, () => process.exit())
 }
 

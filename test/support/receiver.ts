@@ -1,4 +1,4 @@
-/** Receivers of webhooks, each behind a real port of this machine: they answer as they are told and remember every call. */
+/** Webhook receivers on real ports. They respond as configured and record every call. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AtEnd, listen } from './listen.ts'
 
@@ -38,7 +38,7 @@ export async function startReceiver(
   const server = createServer((request, response) => {
     const { method = '', url: path = '', headers, socket } = request
     const chunks: Buffer[] = []
-    // Callers that give up are part of what is tried.
+    // Tests also cover callers that abort.
     request.on('error', () => undefined)
     response.on('error', () => undefined)
     request.on('data', (chunk: Buffer) => chunks.push(chunk))

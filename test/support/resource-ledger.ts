@@ -1,7 +1,4 @@
-/**
- * Runs around every test file: what its tests opened must be closed when its last hook is done. Whatever is held on to fails
- * the file that did it, and not one of those that come later in the same process.
- */
+/** Checks for every test file that all resources are closed after its last hook. A leak fails the file that caused it. */
 import { readdirSync, rmdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect } from 'vitest'
@@ -14,7 +11,7 @@ const POLL = 25
 const folder = ownTemporaryFolder()
 const before = heldNow(folder)
 
-// Registered before any hook of the file, so it comes after all of them.
+// Registered before all hooks of the file, so it runs after them.
 afterAll(async () => {
   await runEndings()
   const deadline = performance.now() + PATIENCE

@@ -1,4 +1,4 @@
-/** Requests to the REST door, encoded as old callers do. Every answer has to be as the description of the interface has it. */
+/** Sends REST requests in the encodings of older clients. Every response must match the OpenAPI document. */
 import { globalAgent } from 'node:http'
 import { assertDescribed } from './described.ts'
 import { type Answer, type Message, send } from './http-client.ts'
@@ -10,7 +10,7 @@ export interface RestOptions extends Omit<Message, 'method' | 'path' | 'name' | 
 
 export type Rest = (method: string, path: string, options?: RestOptions) => Promise<Answer>
 
-/** `path` is below `/api/v3/`, or from the root when it starts with a slash. */
+/** `path` is relative to `/api/v3/`, or absolute if it starts with a slash. */
 export const createRest =
   (url: string, defaults: Pick<RestOptions, 'actor'> = {}): Rest =>
   async (method, path, { actor = defaults.actor, ...message } = {}) => {

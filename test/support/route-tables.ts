@@ -1,4 +1,4 @@
-/** The routes that are no operations of REST, as tables: nothing can be asked of them here. */
+/** Tables of the routes that are not REST operations. They cannot be called. */
 
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
@@ -30,7 +30,7 @@ export const directRoutes: DirectRoute[] = [
   }),
 ]
 
-/** Pages for administrators, with those that begin and end their sessions. */
+/** Pages for administrators, including sign-in and sign-out. */
 export const adminPages: readonly { method: 'GET' | 'POST'; path: string }[] = [
   { method: 'GET', path: '/admin/sign-in' },
   { method: 'POST', path: '/admin/sign-in' },

@@ -1,4 +1,4 @@
-/** `/metrics` as Prometheus reads it. */
+/** Reads `/metrics` like Prometheus. */
 import { expect } from 'vitest'
 
 export interface Scrape {
@@ -10,7 +10,7 @@ export interface Scrape {
 const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 
-/** Reads the text format. Raises for a line that is none of it. */
+/** Parses the text format. Raises an error for an invalid line. */
 export function parseMetrics(text: string): Scrape {
   const types = new Map<string, string>()
   const samples: { name: string; labels: Record<string, string>; value: number }[] = []

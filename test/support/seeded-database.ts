@@ -3,7 +3,7 @@ import { seedGrowth } from '../../bench/growth/seed.ts'
 import { sizeOf } from '../../bench/growth/seed-statements.ts'
 import { createTestDatabase, type TestDatabase } from './test-database.ts'
 
-/** A database with 10,000 commits and everything else in proportion, and a connection to it. Nobody's key opens. */
+/** Creates a database with 10,000 commits and proportional other data, and a connection to it. Its keys cannot be decrypted. */
 export async function createSeededDatabase(): Promise<{ database: TestDatabase; client: pg.Client }> {
   const database = await createTestDatabase()
   const sealed = { wrappedDataKey: new Uint8Array(60), sealedPrivateKey: new Uint8Array(60) }

@@ -1,4 +1,4 @@
-/** `annal serve` as a process of its own, as an operator starts it: several on one installation, with the roles that each is given. */
+/** Runs `annal serve` in its own process. Several processes with different roles can share an installation. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export interface SharedInstallation {
   remove(): Promise<void>
 }
 
-/** A database, a folder and a chain key, which several processes share. */
+/** An installation that several processes share: a database, a folder and a chain key. */
 export async function createSharedInstallation(variables: Record<string, string> = {}): Promise<SharedInstallation> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-shared-'))
   const database = await createTestDatabase()

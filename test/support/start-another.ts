@@ -1,4 +1,4 @@
-/** Another process of the same installation, in all but the process: connections, listeners, services and port of its own. */
+/** Simulates another process of the same installation in this process, with its own connections, services and port. */
 import { createApp } from '../../src/app.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'

@@ -1,4 +1,4 @@
-/** Gateways whose clocks are wrong: processes of the same installation as the test's. */
+/** Starts gateways of the test's installation with wrong clocks. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { TestApp } from './test-app.ts'
 const root = join(import.meta.dirname, '../..')
 const clock = new URL('../../proofs/harness/shifted-clock.ts', import.meta.url)
 
-/** Starts one whose clock is ahead by so many milliseconds, until the test file ends; returns its URL. */
+/** Starts a gateway whose clock is ahead by this many milliseconds. Returns its URL. It runs until the test file ends. */
 export async function startSkewed({ env }: Pick<TestApp, 'env'>, shift: number): Promise<string> {
   const script = join(import.meta.dirname, 'gateway.ts')
   const child = spawn(process.execPath, [`--import=${clock}`, '--disable-warning=ExperimentalWarning', script], {

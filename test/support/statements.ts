@@ -1,10 +1,10 @@
-/** Which statements this process sends to its database. */
+/** Records the SQL statements that this process sends. */
 import pg from 'pg'
 import { afterEach, vi } from 'vitest'
 
 const LOOKS = new Set(['event_feeds', 'event_ended', 'event_asset_facts'])
 
-/** Names of statements, or their text where they have none, from now until the test ends; grows. */
+/** Returns a growing list of statement names, or texts of unnamed statements, until the test ends. */
 export function recordStatements(): string[] {
   const sent: string[] = []
   const original = pg.Client.prototype.query

@@ -1,4 +1,4 @@
-/** A store to buy in: a network app, a trusted service's key, and orders. */
+/** Creates a store: a network app, the key of a trusted service, and orders. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { toId } from '../../src/shared/ids.ts'
 import { expectOk } from './expect-error.ts'

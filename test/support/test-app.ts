@@ -1,4 +1,4 @@
-/** The real service on a database and a chain key of its own, behind a real port. */
+/** Starts the real service with its own database, chain key and port. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { createTestDatabase, type TestDatabase } from './test-database.ts'
 import { createTestLog, type TestLog } from './test-log.ts'
 import { createTestHasher, insertTestUser, type TestUser, type UserOptions } from './user.ts'
 
-/** A user whose requests carry their token. */
+/** A user whose requests contain their token. */
 export interface SignedIn extends TestUser {
   rest: Rest
   graphql: GraphQL
@@ -62,13 +62,13 @@ export interface TestAppOptions {
 }
 
 let files = 0
-/** A file that nobody has registered. */
+/** Returns a new file that no user has registered. */
 export const newFile = (name = 'photo.png', type = 'image/png') => {
   files += 1
   return new File([`file ${files} of ${process.pid} ${performance.timeOrigin}`], name, { type })
 }
 
-/** Registers a file, and raises with the answer when that fails. */
+/** Registers a file. Raises an error with the response if that fails. */
 export const registerWith = async (rest: Rest, fields: Record<string, FormValue>): Promise<Answer> => {
   const answer = await rest('POST', 'assets/', { multipart: { asset_file: newFile(), ...fields } })
   if (answer.status !== 201) throw new Error(`Registration failed: ${answer.status} ${answer.text}`)
@@ -83,8 +83,8 @@ export async function fundedKey(): Promise<string> {
 }
 
 /**
- * Starts the service for the test file, and stops it after the file's last test. Then nothing may be left: no connection to
- * the database, and no broken invariant in it.
+ * Starts the service for the test file and stops it after the last test. Then no database connection may be open and all
+ * invariants must hold.
  */
 export async function createTestApp({
   env = {},

@@ -32,7 +32,7 @@ const clockSql = (database: string) => `
     'select coalesce((select at from clock.stopped), pg_catalog.now())';
   alter database ${database} set search_path = clock, pg_catalog, public`
 
-/** A fresh database with all tables, cloned from the template; `withClock`: its clock can be stopped. */
+/** Clones a new database from the migrated template. `withClock`: tests can stop its clock. */
 export async function createTestDatabase({ withClock = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const template = new URL(inject('templateUrl')).pathname.slice(1)
@@ -43,7 +43,7 @@ export async function createTestDatabase({ withClock = false } = {}): Promise<Te
     async drop() {
       const left = await onServer(async (client) => {
         const sessions = `select application_name, state, query from pg_stat_activity where datname = $1`
-        // A session that was closed a moment ago may still be on its way out; the server waits for it itself.
+        // A closed session may still be ending. DROP DATABASE waits for it.
         const error = await client.query(`drop database ${name}`).catch((reason: unknown) => reason)
         if (!(error instanceof Error)) return []
         const { rows } = await client.query(sessions, [name])
@@ -66,7 +66,7 @@ async function alone<T>(client: pg.Client, name: string, work: () => Promise<T>)
       try {
         return await work()
       } catch (error) {
-        // A session that was being opened was not to be seen before.
+        // A session that was still connecting was not visible before.
         if ((error as { code?: string }).code !== OBJECT_IN_USE || tries === MOST_TRIES) throw error
       }
     }
@@ -75,7 +75,7 @@ async function alone<T>(client: pg.Client, name: string, work: () => Promise<T>)
   }
 }
 
-/** A backup of a database as it is now. `restore` puts it in the database's place, which was lost; once. */
+/** Creates a backup of a database. `restore` replaces the lost database with it, once. */
 export async function backUp(url: string): Promise<{ restore(): Promise<void> }> {
   const name = new URL(url).pathname.slice(1)
   const [backup, lost] = [`${name}_backup`, `${name}_lost`]
@@ -86,7 +86,7 @@ export async function backUp(url: string): Promise<{ restore(): Promise<void> }>
     restore: () =>
       onServer(async (client) => {
         await alone(client, name, () => client.query(`alter database ${name} rename to ${lost}`)).catch((error) => {
-          // It bears another name by then.
+          // The database has a different name by then.
           if (!/does not exist/.test(String(error))) throw error
         })
         await client.query(`alter database ${backup} rename to ${name}`)

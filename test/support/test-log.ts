@@ -6,10 +6,10 @@ export interface LogLine {
   fields: object
 }
 
-/** The field `reason` of a line. */
+/** Returns the field `reason` of a line. */
 export const reasonOf = (fields: object): string => ('reason' in fields ? String(fields.reason) : '')
 
-/** Keeps the lines of a log and of all its children. */
+/** A log that stores its lines and those of all its children. */
 export interface TestLog extends Log {
   lines: LogLine[]
   requests: Record<string, unknown>[]

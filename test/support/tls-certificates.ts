@@ -1,4 +1,4 @@
-/** A key with self-signed certificates for TLS servers of tests. */
+/** Creates a key with self-signed certificates for TLS servers of tests. */
 
 export const tlsKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglYGchDUi7ZlVXbn7

@@ -1,4 +1,4 @@
-/** A chain node and a gateway as strangers reach them, by HTTP, which say what the test has them say. */
+/** A chain node and a gateway over HTTP with responses that the test controls. */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createRpc } from '../../src/chain/rpc.ts'
@@ -6,7 +6,7 @@ import { type AtEnd, listen } from './listen.ts'
 
 export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown
 
-/** A whole HTTP response instead of the truth; undefined lets the request pass. `null` never responds. */
+/** An HTTP response to send instead. `undefined` forwards the request, and `null` never responds. */
 export type Answer = (methods: readonly string[], calls: readonly Call[]) => HttpAnswer | null | undefined
 
 export interface HttpAnswer {
@@ -26,7 +26,7 @@ export interface Call {
   params: unknown[]
 }
 
-/** Stands before the node at `rpcUrl`, which may be a socket. */
+/** A proxy in front of the node at `rpcUrl`, which may be a socket. */
 export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldNode> {
   const rpc = createRpc({ url: rpcUrl, timeout: 60_000 })
   const server = createServer(async (request, response) => {
@@ -57,7 +57,7 @@ export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldN
   return node
 }
 
-/** Bytes or a status instead of what was asked for; null: 404; 'hangs': never responds. */
+/** Bytes or a status to send instead. null: 404. 'hangs': no response. */
 export type Swap = (cid: string, format: string | null) => Uint8Array | number | 'hangs' | null | undefined
 
 export interface ToldGateway {
@@ -65,7 +65,7 @@ export interface ToldGateway {
   swap: Swap | undefined
 }
 
-/** Stands before the gateway at `behind`. */
+/** A proxy in front of the gateway at `behind`. */
 export async function startToldGateway(atEnd: AtEnd, behind: string): Promise<ToldGateway> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', behind)

@@ -1,4 +1,4 @@
-/** Loaded before a program: has V8 tell on stdout what each collection of garbage did. */
+/** Preloaded into a program. V8 then prints each garbage collection to stdout. */
 import { setFlagsFromString } from 'node:v8'
 
 setFlagsFromString('--trace-gc-nvp')

@@ -1,4 +1,4 @@
-/** The requests of each use case for REST and for GraphQL, and their results in one shape. Loads nothing of Vitest: proofs use it, too. */
+/** The REST and GraphQL requests of each use case, and their results in one shape. Independent of Vitest, because proofs use it, too. */
 import { graphqlMessage } from './graphql-client.ts'
 import type { Answer, FormValue, Message } from './http-client.ts'
 
@@ -222,7 +222,7 @@ export function graphqlRequest(name: UseCaseName, input: Input): { document: str
   return { document, variables: { input } }
 }
 
-/** Returns the value of a successful answer in the shape of GraphQL. The payload's other fields stand beside the unwrapped one. */
+/** Returns the value of a successful response in the shape of GraphQL, including the payload's other fields. */
 export function readValue(transport: Transport, name: UseCaseName, { body }: Pick<Answer, 'body'>): Value {
   const { unwrap, fromRest = (value: Value) => value } = useCases[name] as UseCase
   if (transport === 'REST') {

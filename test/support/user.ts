@@ -1,4 +1,4 @@
-/** People, made without the time that hashing a password takes. */
+/** Creates users without the cost of password hashing. */
 import { inject } from 'vitest'
 import type { Database } from '../../src/db/database-types.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
@@ -7,13 +7,13 @@ import { insertPerson, type TestUser, type UserOptions } from './person.ts'
 
 export type { TestActor, TestUser, UserOptions } from './person.ts'
 
-/** Every seeded user's. */
+/** The password of every seeded user. */
 export const PASSWORD = 'correct horse battery'
 
-/** The real one, with little memory: at its full cost the suite would mostly hash. */
+/** The real password hashing with little memory. At full cost, hashing would dominate the suite. */
 export const createTestHasher = () => createPasswordHasher({ memoryCost: 1_024 })
 
-/** An account as sign-up makes it, with a session. Its books are whole: the invariants hold. */
+/** Creates an account with a session, as sign-up does. The ledger invariants hold. */
 export const insertTestUser = (
   parts: { database: Database; custody: Custody },
   options: UserOptions = {},

@@ -1,4 +1,4 @@
-/** What an operator does for a person who cannot sign in: what the person would do by themselves, with the same outcome. */
+/** Operator commands for a user who cannot sign in. They have the same effect as the user's own actions. */
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -114,7 +114,7 @@ describe('annal users export', () => {
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('no such file or directory') })
     expect(await readFile(out, 'utf8')).toBe(text)
     expect(await readdir(dir)).toEqual(['person.json'])
-    // What was refused was not taken.
+    // Rejected exports write no audit entries.
     expect(await entriesOf(user, 'account.exported')).toEqual(told(user, 'account.exported'))
   })
 
@@ -181,7 +181,7 @@ describe('annal users delete', () => {
       expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining(`Type ${user.username} to delete`) })
     }
     expectOk(await user.rest('GET', 'auth/users/me/'))
-    // Whoever is told nothing is not asked, and where nobody sits what comes in is no answer.
+    // Without output there is no prompt, and input that is not from a terminal is no answer.
     const unseen = await annal(['delete', user.email, '--reason', reason, '--json'], {
       input: `${user.username}\n`,
       isTTY: true,
@@ -239,7 +239,7 @@ describe('annal users delete', () => {
     const again = ['delete', user.publicId, '--reason', reason, '--yes']
     expect((await annal(again)).code).toBe(0)
     expect(await annal(again)).toEqual({ code: 0, stdout: '', stderr: `${user.publicId} was already deleted.\n` })
-    // Nothing is asked where nothing is lost any more.
+    // No confirmation is needed when nothing would be lost.
     expect((await annal(again.slice(0, -1), { isTTY: true })).code).toBe(0)
     const byName = await annal(['delete', user.username, '--reason', reason, '--yes'])
     expect(byName).toEqual({ code: 1, stdout: '', stderr: 'User not found.\n' })

@@ -1,4 +1,4 @@
-/** What the phone app, the widget and old scripts ask for before they do anything else. */
+/** The first requests of the phone app, the widget and old scripts. */
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { newPicture } from '../../support/pictures.ts'

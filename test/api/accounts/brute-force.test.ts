@@ -6,7 +6,7 @@ import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
 
 const app = await createTestApp()
-/** Where several accounts may claim one address. */
+/** An installation in which several accounts may claim one address. */
 const verifying = await createTestApp({ env: { EMAIL_VERIFICATION: 'on' } })
 const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
 const byRest = (email: string, password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })

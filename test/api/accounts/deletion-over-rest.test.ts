@@ -102,7 +102,7 @@ describe('account deletion', () => {
     const actor = { token: expectOk(await app.rest('POST', 'auth/token/login/', { json: account })).auth_token }
     expect((await app.rest('DELETE', 'auth/users/me/', { actor })).status).toBe(204)
     expect(await kept()).toEqual([])
-    // Name and address are free again.
+    // The username and email address are available again.
     expectError(await app.rest('POST', 'auth/token/login/', { json: account }), 'INCORRECT_LOGIN_CREDENTIALS')
     const again = expectOk(await app.rest('POST', 'auth/users/', { json: account }))
     expect(again).toMatchObject({ username, email: account.email })
@@ -146,7 +146,7 @@ describe('account deletion', () => {
     expect(await contentStore.size(asset.id)).toBe(file.size)
     await contentStore.collectGarbage(kept(), 0)
     await expect(contentStore.size(asset.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    // The file may be registered by somebody else now.
+    // Another user may register the file now.
     expect((await stranger.register({ asset_file: file })).id).toBe(asset.id)
   })
 
@@ -265,7 +265,7 @@ it('account deletion succeeds once among 50 concurrent deletions, changes and pa
   }
   const codes = new Map<string, string[]>(Object.keys(sends).map((kind) => [kind, []]))
   const send = async (kind: string, n: number) => {
-    // A machine that is slow today tells some of them to come back: so much at once is more than one asker may have under way.
+    // On a slow machine, some requests are rejected because of the limit of concurrent requests per caller.
     const answer = await eventually(
       () => sends[kind]!(n),
       ({ status }) => status !== 503 && status !== 429,
@@ -310,7 +310,7 @@ it('accepted commits of a deleted account are still relayed, signed by their aut
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Paid for, too' } }))
     expect((await remove(user)).status).toBe(204)
   }
-  // Half of them leave before the relay has seen anything, the others while it signs.
+  // Half of the accounts are deleted before the relay sees their commits, the others during signing.
   await Promise.all(users.slice(0, 4).map(leave))
   app.chain.relay.start()
   await Promise.all(users.slice(4).map(leave))

@@ -280,7 +280,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await setEmail(one, tagged(1))).ok()
       await claim(10)
       expectError(await setEmail(other, tagged(2).toUpperCase()), 'THROTTLED')
-      // Whoever is named by others' changes signs up all the same.
+      // A user can sign up even if other accounts claim the same address.
       await signUp(tagged(2))
       await claim(10)
       ;(await trySignUp(tagged(3))).fails('THROTTLED')

@@ -15,7 +15,7 @@ const admin = await app.admin()
 const reason = 'Somebody else has the phone'
 const annal = (...args: string[]) => annalHere(app.env, ['users', ...args])
 
-/** Each interface that locks accounts, with another form of the user's name. */
+/** Each interface that locks accounts, with a different form of the username. */
 const interfaces = [
   ...bothApis.map((api) => ({
     name: api.name,

@@ -1,4 +1,4 @@
-/** Accounts whose key does not open any more, and accounts that are deleted while their commits are made ready. */
+/** Accounts whose key cannot be decrypted, and accounts that are deleted while their commits are prepared. */
 
 import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../src/chain/lease.ts'
@@ -105,7 +105,7 @@ it('signs a commit whose author is deleted during the signing, without logging a
     async (userId, key, text) => {
       if (userId !== user.id) return custody.sign(userId, key, text)
       tries += 1
-      // The key was read, and is gone when it is used.
+      // The key was read, but no longer exists when it is used.
       expect((await remove(user)).status).toBe(204)
       return custody.sign(userId, key, text)
     },

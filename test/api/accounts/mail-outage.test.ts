@@ -1,4 +1,4 @@
-/** A mail server that is away for long. */
+/** Long outages of the mail server. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDead, retryJobs, subjectOf } from '../../../src/jobs/jobs.sql.ts'

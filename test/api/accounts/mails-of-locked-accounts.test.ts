@@ -1,4 +1,4 @@
-/** Links by mail while an account is locked: none is made, none is good, and nobody learns of it. */
+/** Mailed links of locked accounts: none is sent, none is accepted, and callers cannot detect the lock. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type AccountMails, createAccountMails } from '../../support/account-mails.ts'
@@ -74,7 +74,7 @@ describe.each(Object.entries(links))(
       const before = await stateOf(user)
       await change(user, 'lock')
       expectError(await spend(link), 'INVALID_TOKEN')
-      // As one is left that was written while the account was being locked.
+      // Simulates a link that was created while the account was being locked.
       await app.sql('update one_time_tokens set used_at = null where user_id = $1::uuid', [user.id])
       expect(await pageOf(link)).toBe(false)
       expectError(await spend(link), 'INVALID_TOKEN')

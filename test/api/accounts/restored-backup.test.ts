@@ -1,4 +1,4 @@
-/** What comes back from a backup of one part, while the others are of another moment. */
+/** Restores one part of the installation from an older backup than the others. */
 import { randomUUID } from 'node:crypto'
 import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const ownersOf = async () => Object.fromEntries((await checkOwners(app.installat
 describe('a deleted account after a restore from a backup', () => {
   it('is deleted again if a restored database contains it, because the vault recorded the deletion', async () => {
     const [gone, stays] = [await app.newUser(), await app.newUser()]
-    // As the newest keys have it beside an older database.
+    // Combines the newest keys with an older database.
     await vault.markDeleted(gone.id)
     await vault.forget(gone.id)
     expect((await ownersOf()).S2?.rows).toContainEqual(expect.objectContaining({ subject: gone.publicId }))

@@ -1,4 +1,4 @@
-/** A token that is good no more: refused everywhere, but for where one gets in again. */
+/** Invalid access tokens: they are rejected everywhere except for signing in. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { hasOpenField } from '../../../src/graphql/expired-token.ts'

@@ -1,4 +1,4 @@
-/** The pages for administrators, as a browser without JavaScript asks for them. */
+/** Requests the pages for administrators like a browser without JavaScript. */
 import { expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'

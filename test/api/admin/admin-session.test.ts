@@ -1,4 +1,4 @@
-/** Who gets to the pages for administrators, and for how long. */
+/** Access to the pages for administrators, and the lifetime of their sessions. */
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { send } from '../../support/http-client.ts'
@@ -165,7 +165,7 @@ describe('an admin session', () => {
     expect([told.status, told.text.includes('your browser did not keep the cookie')]).toEqual([403, true])
     expect(told.text).toContain(`open it as ${app.url}/admin,`)
     const { answer, ask } = await signIn()
-    // Else the browser would not say where it comes from.
+    // Otherwise the browser would not send its origin.
     expect(answer.headers.get('referrer-policy')).toBe('same-origin')
     expect((await ask(at)).headers.get('location')).toBe('/admin')
     expect((await ask('/admin', undefined, referer)).status).toBe(200)
@@ -194,7 +194,7 @@ describe('an admin session', () => {
     expect(shown.text).toContain('Typed for an hour.\nThat is = &quot;long&quot; &amp; &lt;b&gt;.</textarea>')
     expect(await isLocked()).toBe(false)
 
-    // Another tab began another session meanwhile.
+    // Another tab has started a new session in the meantime.
     const again = { ...hiddenIn(shown.text), reason, ...guarded }
     await ask('/admin/sign-in', credentials)
     const older = await ask(path, again)
@@ -267,7 +267,7 @@ describe('an admin session', () => {
     expect(
       (await ask(path, { ...own, 'form-token': token.replace(/./, (first) => (first === 'x' ? 'y' : 'x')) })).status,
     ).toBe(403)
-    // Another tab began another session.
+    // Another tab has started a new session.
     await ask('/admin/sign-in', { email: admin.email, password: PASSWORD })
     expect((await ask(path, own)).text).toContain('is older than your session')
     const [row] = await app.sql(

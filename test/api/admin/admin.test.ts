@@ -1,4 +1,4 @@
-/** What administrators see and do at their pages. */
+/** The pages for administrators. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fromId } from '../../../src/shared/ids.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -117,7 +117,7 @@ describe('the admin pages', () => {
       }
     }
     const loaded = fieldsIn(await ask(at))
-    // Somebody else raises the price while the form is open.
+    // Another user raises the price while the form is open.
     expectOk(await admin.rest('PATCH', `store/network-apps/${id}/`, { json: { price: '50' } }))
     const refused = fieldsIn(await ask(at, { ...loaded, name: 'x'.repeat(101) }))
     expect((await ask(at, { ...refused, name: 'Seldom edited' })).status).toBe(303)

@@ -89,7 +89,7 @@ async function createScene(kind: Kind, { isPublic = false, points = '12' }: Case
   return { owner, user: await users[kind](), id, file }
 }
 
-/** Everything that the requests may change. */
+/** All state that the requests may change. */
 async function stateOf({ owner, user, id }: Scene) {
   const [asset] = await app.sql(
     `select caption, headline, custom, public_access, head_sequence, deleted_at is not null as deleted,

@@ -1,4 +1,4 @@
-/** Names that others are shown, or that people tell things of theirs apart by: at all doors they hold the same. */
+/** The rules for display names and labels are the same in all APIs. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -60,7 +60,7 @@ describe.each(Object.entries(refusing))('the name of %s', (_what, give) => {
   })
 
   it.each(ordinary)('may be %s', async (_case, ordinaryName) => {
-    // Names of apps are nobody else's.
+    // Names of apps are unique.
     const name = `${ordinaryName} ${randomUUID().slice(0, 8)}`
     expect(JSON.stringify(expectOk(await give(name)))).toContain(`"${name}"`)
   })

@@ -1,4 +1,4 @@
-/** Which type a file has whose sender says none, or one that says nothing. */
+/** The media type of a file without a declared type, or with an unspecific one. */
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'

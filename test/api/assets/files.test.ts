@@ -198,7 +198,7 @@ describe('a file with active content', () => {
     expect(headers.get('content-security-policy')).toContain('sandbox')
   })
 
-  // Browsers go by the last type of a list, past what is none.
+  // Browsers use the last valid type of a list.
   it.each([
     ['image/png;,text/html', 'image/png'],
     ['text/plain; charset=utf-8, text/html', 'text/plain'],

@@ -106,7 +106,7 @@ describe('a rejected registration', () => {
     const refused = answers.filter(({ status }) => status !== 201)
     expect(refused).toHaveLength(2)
     for (const answer of refused) expectError(answer, 'ASSET_COMMIT_INSUFFICIENT_FUND')
-    // Three leaves and a node that joins them.
+    // Three leaf blocks and the node that links them.
     expect(await stored()).toHaveLength(before.length + 4)
   })
 

@@ -1,4 +1,4 @@
-/** The same bytes belong to several assets: registered anew after a deletion, or as the thumbnail of two pictures. */
+/** Files that belong to several assets: registered again after a deletion, or used as a thumbnail twice. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'

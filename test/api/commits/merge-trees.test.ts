@@ -136,7 +136,7 @@ describe('the merge of asset trees', () => {
     const { id } = await user.register()
     const big: object[] = []
     for (let n = 0; n < 30; n++) {
-      // Indented, one element is a line of 32 characters.
+      // With indentation, each element is a line of 32 characters.
       let deep: unknown = Array.from({ length: 5_000 }, (_, i) => (i === n ? 1 : 0))
       for (let level = 0; level < 14; level++) deep = [deep]
       expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { deep } } }))

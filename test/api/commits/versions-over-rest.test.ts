@@ -101,10 +101,10 @@ describe('the ETag of an asset', () => {
     '*',
     'W/"current"',
     '"current"',
-    // As earlier versions of Annal wrote it, and as GraphQL's `headId`.
+    // The form used by earlier versions of Annal and by GraphQL's `headId`.
     '"head+thumbnail"',
     '"head"',
-    // As Apache writes it of what it compresses.
+    // The form that Apache sends for compressed responses.
     '"current-gzip"',
   ])('in If-Match as %s allows an update', async (form) => {
     const { id } = await user.register()

@@ -1,4 +1,4 @@
-/** The report on the manifest in a registered file, where a check needs something that the sandbox forbids. */
+/** The report on the manifest of a registered file if a check needs an operation that the sandbox forbids. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

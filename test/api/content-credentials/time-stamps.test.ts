@@ -31,7 +31,7 @@ it('signs files without a time stamp if the authority fails, and pauses requests
   expect([await c2pa(first), typeof (await c2pa(second))]).toEqual([made, 'string'])
   expect(asked).toHaveBeenCalledOnce()
   expect(app.log.lines.filter(({ message }) => message?.includes('Time-stamping authority'))).toHaveLength(1)
-  // While it rests, files without a stamp are good; then they are made anew.
+  // During the pause, files without a time stamp are valid. Afterwards they are signed again.
   const { contentCredentials } = app.installation
   expect(contentCredentials.signedBy()).toHaveLength(2)
   const real = performance.now.bind(performance)

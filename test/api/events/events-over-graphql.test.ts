@@ -254,7 +254,7 @@ describe('the subscription orderUpdated', () => {
     const buyer = await app.newUser()
     const [order, another] = [await store.order(buyer), await store.order(buyer)]
     const reader = await subscribe(buyer, ORDER_UPDATED, { id: order.id })
-    // Proxies are to hold nothing back.
+    // Proxies must not buffer the stream.
     expect(reader.headers.get('x-accel-buffering')).toBe('no')
     expectOk(await store.confirm(buyer, another.id))
     expectOk(await store.confirm(buyer, order.id))

@@ -234,7 +234,7 @@ describe('GET events/stream', () => {
 
   it('immediately sends events of another process', async () => {
     const other = await startAnother(app)
-    // Without the looks of every two seconds, which find it, too.
+    // Disables the poll every two seconds, which would also find the event.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const user = await app.newUser({ num: '100' })
@@ -309,10 +309,10 @@ describe('GET events/stream', () => {
       await app.sql('delete from access_tokens where user_id = $1::uuid', [user.id])
       await tell(user)
       await eventually(listeners, (rows) => rows.length === 1 && rows[0]!.pid !== listener!.pid)
-      // The look whether the session stands is held, the feed is not.
+      // The session check is blocked, but the feed is not.
       await waiting(app, 1)
       await app.sql(`select from pg_notify('annal_events', $1)`, [user.id])
-      // What would be read of the feed needs one answer of the database.
+      // Reading the feed takes one database query. Fifty queries give it enough time.
       for (let answers = 0; answers < 50; answers += 1) await app.sql('select')
       return {}
     })

@@ -1,4 +1,4 @@
-/** Event streams and subscriptions: both doors count them together, end them together, and read each event once for all. */
+/** Event streams and subscriptions share limits and session checks, and each event is read only once. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createOneTimeTokens } from '../../../src/modules/accounts/one-time-token.ts'
@@ -119,7 +119,7 @@ describe('an event', () => {
         )
     })
     expect(many.map(sequencesIn)).toEqual(many.map(() => [2]))
-    // Notices are gathered, and so may be fewer.
+    // Notifications are batched, so there may be fewer.
     const notifications = 3
     expect(followed.length).toBeLessThanOrEqual(alone.length + notifications)
     expect(change.length).toBeLessThan(many.length / 2)
@@ -187,12 +187,12 @@ describe('a session that ends in another process', () => {
   }
 
   it.each(Object.entries(endings))('%s ends its streams over both APIs through a notification', async (_, endIt) => {
-    // Nobody looks every two seconds.
+    // Disables the poll every two seconds.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const [user, bystander] = [await app.newUser(), await app.newUser()]
     const { id } = await user.register({ public_access: 'true' })
     const streams = [await follow(user), await subscribe(user, commitsOf(id))]
-    // Of an asset that stays when the user's account goes.
+    // The subscription is for an asset that outlives the user's account.
     const { id: another } = await bystander.register({ public_access: 'true' })
     const others = [await follow(bystander), await subscribe(undefined, commitsOf(another))]
     await listening()
@@ -228,7 +228,7 @@ describe('a session that expires', () => {
   })
 })
 
-/** Until this process listens: a notice is sent to those who listen already. */
+/** Waits for LISTEN, because notifications reach only current listeners. */
 const listening = () =>
   eventually(
     () =>

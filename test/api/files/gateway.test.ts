@@ -1,6 +1,6 @@
 /**
- * `/ipfs` by the specifications of the path gateway and the trustless gateway
- * (https://specs.ipfs.tech/http-gateways/trustless-gateway/): what each asks for, by the cases of `gateway-conformance`.
+ * Tests `/ipfs` against the specifications of the path gateway and the trustless gateway
+ * (https://specs.ipfs.tech/http-gateways/trustless-gateway/), with the cases of `gateway-conformance`.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -395,7 +395,7 @@ it('each gateway response has its ipfs:// URI in a header', async () => {
 it("gateway headers stay below Kubo's 2 KiB limit, with room for load balancer headers", async () => {
   for (const path of [`${several}?format=raw`, 'bafkqaaa?format=raw']) {
     const { headers } = await get(`/ipfs/${path}`)
-    // As HTTP/2 counts them (RFC 9113, section 6.5.2), which has no headers of the connection.
+    // Header sizes as in HTTP/2 (RFC 9113, section 6.5.2), without connection-specific headers.
     const counted = [...headers].filter(([name]) => name !== 'connection' && name !== 'keep-alive')
     const size = counted.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0)
     expect(size).toBeLessThan(1_600)

@@ -1,4 +1,4 @@
-/** Garbage collection with a grace of a minute: it takes what nobody needs sooner, and nothing else. */
+/** Garbage collection with a grace period of one minute deletes only unused files. */
 import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -56,7 +56,7 @@ it('a file survives garbage collection that runs between its import and its pin'
     await age(70)
     await app.maintenance.collectGarbage()
     expect(await contentStore.isWhole(cid)).toBe(false)
-    // So long it stood still.
+    // Simulates a pause of this length.
     const now = Date.now
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 70_000)
     await holder.query('commit')

@@ -1,6 +1,6 @@
 /**
- * Whatever is sent to whatever part of both doors, or to a page for administrators, is answered in the documented shape. What is
- * sent is generated from the schema and the tables of routes and pages; `SEED=… npx vitest run test/api/fuzz` sends the same again. F28 sends much more.
+ * Checks that both APIs and the admin pages respond to random requests as documented. The requests are generated from the schema
+ * and the tables of routes and pages. `SEED=… npx vitest run test/api/fuzz` repeats a run. Proof F28 sends many more requests.
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

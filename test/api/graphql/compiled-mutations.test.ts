@@ -1,4 +1,4 @@
-/** Compiled mutations answer what the executor answers, to the letter, and are carried out once, whatever becomes of their answer. */
+/** Compiled mutations return exactly the executor's response, and are executed once even if their response fails. */
 import fc from 'fast-check'
 import {
   type GraphQLInputType,

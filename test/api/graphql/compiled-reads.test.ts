@@ -1,4 +1,4 @@
-/** Compiled reads answer what the executor answers, to the letter: on the documents of the benchmark, of routes, and on any others. */
+/** Compiled reads return exactly the executor's response, for documents of the benchmark, of routes and of random queries. */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import {

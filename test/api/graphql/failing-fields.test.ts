@@ -1,6 +1,6 @@
 /**
- * Fields fail beside each other, at once and later, below each other and in lists. Whatever of it comes when the answer is known
- * already is still somebody's to wait for: Node ends a process over a rejection that is nobody's.
+ * Fields that fail together, later, nested and in lists. Errors after the response must still be handled: Node.js ends the
+ * process on an unhandled rejection.
  */
 import fc from 'fast-check'
 import {
@@ -134,7 +134,7 @@ it('returns errors of failing fields to the caller, without unhandled rejections
   const app = await createTestApp()
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
-  // What it says at its newest commit cannot be read.
+  // Makes the newest commit unreadable.
   await app.sql('update assets set head_sequence = head_sequence + 1 where nid = $1', [id])
   const asked = `query ($id: ID!) { asset(id: $id) { refused: diff(from: "nonsense") { changes } missing: diff { changes } } }`
   const { body } = await user.graphql(asked, { id })

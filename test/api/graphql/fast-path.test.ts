@@ -1,4 +1,4 @@
-/** A document that is sent again goes a shorter way; nobody can tell by the answer. */
+/** Repeated documents take a fast path with identical responses. */
 import { request } from 'node:http'
 import { expect, it } from 'vitest'
 import { createTestApp } from '../../support/test-app.ts'

@@ -36,10 +36,10 @@ const uploadsIn = (dir: string) =>
   })
 const uploads = uploadsIn(dir)
 
-/** What a reader makes of a body: the operation, with each file told in its place. */
+/** Returns the parsed operation, with each file described in its place. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
 
-/** Returns the same value with a text for every file. */
+/** Replaces each file with a description. */
 async function withFiles(value: unknown): Promise<unknown> {
   if (value instanceof Upload) {
     const { filename, mimetype, createReadStream } = await value.promise
@@ -66,7 +66,7 @@ const ours: Read = async (req) => {
 const limits = { maxFieldSize: MAX_BYTES, maxFileSize: MAX_FILE_BYTES, maxFiles: 4 }
 const reference: Read = async (req, res) => withFiles(await processRequest(req, res, limits))
 
-/** The HTTP status of a refusal that a reader raises. */
+/** Returns the HTTP status of an error from a reader. */
 function statusOf(error: unknown): number {
   if (error instanceof DomainError) return error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400
   return (error as { status?: number }).status ?? 400

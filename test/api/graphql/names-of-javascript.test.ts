@@ -1,4 +1,4 @@
-/** Names that mean something to JavaScript are names as any others: some libraries take what has a field `then` for a promise. */
+/** Field names that are special in JavaScript. For example, some libraries treat an object with a field `then` as a promise. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'
 import { createTestApp, newFile } from '../../support/test-app.ts'

@@ -7,7 +7,7 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp()
 const user = await app.newUser()
 
-/** Connections that listen for notices: there are some while somebody follows. */
+/** Returns the LISTEN connections. There are some only while a client is subscribed. */
 const looks = () =>
   app.sql(`select pid from pg_stat_activity where application_name = 'annal-events' and datname = current_database()`)
 
@@ -33,7 +33,7 @@ describe('the GraphQL endpoint', () => {
 
   it("treats an empty list (PHP's empty map) and an empty string as an omitted parameter", async () => {
     const json = { 'Content-Type': 'application/json', Accept: 'application/json' }
-    // The second time it is a document that is known.
+    // The second request uses the cached document.
     for (const _time of [1, 2]) {
       for (const nothing of [[], '']) {
         const params = { query: '{ me { id } }', variables: nothing, operationName: '', extensions: nothing }
@@ -214,7 +214,7 @@ describe('a GraphQL error', () => {
   it('that is unexpected exposes no internals, and is logged with its request', async () => {
     const broken = await app.newUser()
     const { id } = await broken.register()
-    // A row that no code of ours writes: its text breaks the reading of it.
+    // Corrupts the row, so that reading it fails.
     await app.sql(`update assets set head_commit_id = '00000000-0000-0000-0000-000000000000' where nid = $1`, [id])
     await app.sql('alter table commits rename to hidden_commits')
     try {

@@ -1,4 +1,4 @@
-/** A page goes on where the one before ended, whatever has left the list since: nothing is left out, and nothing comes twice. */
+/** A page continues after the previous one, even if entries have left the list. No entry is skipped or repeated. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'

@@ -1,4 +1,4 @@
-/** Documents that are named instead of sent: those that the operator trusts, and those that a client had sent before. */
+/** Documents that are identified by a hash or ID: trusted documents of the operator, and documents that a client sent before. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const prices = 'query Prices { pricing { total } }'
 const assets = 'query Assets($first: Int) { assets(first: $first) { nodes { id } } }'
 
 await write('codegen.json', { [hashOf(me)]: me })
-// Relay's are MD5 as a rule, which the server need not know.
+// Relay uses MD5 by default. The server does not need to know the algorithm.
 await write('relay.json', { '0123456789abcdef0123456789abcdef': prices })
 await write('apollo.json', {
   format: 'apollo-persisted-query-manifest',

@@ -1,4 +1,4 @@
-/** What the playground opens on, as documents; that they work from left to right is tried in a browser. */
+/** The documents in the playground's tabs. A browser test runs them in order. */
 import { Kind, specifiedRules } from 'graphql'
 import { expect, it } from 'vitest'
 import { createDocumentChecks } from '../../../src/graphql/limits/document-checks.ts'

@@ -1,4 +1,4 @@
-/** `__typename` at the root of an operation is allowed and costs nothing: client tools add it to every selection. */
+/** `__typename` at the root of an operation is free, because client tools add it to every selection. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { answerLimits } from '../../../src/graphql/limits/document-cost.ts'
 import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'

@@ -25,7 +25,7 @@ it('schema.graphql matches the printed schema', () => {
 
 function* described(): Generator<[string, string | null | undefined]> {
   for (const type of types) {
-    // GraphQL's own scalars describe themselves.
+    // The standard scalars have their own descriptions.
     yield [type.name, type.description]
     if (isEnumType(type)) for (const value of type.getValues()) yield [`${type.name}.${value.name}`, value.description]
     if (isInputObjectType(type)) {

@@ -199,7 +199,7 @@ describe('an empty request body', () => {
     expect((await user.rest('DELETE', `assets/${id}/`, { headers })).status).toBe(204)
   })
 
-  // `null` is what Go makes of no payload, and `[]` what PHP makes of an empty one.
+  // Go encodes a missing payload as `null`, and PHP an empty one as `[]`.
   it.each(['', '{}', ' ', '\r\n', 'null', '""', '[]'])('is accepted as the JSON text %j', async (raw) => {
     const { token } = await app.newUser()
     const headers = { 'Content-Type': 'application/json' }
@@ -271,7 +271,7 @@ describe('a request body that cannot be decoded', () => {
     expect((await user.rest('PATCH', path, { json: { caption: 'read' }, headers })).body.caption).toBe('read')
   })
 
-  // curl writes such a part (`-F 'asset_file=@photo.png;encoder=base64'`), and so does Python's `email.mime`.
+  // curl (`-F 'asset_file=@photo.png;encoder=base64'`) and Python's `email.mime` send such parts.
   it.each([
     ['base64', 'asset_file', 'api/v3/assets/'],
     ['quoted-printable', 'caption', 'api/v3/assets/'],

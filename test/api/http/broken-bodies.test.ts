@@ -27,7 +27,7 @@ const signUp = `${app.url}/api/v3/auth/users/`
 const graphql = `${app.url}/graphql`
 const preflight = { 'GraphQL-Require-Preflight': 'true' }
 
-/** What lies in the folder of uploads, and what this process holds open of it. */
+/** Lists the files in the uploads folder and the descriptors that this process has open there. */
 async function leftOfUploads() {
   const open = await Promise.all(
     (await readdir('/proc/self/fd').catch(() => [])).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
@@ -38,7 +38,7 @@ async function leftOfUploads() {
 const nothingLeft = () => eventually(leftOfUploads, (left) => left.length === 0)
 const somethingHeld = () => eventually(leftOfUploads, (left) => left.length > 0)
 
-/** Each from an address of its own. */
+/** Returns a new client address. */
 let addresses = 0
 const stranger = () => {
   addresses += 1
@@ -80,7 +80,7 @@ describe('an aborted upload', () => {
       const headers = { 'Content-Type': type, 'Content-Length': '5000' }
       const request = openRequest(url, { method: url.endsWith('baf') ? 'PATCH' : 'POST', token: user.token, headers })
       request.write(body)
-      // The server has the connection once it answers another caller.
+      // When another caller gets a response, the server has accepted this connection.
       expectOk(await app.rest('GET', '/healthz'))
       request.abort()
     }
@@ -100,7 +100,7 @@ describe('an aborted upload', () => {
 })
 
 describe('a server that has not read the request body yet', () => {
-  /** The head, and never a byte of the body. */
+  /** Sends only the headers, without any of the body. */
   const headOnly = (url: string, options: Parameters<typeof openRequest>[1] = {}) => {
     const type = { 'Content-Type': 'application/json', 'Content-Length': '100' }
     const request = openRequest(url, { ...options, headers: { ...type, ...options.headers } })
@@ -195,7 +195,7 @@ describe('a server that has not read the request body yet', () => {
   })
 })
 
-/** The answers that came one after the other on a connection: each its status line and its body, by the length that it tells. */
+/** Splits pipelined responses by their Content-Length into status line and body. */
 function* answersIn(bytes: string) {
   for (let at = 0; at < bytes.length; ) {
     const body = bytes.indexOf('\r\n\r\n', at) + 4
@@ -250,7 +250,7 @@ it('keeps responses complete and in order if a pipelined request expects 100 Con
   expect(names).toEqual([first.username, second.username, second.username])
 })
 
-/** What is answered to a caller who sends all that they have, and reads only then, as most do. */
+/** Returns the response to a client that sends everything before it reads, as most clients do. */
 async function sendAllFirst(head: string, bytes: number) {
   const { hostname, port } = new URL(app.url)
   const socket = connect({ host: hostname, port: Number(port) }).pause()

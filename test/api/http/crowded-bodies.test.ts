@@ -6,7 +6,7 @@ import { type OpenRequest, openRequest } from '../../support/http-client.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const BODY = 960_000
-/** Maximum size of all incomplete bodies together. */
+/** Maximum total size of all incomplete bodies, in bytes. */
 const MOST = 64_000_000
 const COUNT = Math.ceil(MOST / BODY) + 3
 

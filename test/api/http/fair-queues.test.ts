@@ -31,7 +31,7 @@ afterEach(async () => {
   await app.sql('update assets set c2pa_cid = null, c2pa_version = null')
 })
 
-/** Work that goes on until it is released. */
+/** Blocks operations until they are released. */
 function holdWork() {
   const { promise, resolve } = Promise.withResolvers<void>()
   let running = 0
@@ -48,10 +48,10 @@ function holdWork() {
 type Held = ReturnType<typeof holdWork>
 
 interface Operation {
-  /** Has the expensive part of the operation held. */
+  /** Blocks the expensive part of the operation. */
   hold(held: Held): void
   ask(account: SignedIn & { nid: string }, headers: Record<string, string>): Promise<Answer>
-  /** Requests of each account until the queue has no room for one address. */
+  /** Number of requests per account that fills the queue of one address. */
   each?: number
 }
 
@@ -102,7 +102,7 @@ const operations: Record<string, Operation> = {
 
 const isRefused = ({ status, body }: Answer) => status === 503 || body?.errors?.[0]?.extensions?.code === 'UNAVAILABLE'
 
-/** Has all accounts ask, each from its address, until one request is refused because too many wait. Returns the end of all requests. */
+/** Sends requests of all accounts until one is rejected because the queue is full. Returns the end of all requests. */
 async function crowd({ ask, each = 1 }: Operation, headersOf: (account: number) => Record<string, string>) {
   let refusals = 0
   const asked = accounts
@@ -149,7 +149,7 @@ describe('concurrent profile pictures', () => {
       headers: { 'X-Forwarded-For': address, ...headers },
     })
 
-  /** Holds each picture until its function is called. */
+  /** Blocks each picture until its function is called. */
   function holdPictures() {
     const { pictures } = app.installation
     const make = pictures.make.bind(pictures)
@@ -181,7 +181,7 @@ describe('concurrent profile pictures', () => {
     }
     await Promise.all([...crowded, other])
     expect(done).toHaveLength(5)
-    // The second picture of the crowd may have begun before.
+    // The second picture of that address may have started earlier.
     expect(done.indexOf('stranger')).toBeLessThanOrEqual(2)
   })
 })

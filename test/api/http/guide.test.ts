@@ -1,4 +1,4 @@
-/** The commands of docs/guide.md about versions, as a reader types them. */
+/** Runs the commands of docs/guide.md about versions. */
 import { execFile, spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'

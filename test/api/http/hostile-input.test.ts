@@ -1,4 +1,4 @@
-/** What people and their programs send by accident, on both doors: refused by its field, and nothing is changed or charged. */
+/** Invalid input that clients send by accident. Both APIs reject it by field, without a change or charge. */
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { send } from '../../support/http-client.ts'
@@ -334,7 +334,7 @@ it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
   },
 )
 
-/** The answer to a request as it stands on the wire. */
+/** Sends a raw request. */
 const talk = (line: string, ...headers: string[]) =>
   talkRaw({
     url: app.url,

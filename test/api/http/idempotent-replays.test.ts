@@ -1,4 +1,4 @@
-/** Whose idempotency keys are whose, and what a retry is told of a secret that is worth nothing any more. */
+/** The owners of idempotency keys, and replays of responses with an expired secret. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -194,7 +194,7 @@ describe('a retry whose response contains a secret', () => {
       admin.rest('POST', `store/network-apps/${app1.id}/rotate-secret/`, { headers: key })
     const second = expectOk(await rotate(headers)).webhook_secret
     expect(expectOk(await rotate(headers)).webhook_secret).toBe(second)
-    // The one before still signs for a day.
+    // The previous secret still signs for a day.
     expect(expectOk(await create()).webhook_secret).toBe(app1.webhook_secret)
     expectOk(await rotate())
     expectError(await create(), 'IDEMPOTENCY_KEY_REUSED')

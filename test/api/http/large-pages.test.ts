@@ -8,7 +8,7 @@ const EVENTS = 230
 const app = await createTestApp()
 const user = await app.newUser()
 for (let i = 0; i < 6; i++) await user.register({ public_access: 'true' })
-// Longer than a text may be now, so that one operation returns a single asset.
+// Longer than the current limit, so that one operation returns a single asset.
 await app.sql(`update assets set meta = to_jsonb(repeat('x', 1100000))::text`)
 const newestFirst = (await app.sql('select nid from assets order by id desc')).map(({ nid }) => nid)
 

@@ -79,7 +79,7 @@ it('rejects files over the limit shared by both APIs before it reads them', asyn
 it("rejects one user's requests over the limit in both APIs, with Retry-After", async () => {
   const [user, other] = [await app.newUser(), await app.newUser()]
   let passed = 0
-  // The minute may end midway.
+  // A new minute may begin during the loop.
   for (; passed < 80; passed++) {
     const answer = await (passed % 2 ? user.rest('GET', 'auth/users/me/') : user.graphql('{ me { id } }'))
     if (codeOf(answer) === 'THROTTLED') break

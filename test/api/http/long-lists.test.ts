@@ -19,7 +19,7 @@ const get = async (link: string): Promise<Page> => expectOk(await stranger.rest(
 const quickly = (statements: string[]) =>
   app.sql(`do $do$ begin set local session_replication_role = replica; ${statements.join('; ')}; end $do$`)
 
-// As many as make `LENGTH`, with a commit each, and none of them when the invariants are asked for.
+// Inserts assets up to `LENGTH`, each with a commit. They are deleted before the invariants are checked.
 await quickly([
   `insert into assets select copy.* from assets a, generate_series(2, ${LENGTH}) n,
      jsonb_populate_record(a, jsonb_build_object('id', uuidv7(), 'nid', a.nid || n)) copy`,

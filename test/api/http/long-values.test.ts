@@ -1,4 +1,4 @@
-/** Values that are long and odd, at both doors. That no regular expression is slow with them is analysed (`test/contract/regular-expressions.test.ts`). */
+/** Long, unusual values in both APIs. `test/contract/regular-expressions.test.ts` checks that no regular expression is slow. */
 import { expect, it } from 'vitest'
 import { expectError } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'

@@ -1,6 +1,6 @@
 /**
- * The examples of the description were really answered: this asks for all of them. `RECORD_EXAMPLES=1` writes what is answered
- * down, from where `npm run generate` takes it; else each is compared with what is answered now.
+ * Sends the request of every example in the OpenAPI document. `RECORD_EXAMPLES=1` saves the responses for `npm run generate`.
+ * Otherwise they are compared with the saved ones.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'

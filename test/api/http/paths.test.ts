@@ -124,7 +124,7 @@ describe('a browser on another origin', () => {
       },
     })
     const allowed = headers.get('access-control-allow-headers')!.toLowerCase().split(/,\s*/)
-    // A browser takes `*` for all of them but the first.
+    // In browsers, `*` covers all of these headers except the first.
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-csrftoken', '*']))
   })
 

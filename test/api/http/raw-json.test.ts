@@ -1,4 +1,4 @@
-/** What is sent as JSON text is answered as it was sent: whoever hashes it, or counts in nanoseconds, reads the same digits. */
+/** JSON texts are returned exactly as submitted, so that hashes and large numbers stay correct. */
 import { expect, it } from 'vitest'
 import { createTestApp, newFile, registerWith } from '../../support/test-app.ts'
 

@@ -27,7 +27,7 @@ const uploads = createUploads({
   meter: noopMeter,
 })
 
-/** Answers what it read, or the code of the refusal. */
+/** Returns the parsed form, or the error code. */
 const server = createServer(async (req, res) => {
   const intake = uploads.open({ kind: 'system' }, 0)
   try {

@@ -6,7 +6,7 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp()
 const user = await app.newUser()
 
-/** Whether the description has it that a header may say this. */
+/** Returns true if the OpenAPI document allows this header value. */
 function isDescribed(parameter: string, value: string): boolean {
   const { schema } = description.components.parameters![parameter] as { schema: object }
   return new Ajv2020().compile(schema)(value)

@@ -69,7 +69,7 @@ it('has unique operation names, so that logs and traces identify routes', () => 
     return operation?.name?.value
   }
   const byName = Map.groupBy(routes, nameOf)
-  // Two paths of one thing share one document.
+  // Two paths of the same resource share one document.
   for (const [, shared] of byName) expect(new Set(shared.map(({ operation }) => operation)).size).toBe(1)
 })
 

@@ -1,4 +1,4 @@
-/** Limits that protect people hold for all processes together: what is used up at one is used up at the other. Decision 42. */
+/** Rate limits that all processes share (decision 42). */
 import { afterAll, afterEach, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -23,7 +23,7 @@ afterAll(another.stop)
 
 const urls = [app.url, another.url] as const
 let hosts = 0
-/** An address that nobody has come from, as the proxy tells it. */
+/** Returns a new client address, as a proxy header. */
 const newAddress = () => {
   hosts += 1
   return { 'X-Forwarded-For': `198.51.100.${hosts}` }
@@ -31,7 +31,7 @@ const newAddress = () => {
 
 const ask = (url: string, method: string, path: string, options: RestOptions) => createRest(url)(method, path, options)
 
-/** Asks one process after the other, `most` times in all, and then each once more: only these are refused. */
+/** Sends `most` requests, alternating between the processes, and then one more to each. Only the last two must be rejected. */
 async function expectShared(most: number, attempt: (url: string, n: number) => Promise<{ status: number }>) {
   const statuses: number[] = []
   for (let n = 0; n < most + 2; n += 1) statuses.push((await attempt(urls[n % 2]!, n)).status)
@@ -95,7 +95,7 @@ it('shares the limit of registered files per user between two processes', async 
 
 const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
 
-/** A registration of which so many bytes are announced, and few are sent. */
+/** Starts a registration that announces this many bytes and sends a few. */
 function beginUpload(url: string, { token }: SignedIn, bytes: number) {
   const headers = { ...newAddress(), 'Content-Type': formType, 'Content-Length': String(bytes) }
   const request = openRequest(`${url}/api/v3/assets/`, { token, headers })
@@ -146,13 +146,13 @@ it('frees the upload bytes of a dead process after a minute', async () => {
     (told) => told.join() === '1000000',
   )
   expect((await register(another.url, user)).status).toBe(429)
-  // As if it had been killed, and a minute were over.
+  // Simulates a process that was killed a minute ago.
   await app.sql(
     `update concurrency_counters set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where subject = 'uploads:' || $1`,
     [user.id],
   )
   expect((await register(another.url, user)).status).toBe(201)
-  // Whoever lives says it again.
+  // A live process renews its counters.
   await app.maintenance.renewCounters()
   expect((await register(another.url, user)).status).toBe(429)
 })
@@ -184,13 +184,13 @@ it("shares the limit of streams per address, and frees a dead process's streams 
   const headers = newAddress()
   await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
   const subject = `streams:address:${headers['X-Forwarded-For']}`
-  // As if it had been killed, and a minute were over.
+  // Simulates a process that was killed a minute ago.
   await app.sql(
     `update concurrency_counters set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where subject = $1`,
     [subject],
   )
   expect((await follow(another.url, await app.newUser(), headers)).status).toBe(200)
-  // Whoever lives says it again.
+  // A live process renews its counters.
   await app.maintenance.renewCounters()
   expect((await follow(another.url, await app.newUser(), headers)).status).toBe(429)
 })

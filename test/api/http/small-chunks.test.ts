@@ -17,7 +17,7 @@ const json = { 'Content-Type': 'application/json' }
 const form = { 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' }
 const file = partHead('file', 'a.png')
 
-/** Where strangers send bodies: the beginning of one, into which any number of letters fit. */
+/** Endpoints open to anonymous callers, with the start of a body that can be extended with any number of letters. */
 const doors: [string, string, Record<string, string>, string][] = [
   ['JSON by REST', signIn, json, '{"email":"'],
   ['JSON by GraphQL', '/graphql', json, '{"query":"#'],
@@ -27,7 +27,7 @@ const doors: [string, string, Record<string, string>, string][] = [
   ['a document beside files', '/graphql', form, partHead('operations')],
 ]
 
-/** Letters in chunks of so many bytes, several chunks at a time. */
+/** Yields letters in chunks of this many bytes, several chunks at a time. */
 function* inChunks(bytes: number, each: number, atOnce = 4_000) {
   const one = chunk(Buffer.alloc(each, 'x'))
   const many = Buffer.concat(Array.from({ length: atOnce }, () => one))
@@ -39,7 +39,7 @@ function* after(begin: string, pieces: Iterable<Buffer>) {
   yield* pieces
 }
 
-/** The answer to a body that begins and then goes on as told, in chunks. */
+/** Sends a body in chunks and returns the response. */
 const callInChunks = (path: string, headers: Record<string, string>, begin: string, pieces: Iterable<Buffer>) =>
   callRaw({
     ...{ url: app.url, method: 'POST', path, end: 'wait' },
@@ -75,7 +75,7 @@ describe('the memory used for a body', () => {
   const BYTES = 900_000
   const COUNT = 4
 
-  /** A request that is sent but for its end, and as the service has it. */
+  /** Starts a request without ending it. Returns it with the server's view of it. */
   async function beginRequest(path: string, headers: Record<string, string>, begin: string) {
     const arrived = Promise.withResolvers<IncomingMessage>()
     const tell = (message: unknown) => arrived.resolve((message as { request: IncomingMessage }).request)
@@ -95,7 +95,7 @@ describe('the memory used for a body', () => {
   ] as const)('in small chunks is less than ten times the body size: %s', async (_, path, headers, begin) => {
     const before = heldNow()
     const requests = await Promise.all(Array.from({ length: COUNT }, () => beginRequest(path, headers, begin)))
-    // With what is around each chunk.
+    // The bytes read include the chunk headers.
     await eventually(
       () => requests.map(({ received }) => received.socket.bytesRead),
       (read) => read.every((bytes) => bytes > 1.05 * BYTES),

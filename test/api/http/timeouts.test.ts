@@ -1,4 +1,4 @@
-/** What callers are told when something is busy or down. They retry blindly after 20 s, so an answer comes before that. */
+/** The responses when a resource is locked or unavailable. Clients retry after 20 seconds, so the server responds earlier. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ function hold(begin: (query: typeof database.query) => Promise<unknown>) {
   const done = database.transaction(async (query) => {
     await begin(query)
     begun.resolve()
-    // The server ends a transaction that says nothing for long.
+    // PostgreSQL ends transactions that are idle for too long.
     const isHeld = () => Promise.race([held.promise.then(() => false), delay(500, true)])
     while (await isHeld()) await query(idle)
   })

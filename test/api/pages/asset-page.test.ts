@@ -253,7 +253,7 @@ it('many verifications by one caller do not block verifications by other callers
     if (text.includes('It could not be checked right now')) refusals += 1
     return text
   }
-  // Whoever is refused asks again: on a slow machine that is more than those who are too many.
+  // Rejected requests are retried, so a slow machine sends more requests than the limit.
   const checks = Array.from({ length: MORE_THAN_MAY_WAIT }, () =>
     eventually(ask, (text) => text.includes('<span class="mark good">')),
   )
@@ -467,7 +467,7 @@ describe('the page of a private asset', () => {
       )
       trees.push(body.commits[0].assetTreeCid)
     }
-    // The identifier of a tree stands on the chain, for everybody to read.
+    // Tree identifiers are public on the chain.
     const said = {
       ...{ assetTreeCid: trees[1], assetTreeSha256: '', assetTreeSignature: null, author: '', committer: '' },
       ...{ provider: '', timestampCreated: 1, action: '', actionResult: '', actionName: 'action-commit', abstract: '' },

@@ -1,4 +1,4 @@
-/** The page at `/`: what it says is there is there. */
+/** The home page. */
 import { expect, it } from 'vitest'
 import { createTestApp } from '../../support/test-app.ts'
 

@@ -1,4 +1,4 @@
-/** Whether a file is registered, by both doors and on the page, for those alone who see it. */
+/** Lookup of registered files in both APIs and on the page, limited to assets that the caller can access. */
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -54,7 +54,7 @@ it('a lookup does not find the file of a deleted asset', async () => {
 })
 
 it('a lookup returns all registrations of the same bytes in pages, oldest first, using an index', async () => {
-  // The same bytes in blocks of another layout have another CID.
+  // The same bytes in a different block layout have a different CID.
   const copies = []
   for (const text of ['one', 'two', 'three']) {
     copies.push((await owner.register({ asset_file: file(text), public_access: 'true' })).id)

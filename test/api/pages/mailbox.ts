@@ -1,4 +1,4 @@
-/** Links as people get them: asked for at the front door, and read from the mail. */
+/** Requests mailed links like a user, and reads them from the mail. */
 import { createAccountMails } from '../../support/account-mails.ts'
 import { parseMail } from '../../support/parse-mail.ts'
 import type { SignedIn, TestApp, TestAppOptions } from '../../support/test-app.ts'

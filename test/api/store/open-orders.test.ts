@@ -1,4 +1,4 @@
-/** How many orders may wait to be confirmed, and how long the arguments of orders are kept. */
+/** The limit of unconfirmed orders, and the retention of order arguments. */
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eraseOrderArguments, expireOrders } from '../../../src/modules/store/expire-orders.ts'

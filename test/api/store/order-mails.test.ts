@@ -21,7 +21,7 @@ beforeAll(async () => {
   owner = await app.admin()
   apiKey = (await owner.rest('POST', 'store/api-keys/', { json: { name: 'shop' } })).body.key
   jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
-  // Before the application goes: hooks run backwards.
+  // Registered after the application, because hooks run in reverse order.
   atEnd(() => jobs.stop())
   await jobs.work('mail', { concurrency: 2, pollEvery: 0.5 }, app.jobs.mail)
 

@@ -1,4 +1,4 @@
-/** `annal doctor` on mail servers that do not take mail, and on ways to them that are not encrypted. */
+/** `annal doctor` with mail servers that reject mail, and with unencrypted connections. */
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -242,7 +242,7 @@ describe('`annal doctor` in production', () => {
       { state: 'ok' },
     ])
     expect((await doctor(`smtp://0.0.0.0:${port}`))[1]).toMatchObject({ state: 'info' })
-    // Nobody reads along on this machine.
+    // Connections within this machine cannot be intercepted.
     expect((await doctor(`smtp://127.0.0.1:${port}`, production))[1]).toMatchObject({ state: 'info' })
   })
 

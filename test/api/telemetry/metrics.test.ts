@@ -1,4 +1,4 @@
-/** What Prometheus reads, and who may read it. */
+/** The metrics for Prometheus, and access to them. */
 import { isDeepStrictEqual as isEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { presentError } from '../../../src/http/error-status.ts'
@@ -139,7 +139,7 @@ describe('the metrics', () => {
          from old, (values (1, 'PROMOTION', -5), (2, 'REVENUE', 5)) as line (position, book, amount)`,
       )
     const other = { kind: 'other', currency: 'POINTS' }
-    // A process that has not read that far yet, as after a restart.
+    // Simulates a process after a restart, which has read no transfers yet.
     const seen = [
       ['annal_transfers_total', { kind: 'other' }],
       ['annal_money_moved_units_total', other],

@@ -1,4 +1,4 @@
-/** The log line that each request leaves. */
+/** The log line of each request. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { presentError } from '../../../src/http/error-status.ts'

@@ -1,4 +1,4 @@
-/** What an operator who follows a request sees of it, from the door to the chain and to other people's receivers. */
+/** The trace of a request, from the API to the chain and to webhook receivers. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { startJobs } from '../../../src/jobs/jobs.ts'
@@ -50,7 +50,7 @@ describe('a trace', () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register()
     const { id: order } = await store.order(user, { network_app, action_args: { token: 'argument-of-the-order' } })
-    // What is sent in one batch with it would have the call in its own trace.
+    // Otherwise, another commit in the same batch would have the chain call in its trace.
     await eventually(
       () => app.sql("select 1 from commit_relays where status <> 'FINAL'"),
       (unfinished) => unfinished.length === 0,
@@ -77,7 +77,7 @@ describe('a trace', () => {
       },
     })
     expect(wayUp(spans, 'asset_update')).toEqual(['asset_update', 'mutation', patch])
-    // The commit remembers the statement that made it.
+    // The commit stores the trace of the statement that created it.
     for (const step of ['relay prepare', 'relay sign', 'relay send', 'relay include']) {
       expect(wayUp(spans, step), step).toEqual([step, 'asset_update', 'mutation', patch])
     }

@@ -1,4 +1,4 @@
-/** A statement counts from balances that are noted beside some transfers. Here those are every third, instead of one of 256. */
+/** The statement calculates from balance snapshots. Here there is one every third transfer instead of every 256th. */
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { asSystem } from '../../../src/context.ts'

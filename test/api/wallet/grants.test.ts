@@ -1,4 +1,4 @@
-/** Points that administrators give: the same through both APIs, and once for each idempotency key. */
+/** Grants of points by administrators: identical in both APIs, and once per idempotency key. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { asSystem } from '../../../src/context.ts'

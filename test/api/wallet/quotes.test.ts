@@ -1,4 +1,4 @@
-/** The query `quote`: the cost of every paid mutation, and the reasons for which it would be refused. */
+/** The query `quote`: the cost of every paid mutation, and the reasons for a rejection. */
 import { describe, expect, it } from 'vitest'
 import { readPricing } from '../../../src/modules/wallet/quote.ts'
 import { fromUnits, toUnits } from '../../../src/shared/money.ts'

@@ -1,4 +1,4 @@
-/** The statement: every movement in a wallet with the balance after it. */
+/** The wallet statement: every transfer with the balance after it. */
 import { describe, expect, it } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
 import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'

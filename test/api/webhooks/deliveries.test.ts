@@ -235,7 +235,7 @@ describe('a receiver that always fails', () => {
   it('causes a full refund even if the app owner has spent the earnings', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund', price: '10' })
     await attempted(sale, 1)
-    // The owner buys something for all the points and nearly all the num they earned.
+    // The owner spends all points and nearly all NUM that they earned.
     const elsewhere = await createStore(app, { price: '8.5' })
     const bought = await elsewhere.order(sale.store.owner)
     expectOk(await elsewhere.confirm(sale.store.owner, bought.id))
@@ -266,7 +266,7 @@ describe('a receiver that always fails', () => {
     expect(await statusOf(second)).toBe('FAILURE')
     expect(await mailsOf(second)).toEqual(['order-failed', 'receipt', 'sale'])
     expect(sale.receiver.calls).toHaveLength(1)
-    // Once it is back, what was paid meanwhile can be sent.
+    // After the receiver recovers, the pending deliveries can be sent.
     const back = await startReceiver(onTestFinished)
     const path = `store/network-apps/${sale.order.network_app_id}/`
     expectOk(await owner.rest('PATCH', path, { json: { webhook_url: back.url } }))
@@ -469,7 +469,7 @@ describe('two workers with the same delivery', () => {
       fromId(sale.order.network_app_id)!.uuid,
       both.url,
     ])
-    // Due, and yet no job's: the two below are the workers.
+    // A due delivery without a job. The two workers below find it.
     await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
     const { handle } = app.services.deliveries
     await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
@@ -477,7 +477,7 @@ describe('two workers with the same delivery', () => {
     expect(new Set(both.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
     expect(both.calls).toHaveLength(2)
     expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.succeeded'])
-    // A job that comes too late finds nothing to do.
+    // A late job finds nothing to do.
     await handle({ deliveryId: uuid })
     expect(both.calls).toHaveLength(2)
   })

@@ -34,7 +34,7 @@ it('an endpoint that hangs with a long queue does not delay other endpoints', as
   await sell(hanging.url, HANGING)
   jobs = await startJobs(app.installation)
   await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
-  // As many as may hang at once.
+  // The maximum number of concurrent deliveries.
   await eventually(
     () => hanging.connections(),
     (count) => count === deliveryWork.groupConcurrency,
@@ -45,7 +45,7 @@ it('an endpoint that hangs with a long queue does not delay other endpoints', as
     (size) => size === GOOD,
   )
 
-  // None of those that hang has come to its end meanwhile, nor begun again.
+  // None of the blocked deliveries has ended or restarted.
   expect(hanging.calls).toHaveLength(deliveryWork.groupConcurrency)
   expect(hanging.connections()).toBe(deliveryWork.groupConcurrency)
 })

@@ -1,4 +1,4 @@
-/** A service that stood still for long, or came back from an old backup: what it owes is done when it runs again. */
+/** A service that was paused for long, or restored from an old backup, completes its pending work. */
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { installJobs, type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
@@ -44,7 +44,7 @@ it("after a year of downtime, delivers webhooks of paid orders and destroys dele
   const orders = [await store.order(buyer, { network_app }), await store.order(buyer, { network_app })]
   for (const { id } of orders) expectOk(await store.confirm(buyer, id))
   expectOk(await leaver.rest('DELETE', 'auth/users/me/'))
-  // The first of them was put there by a version that kept it for two weeks.
+  // The first job is from a version that kept jobs for two weeks.
   await app.sql(
     `update jobs.job set keep_until = start_after + interval '14 days'
      where id in (select id from jobs.job where name = 'webhook-delivery' order by id limit 1)`,

@@ -1,4 +1,4 @@
-/** A service, a chain whose blocks are made by hand with a proxy before it, and what moves coins on it. */
+/** A service, a chain with manual mining behind a proxy, and the coin transfers on it. */
 import { afterEach, beforeEach } from 'vitest'
 import type { Watch } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'

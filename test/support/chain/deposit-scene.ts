@@ -1,4 +1,4 @@
-/** A chain whose blocks are made by hand, so that each test says what is deep enough and when, and watchers of deposits on it. */
+/** A chain with manual mining and deposit watchers on it. Each test controls the confirmation depth. */
 
 import type { Watch } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'

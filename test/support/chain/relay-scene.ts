@@ -1,4 +1,4 @@
-/** What tests of the relay have in common: a database, a chain and a way to it that can be disturbed, new for each test. */
+/** The setup of relay tests: a new database and chain for each test, and a connection that can be disturbed. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import type { Relay } from '../../../src/chain/relay/relay-parts.ts'
@@ -30,7 +30,7 @@ export function useRelayScene(enter: (scene: RelayScene) => void): void {
     enter(scene)
   })
   afterEach(async () => {
-    // Also when a test left the database open, which this tells of.
+    // `close` fails if a test left the database open. The chain must be stopped anyway.
     await scene.world.close().finally(() => Promise.all([scene.chain.stop(), ...closing.map((close) => close())]))
   })
 }

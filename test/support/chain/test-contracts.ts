@@ -1,4 +1,4 @@
-/** Contracts that pay, compiled when a test begins. */
+/** Contracts that send payments, compiled at the start of a test. */
 import { readFileSync } from 'node:fs'
 import { ContractFactory, Interface } from 'ethers'
 import solc from 'solc'

@@ -1,4 +1,4 @@
-/** A database, a content store and custody for relays under test. */
+/** The database, content store and key custody of relays under test. */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -129,7 +129,7 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
         relayKeys,
         confirmations: 0,
         maxFeePerGas: 500_000_000_000n,
-        // The chain and the database are the test's own, and answer at once.
+        // The pauses are short, because the chain and the database are local.
         pauses: { idle: 40, resting: 60_000, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 },
         gapPatience: 100,
       }

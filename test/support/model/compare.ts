@@ -1,4 +1,4 @@
-/** Holds what was answered and what is there to what the model says. */
+/** Compares responses and stored data with the model. */
 import type { Names } from './deeds.ts'
 import type { Real, Told } from './requests.ts'
 import type { Observed, Scene } from './scene.ts'
@@ -149,9 +149,9 @@ function wrongSight(
   return `File ${file} is ${isSeen ? 'to be seen' : 'hidden'} for ${who}: REST says ${status}, GraphQL ${JSON.stringify(body)}`
 }
 
-/** Reads at the end what there is: books, wallets, orders, commits, and what each sees over both APIs, who sees which asset included. */
+/** Reads the final state: ledger, wallets, orders, commits, and the assets that each caller sees over both APIs. */
 export async function lookAtEnd(states: readonly State[], { assets }: Names, scene: Scene) {
-  // Who is signed in is the same whatever happened at once.
+  // All possible states have the same sessions.
   const isIn = (who: number) => states.every(({ places }) => places[who]!.session === 'good')
   const own: { who: number; told: Awaited<ReturnType<typeof lookFor>> }[] = []
   for (const who of [0, 1, 2].filter(isIn)) own.push({ who, told: await lookFor(scene, who) })

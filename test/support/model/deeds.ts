@@ -1,4 +1,4 @@
-/** What people do in the model. Which order or asset is meant is said by its name in the model, or, before that is known, by a number. */
+/** The operations of the model. They refer to orders and assets by name, or by a number until the name is known. */
 
 export type Who = number | 'admin' | 'anonymous'
 
@@ -9,7 +9,7 @@ interface Bounded {
   maxCost?: string | undefined
 }
 
-/** The deeds by their kinds. `Ref` is a number while it is not resolved, and a name afterwards. */
+/** The operations by kind. `Ref` is a number before it is resolved, and a name afterwards. */
 export interface DeedTable<Ref> {
   signUp: { who: number; as: number }
   signIn: { who: number }
@@ -39,16 +39,16 @@ export interface DeedTable<Ref> {
 
 export type Kind = keyof DeedTable<string>
 type DeedOf<Ref> = { [K in Kind]: { kind: K } & DeedTable<Ref>[K] }[Kind]
-/** A deed as it was generated. */
+/** An operation as generated. */
 export type Wish = DeedOf<number>
-/** A deed of things that are there. */
+/** An operation with resolved references. */
 export type Deed = DeedOf<string>
 
 const references = { file: 'assets', app: 'apps', order: 'orders', withdrawal: 'withdrawals' } as const
 
 export type Names = Record<(typeof references)[keyof typeof references], readonly string[]>
 
-/** Before anything was made: an app is there from the beginning. */
+/** The initial names. An app exists from the start. */
 export const noNames: Names = { assets: [], apps: ['first'], orders: [], withdrawals: [] }
 
 export function nameIn(names: Names, { name, deed }: { name: string; deed: Deed }): Names {
@@ -68,7 +68,7 @@ export function nameIn(names: Names, { name, deed }: { name: string; deed: Deed 
   }
 }
 
-/** The deed of a wish; undefined when there is nothing of what it names. */
+/** Resolves the references of an operation. Returns undefined if a referenced object does not exist. */
 export function resolve(wish: Wish, names: Names): Deed | undefined {
   const deed: Record<string, unknown> = { ...wish }
   if (wish.kind === 'register') return { ...wish }
@@ -94,7 +94,7 @@ export const keyed: ReadonlySet<Kind> = new Set<Kind>([
   'cancelWithdrawal',
 ])
 
-/** The same deed with another body; undefined where its body has nothing to say. */
+/** Returns the operation with another body, or undefined if the body has no effect. */
 export function altered(deed: Deed): Deed | undefined {
   switch (deed.kind) {
     case 'grant':

@@ -1,30 +1,30 @@
 /**
- * The states that the service may be in. Several deeds at once are answered alike after more than one order of theirs, and the answers do not say which it
- * was: as in a checker of linearizability, every state that some order can have left is kept, and what is told later narrows them.
+ * The possible states of the service. Concurrent operations may have several valid orders. As in a linearizability checker, every
+ * possible state is kept until later responses exclude it.
  */
 import { differences } from './compare.ts'
 import type { Told } from './requests.ts'
 import type { State } from './state.ts'
 import { type Attempt, type Seen, step } from './step.ts'
 
-/** At least one, and all different. */
+/** One or more states, all different. */
 export type Possible = readonly State[]
 
-/** A deed, and what it was answered. */
+/** An operation and its response. */
 export interface Happened {
   attempt: Attempt
   told: Told & { seen?: Seen }
 }
 
-/** States that are kept at most: past it nothing is dropped, the sequence fails. Two thousand sequences needed a dozen. */
+/** Maximum number of possible states. Above it, the sequence fails. Two thousand sequences needed twelve. */
 export const MOST_STATES = 256
 
-/** Service and model part: no order explains what was told. */
+/** The service and the model differ: no order of operations explains the responses. */
 export class Divergence extends Error {
   override readonly name = 'Divergence'
 }
 
-/** More may be so than is kept: says nothing of the service. */
+/** There are too many possible states. This says nothing about the service. */
 export class TooManyStates extends Error {
   override readonly name = 'TooManyStates'
 }
@@ -57,8 +57,8 @@ function* endings(state: State, happened: readonly Happened[], before: string[] 
 }
 
 /**
- * The states that may follow when this happened at once and `wrongIn` finds nothing wrong. Equal ones are one.
- * @throws Divergence none may; TooManyStates
+ * Returns the distinct states that can follow these concurrent operations and that `wrongIn` accepts. Raises Divergence if there
+ * are none, and TooManyStates.
  */
 export function following(
   states: Possible,

@@ -1,4 +1,4 @@
-/** The requests of the model's deeds, and what the model reads in the answers. */
+/** Builds the requests of the model's operations, and reads their responses. */
 
 import { statuses } from '../../../src/http/error-status.ts'
 import { type ErrorCode, errorCodes } from '../../../src/shared/errors.ts'
@@ -6,11 +6,11 @@ import type { Answer, Message } from '../http-client.ts'
 import { type Input, messageOf, readValue, type Transport, type UseCaseName, type Value } from '../use-cases.ts'
 import type { Deed, Kind } from './deeds.ts'
 
-/** Deeds that are requests to the service. */
+/** Operations that send a request. */
 export type Asked = Exclude<Kind, 'deposit' | 'elapse' | 'sweep'>
 type DeedOfKind<K extends Kind> = Extract<Deed, { kind: K }>
 
-/** Translates the names of the model to those of the service. */
+/** Translates names of the model to IDs of the service. */
 export interface Real {
   user(who: number): string
   credentials(who: number): { username: string; email: string; password: string }
@@ -30,16 +30,16 @@ type InputOf<K extends Kind> = (deed: DeedOfKind<K>, real: Real, attempt: string
 interface Request<K extends Kind> {
   useCase: UseCaseName
   input?: InputOf<K>
-  /** Reads what the model predicts. */
+  /** Reads the fields that the model predicts. */
   shown?: (value: Value) => object
-  /** Reads the ID of what was created. */
+  /** Reads the ID of the created object. */
   made?: (value: Value) => string
 }
 
 const reason = 'For the model'
 const shownAsset = ({ caption, publicAccess }: Value) => ({ caption, isPublic: publicAccess })
 const shownWithdrawal = ({ amount, status }: Value) => ({ amount, status })
-/** REST knows four order statuses; the model compares those. */
+/** REST has four order statuses. The model compares those. */
 const shownOrder = ({ status, price, numPaid, pointsPaid }: Value) => ({
   ...{ status: status === 'CREATED' || status === 'SUCCESS' ? status : 'FAILURE' },
   ...{ price, num: numPaid, points: pointsPaid },
@@ -124,7 +124,7 @@ const requests: { [K in Asked]: Request<K> } = {
   balance: { useCase: 'readMe', shown: ({ wallet: { num, points } }) => ({ num, points }) },
 }
 
-/** Returns the request of a deed without credentials. */
+/** Returns the request of an operation without credentials. */
 export function requestOf(
   deed: Extract<Deed, { kind: Asked }>,
   transport: Transport,
@@ -138,14 +138,14 @@ export function requestOf(
   }
 }
 
-/** The outcome of a deed: an error code, or what was shown and created. */
+/** The outcome of an operation: an error code, or the returned fields and created ID. */
 export interface Told {
   code: ErrorCode | 'ok' | 'unknown'
   shown?: object | undefined
   made?: string | undefined
 }
 
-/** Reads an answer. `unknown`: the error code or its status is not in the vocabulary. */
+/** Reads a response. `unknown`: the error code or its status is undocumented. */
 export function readAnswer(kind: Asked, transport: Transport, answer: Answer): Told {
   const { status, body } = answer
   const { useCase, shown, made } = requests[kind] as Request<Kind>

@@ -1,4 +1,4 @@
-/** One sequence's people at the real service: carries out what the model says, and reads what is there. */
+/** The users of one sequence. Runs the model's operations on the real service and reads its state. */
 import { randomBytes } from 'node:crypto'
 import { globalAgent } from 'node:http'
 import type { Database } from '../../../src/db/database-types.ts'
@@ -11,7 +11,7 @@ import { type Asked, type Real, readAnswer, requestOf, type Told } from './reque
 import type { Attempt, Seen } from './step.ts'
 import { units } from './units.ts'
 
-/** Somebody with an account and a session. */
+/** A user with an account and a session. */
 export interface Resident {
   id: string
   publicId: string
@@ -20,7 +20,7 @@ export interface Resident {
   token: string
 }
 
-/** The service that is tried. Scenes share it, and know nothing of each other. */
+/** The service under test. Scenes share it, but not their data. */
 export interface TriedService {
   urls: readonly string[]
   database: Database
@@ -31,16 +31,16 @@ export interface TriedService {
   instead?(deed: Deed, real: Real, turns: Turns): Promise<Told> | undefined
 }
 
-/** Who of those that are under way goes on next: chance decides, and the same seed decides alike. */
+/** Chooses the next operation to continue. The same seed gives the same choices. */
 export interface Turns {
   take(name: string): Promise<void>
   until<T>(work: Promise<T>): Promise<T>
 }
 
-/** Everybody goes on at once. */
+/** Continues all operations together. */
 export const noTurns: Turns = { take: async () => undefined, until: (work) => work }
 
-/** Balances and all else that a deed may move, under the names of the model. */
+/** Balances and all other state that operations may change, by names of the model. */
 export interface Observed {
   wallets: Record<string, { num: string; points: string }>
   orders: Record<string, string>
@@ -73,7 +73,7 @@ const depositSql = `
 
 const appSql = `insert into network_apps (id, owner_id, name, price) values ($1::uuid, $2::uuid, $3, $4::numeric)`
 
-/** The service had no time for a request: what became of it is not known, and says nothing of the rules. */
+/** The service was too busy for a request. The outcome is unknown and says nothing about the rules. */
 export class PutOff extends Error {
   override readonly name = 'PutOff'
 }
@@ -85,7 +85,7 @@ async function answered(asked: ReturnType<typeof trySend>) {
   return answer
 }
 
-/** Opens the scene in which a sequence plays: two people, a place for a third, an administrator, an app of the first. */
+/** Creates the users of a sequence: two users, a free place for a third, an administrator and an app of the first user. */
 export async function openScene(service: TriedService, price: string, turns: Turns): Promise<Scene> {
   const tag = randomBytes(6).toString('hex')
   const [ada, ben, admin] = [await service.admit('USER'), await service.admit('USER'), await service.admit('ADMIN')]

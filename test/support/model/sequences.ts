@@ -1,4 +1,4 @@
-/** Sequences of deeds, made by chance, carried out in the model and at the service, and held to each other after each. */
+/** Generates random sequences of operations, runs them in the model and on the service, and compares both after each step. */
 import fc from 'fast-check'
 import { isUnavailable } from '../../../src/shared/errors.ts'
 import type { Transport } from '../use-cases.ts'
@@ -104,7 +104,7 @@ function isPossible(state: State, deed: Deed): boolean {
     case 'deposit':
       return hasAccount(state, deed.who)
     case 'signUp':
-      // Somebody whose name is free again would take it from its place.
+      // A user whose name is free again would take over another place.
       return deed.as === deed.who || hasAccount(state, deed.as)
     case 'grant':
       return state.places[deed.to]!.account !== undefined
@@ -201,7 +201,7 @@ const race = (all: readonly { wish: Wish; at: Transport }[], sharesKey: boolean)
   toString: () => `at once${sharesKey ? ' with keys' : ''} ${JSON.stringify(all)}`,
 })
 
-/** What sequences are made of. */
+/** The generators of sequences. */
 export interface Shape {
   mostCommands: number
   kinds?: readonly Kind[]
@@ -229,7 +229,7 @@ function sequences({
   return fc.commands(commands, { maxCommands: mostCommands, size: 'max' }) as fc.Arbitrary<Iterable<Command>>
 }
 
-/** What is counted of a run. */
+/** The counters of a run. */
 export interface Tally {
   sequences: number
   attempts: number
@@ -263,7 +263,7 @@ async function play(service: TriedService, commands: Iterable<Command>, turns: T
       tally.mostStates = Math.max(tally.mostStates, mostStates)
       return
     } catch (error) {
-      // Also what is looked at outside the APIs.
+      // Includes state that is read outside the APIs.
       const isPutOff = error instanceof PutOff || isUnavailable(error)
       if (!isPutOff) throw error
       if (tries === TRIES) throw error instanceof PutOff ? error : new PutOff(error.message)

@@ -1,4 +1,4 @@
-/** What the model knows. Plain data, so that it can be copied to try out what might have happened. */
+/** The state of the model. It is plain data, so that it can be copied to try alternatives. */
 import type { Who } from './deeds.ts'
 import { decimal, units } from './units.ts'
 
@@ -13,7 +13,7 @@ export const terms = {
   openOrders: 3,
 } as const
 
-/** An account, also one that was deleted. */
+/** An account. It may be deleted. */
 export interface Account {
   num: bigint
   points: bigint
@@ -22,7 +22,7 @@ export interface Account {
   openOrders: number
 }
 
-/** A place in the scene that somebody may take. `session`: of the token that they send. */
+/** A place for a user. `session`: the state of the token that the user sends. */
 export interface Place {
   account: string | undefined
   session: 'none' | 'good' | 'stale'
@@ -69,7 +69,7 @@ export interface Money {
 
 export const none: Money = { num: 0n, points: 0n }
 
-/** The platform's books, as far as these people moved them. */
+/** The platform's ledger accounts, as far as these users changed them. */
 export type Book = 'REVENUE' | 'GAS' | 'PROMOTION' | 'DEPOSITS' | 'FORFEITED' | 'WITHDRAWALS'
 
 export interface State {
@@ -84,7 +84,7 @@ export interface State {
   keys: Record<string, string>
 }
 
-/** Two people with a wallet of sign-up points, an empty place, an administrator, and an app that the first of them sells. */
+/** The initial state: two users with sign-up points, a free place, an administrator, and an app that the first user sells. */
 export function beginning(price: bigint): State {
   const state: State = {
     now: 0,
@@ -119,7 +119,7 @@ export function book(state: State, name: Book, { num, points }: Money) {
   state.books[name] = { num: held.num + num, points: held.points + points }
 }
 
-/** The account of somebody, by its name. */
+/** Returns an account by its name. */
 export const accountOf = ({ places }: State, who: Who) => (typeof who === 'number' ? places[who]!.account : who)
 
 export const hasAccount = (state: State, who: Who) => {
@@ -127,7 +127,7 @@ export const hasAccount = (state: State, who: Who) => {
   return name !== undefined && state.accounts[name]?.isDeleted === false
 }
 
-/** The same terms for the service, and nothing in the way of many requests from one address. */
+/** The same terms as settings of the service, with rate limits that do not interfere. */
 export const modelEnv: Record<string, string> = {
   SIGN_UP_POINTS: decimal(terms.signUpPoints),
   ASSET_UPDATE_FEE: decimal(terms.fee),

@@ -1,6 +1,6 @@
 /**
- * The rules of wallets, orders, commits, accounts and the clock, as the documents have them: what a deed is answered with, and
- * what it leaves. Pure, but for the state that it is handed; knows nothing of HTTP, SQL or the service's code.
+ * The documented rules of wallets, orders, commits, accounts and the clock: the response of each operation and the resulting
+ * state. Independent of HTTP, SQL and the service's code.
  */
 import type { ErrorCode } from '../../../src/shared/errors.ts'
 import { type Deed, keyed, type Who } from './deeds.ts'
@@ -19,14 +19,14 @@ import {
 } from './state.ts'
 import { decimal, least, most, shareOf, units } from './units.ts'
 
-/** A deed with what it is called, and the key that it is sent with. */
+/** An operation with the name of its result and its idempotency key. */
 export interface Attempt {
   name: string
   deed: Deed
   key?: string | undefined
 }
 
-/** What the service may be seen to decide that the model cannot know: what the chain asks for a transfer. */
+/** Decisions of the service that the model cannot predict, such as the chain's fee for a transfer. */
 export interface Seen {
   fee?: bigint | undefined
 }
@@ -120,7 +120,7 @@ function refund(state: State, order: Order, amount: bigint): Outcome {
     const points = most(account.points + wanted.points, 0n) - account.points
     account.num += num
     account.points += points
-    // What an owner has spent already, the platform pays.
+    // The platform pays what the owner has already spent.
     book(state, 'REVENUE', { num: wanted.num - num, points: wanted.points - points })
   }
   order.refunded = { num: order.refunded.num + back.num, points: order.refunded.points + back.points }
@@ -254,7 +254,7 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       const refusal = refusalOfCommit(account, deed.maxCost)
       const file = String(deed.file)
       const isThere = state.assets[file] !== undefined
-      // Over REST the wallet is looked at before the body, which says what was agreed to, is read. The file is looked for last, when the
+      // REST checks the wallet before it reads the body with `maxCost`. The duplicate check comes last, when the
       // wallet may hold less by then.
       if (refusal)
         return {
@@ -360,7 +360,7 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
   }
 }
 
-/** Carries an attempt out on the state, which is changed, and tells how it is answered. */
+/** Applies an operation to the state and returns the expected response. */
 export function step(state: State, { name, deed, key }: Attempt, seen: Seen = {}): Outcome {
   const refusal = refusalOfActor(state, deed)
   if (refusal) return refused(refusal)

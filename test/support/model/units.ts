@@ -1,4 +1,4 @@
-/** Amounts of the model: whole units of 10⁻¹⁸, so that nothing is ever rounded but where a rule says so. Shares no code with the service. */
+/** Amounts of the model as integers of 10⁻¹⁸. Only explicit rules round them. Shares no code with the service. */
 
 const DECIMALS = 18
 
@@ -17,6 +17,6 @@ export function decimal(amount: bigint): string {
 export const least = (one: bigint, other: bigint) => (one < other ? one : other)
 export const most = (one: bigint, other: bigint) => (one > other ? one : other)
 
-/** `amount × part ÷ whole`, halves up; nothing of nothing. */
+/** `amount × part ÷ whole`, rounded half up. Zero if `whole` is zero. */
 export const shareOf = (amount: bigint, part: bigint, whole: bigint) =>
   whole === 0n ? 0n : (2n * amount * part + whole) / (2n * whole)
