@@ -1,6 +1,7 @@
 /**
- * Deeds of administrators, each a form that tells what it does and a button that does it. Whatever takes something away or gives money asks
- * for the password once more. A form carries a key of its own, so that sending it twice does it once.
+ * Actions of administrators. Each is a form that describes the action, with a button that executes it. Actions that
+ * take something away or give money require the password again. Each form has its own idempotency key, so sending it
+ * twice executes the action once.
  */
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
@@ -13,65 +14,65 @@ import { heading } from './components.ts'
 export interface Field {
   name: string
   label: string
-  /** What may stand in it, in a sentence. */
+  /** One sentence that describes the permitted input. */
   rule?: string
   kind?: 'text' | 'url' | 'area'
-  /** Instead of a text: values with their words. */
+  /** Options with their labels. If set, the field is a selection instead of a text. */
   options?: readonly (readonly [string, string])[]
   isOptional?: boolean
-  /** What stands in it at first. */
+  /** Initial value. */
   value?: string
-  /** Whether the form brings back what stood in it at first, so that only what was changed in it is changed (`changedIn`). */
+  /** True if the form also sends the initial value, so that only a changed value takes effect (`changedIn`). */
   tellsFirst?: boolean
 }
 
 const firstOf = (name: string) => `first-${name}`
 
-/** What somebody made of a field that tells what stood in it at first; undefined when they left it as it was. */
+/** Returns the submitted value if it differs from the initial value, else undefined. */
 export function changedIn(form: URLSearchParams, name: string): string | undefined {
   const value = form.get(name) ?? ''
   return value === form.get(firstOf(name)) ? undefined : value
 }
 
-/** What a form shows before anything was sent. */
+/** Content of an action's form. */
 export interface ActionView {
   title: string
-  /** Where it belongs: addresses with their words. */
+  /** Breadcrumb links: paths with their labels. */
   trail: readonly (readonly [string, string])[]
-  /** What it is about, and what follows from it. */
+  /** Description of the action and its consequences. */
   about: Html
   fields: readonly Field[]
   button: string
 }
 
-/** A deed. */
+/** An action of an administrator. */
 export interface Action {
   path: string
-  /** Whether the password is asked for once more. */
+  /** True if the action requires the password again. */
   isGuarded: boolean
-  /** The field in which somebody is named who may not be there. */
+  /** Name of the field that identifies an object which may not exist. */
   naming?: string
-  /** Raises what operations raise. */
+  /** Returns the form. Throws the errors of operations. */
   view(request: AdminRequest): Promise<ActionView>
-  /** Does it; where to go then, or what to show once. Raises what operations raise. */
+  /** Executes the action. Returns a redirect, or a page that is shown once. Throws the errors of operations. */
   carryOut(request: AdminRequest): Promise<AdminAnswer>
 }
 
-/** What the handler tells of a refusal. */
+/** An error that the form shows. */
 export interface Refused {
   code: ErrorCode
   status: number
-  /** Seconds. */
+  /** Delay before a retry, in seconds. */
   retryAfter?: number | undefined
   message: string
-  /** By the name of the field. */
+  /** Problems by field name. */
   fields: Record<string, string[]>
 }
 
-/** How an error is told, or undefined when it is none that a person can do something about. */
+/** Converts an error to one that a form can show. Returns undefined for unexpected errors. */
 export type TellRefusal = (error: unknown, request: AdminRequest) => Refused | undefined
 
-/** The name of the field for the password that is asked for once more. */
+/** Name of the field for the repeated password. */
 export const PASSWORD = 'current-password'
 
 function input({ name, kind = 'text', options, isOptional, value = '' }: Field, attributes: Html): Html {
@@ -83,7 +84,7 @@ function input({ name, kind = 'text', options, isOptional, value = '' }: Field, 
   return html`<input id="${name}" name="${name}" type="${kind}" value="${value}" autocomplete="off" spellcheck="false"${required}${attributes}>`
 }
 
-/** A field with its label, its rule and what is wrong with it. */
+/** Renders a field with its label, rule and problems. */
 export function renderField(field: Field, wrong: readonly string[] = [], control = input): Html {
   const { name, label, rule, isOptional } = field
   const described = [rule && `${name}-rule`, wrong.length && `${name}-problem`].filter(Boolean).join(' ')
@@ -99,22 +100,25 @@ ${control(field, attributes)}
 const passwordInput = ({ name }: Field, attributes: Html): Html =>
   html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password" autocapitalize="none" spellcheck="false"${attributes}>`
 
-/** A field for a password. */
+/** Renders a password field. */
 const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
   renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
 
 /**
- * Nobody sees it: password managers take what stands there for the name that belongs to the password, and write it into no other field. It stands last before the
- * password, for that is where they look.
+ * A hidden field with the administrator's email address, for password managers. Without it, they would use another
+ * field's text as the user name. It must directly precede the password field.
  */
 const ownName = ({ context: { actor } }: AdminRequest): Html =>
   html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>`
 
-/** The notice above a form that was refused; the focus goes there. */
+/** Renders the error message above a form. It gets the focus. */
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
-/** What is told above a form: what is told beside one of its fields (`names`) is not told twice, and no other is named as programs name it. */
+/**
+ * Returns the message above a form. It omits problems that are shown beside a field in `names`, and replaces API
+ * field names by words.
+ */
 export function refusalSentence(
   { message, fields }: Pick<Refused, 'message' | 'fields'>,
   names: readonly string[] = [],
@@ -149,15 +153,18 @@ ${renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that
   }
 }
 
-/** That somebody is not there is told beside the field that names them; where no field does, undefined: the page itself is missing. */
+/**
+ * Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the
+ * page itself does not exist.
+ */
 export function refusedNaming(refused: Refused | undefined, field: string | undefined): Refused | undefined {
   if (refused?.code !== 'NOT_FOUND') return refused
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }
 }
 
 /**
- * A form that was gone back to after it had been sent, and filled in with something else, is one of its own from now on; and so is one that is sent once more by
- * loading the page of a secret again, which is worth nothing any more.
+ * Gives a form a new idempotency key if its key was used for other input. This happens if the user goes back and
+ * changes the form, or reloads a page that shows a secret.
  */
 function renewed(refused: Refused, form: URLSearchParams): Refused {
   if (refused.code !== 'IDEMPOTENCY_KEY_REUSED') return refused
@@ -167,7 +174,7 @@ function renewed(refused: Refused, form: URLSearchParams): Refused {
   return { ...refused, message }
 }
 
-/** A field is called here as operations call it, but for the password. */
+/** Returns true if the password is wrong. Only this field has another name in the form than in the operation. */
 const isPassword = (error: unknown) =>
   error instanceof DomainError &&
   error.code === 'VALIDATION_FAILED' &&
@@ -176,7 +183,7 @@ const isPassword = (error: unknown) =>
 const confirm = ({ context: { actor, services }, form }: AdminRequest): Promise<void> =>
   services.adminSessions.confirm(actor, form.get(PASSWORD) ?? '')
 
-/** A deed as two routes: one shows the form, one takes it. */
+/** Returns the two routes of an action: one shows the form, the other handles it. */
 export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] => [
   {
     method: 'GET',

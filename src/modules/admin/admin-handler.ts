@@ -1,6 +1,6 @@
 /**
- * Serves the pages for administrators: a session of their own in a cookie, forms that no other site can send, and nothing that an
- * interface takes. What they show and do are the operations of the interfaces; no rule stands here.
+ * Serves the pages for administrators. They have their own session in a cookie, and forms that other sites cannot
+ * send. The APIs do not accept this cookie. The pages execute operations of the APIs and contain no business rules.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from 'hono/html'
@@ -24,7 +24,7 @@ import {
 } from './admin-session.ts'
 import { heading } from './components.ts'
 
-/** A refusal as the interfaces tell it. */
+/** An error as the APIs return it. */
 export interface Told {
   code: ErrorCode
   message: string
@@ -32,23 +32,23 @@ export interface Told {
   retryAfter?: number | undefined
 }
 
-/** What the handler needs of the application. */
+/** Dependencies of the handler. */
 export interface AdminParts {
   routes: readonly AdminRoute[]
-  /** What is the same in the context of every request. */
+  /** Context values that all requests share. */
   shared: SharedContext
-  /** The log of a request. */
+  /** Returns the log of a request. */
   logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
   clientAddress(req: IncomingMessage): string
   /** Returns the base URL for links in the response. */
   baseUrlOf(req: IncomingMessage): string
-  /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+  /** Reads a text body. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE and PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
-  /** How an error is told; a fault is logged. */
+  /** Converts an error to a public error. Logs unexpected errors. */
   tell(error: unknown, context: Pick<Context, 'requestLog'>): Told
   statusOf(code: ErrorCode): number
-  /** Where people reach the service. */
+  /** Public URL of the service. */
   publicUrl: string
 }
 
@@ -60,7 +60,7 @@ const ENDED = 'Your session had ended, and nothing was done. Look at what you fi
 const OLDER =
   'This form is older than your session, and nothing was done. Look at what you filled in, and send it again.'
 
-/** In the address of the sign-in: who was just let in there came back without the cookie of the session. */
+/** Query parameter of the sign-in page: the browser did not send the session cookie after a successful sign-in. */
 const COOKIE_LOST = 'cookie-lost'
 const cookieLost = (baseUrl: string): Refused => ({
   code: 'NOT_AUTHENTICATED',
@@ -72,7 +72,7 @@ const cookieLost = (baseUrl: string): Refused => ({
 const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
 
-/** How long somebody has to wait, for a person, who does not count seconds by the hundred. */
+/** Formats a waiting time in hours, minutes or seconds. */
 function waitOf(seconds: number): string {
   const units = [
     ['hour', 3_600],
@@ -91,21 +91,21 @@ const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 's
   fields: isFields(details) ? details : {},
 })
 
-/** Whether the browser comes from the sign-in: nothing leads on from there but the session that began. */
+/** Returns true if the browser comes from the sign-in page, which leads on only after a successful sign-in. */
 const isFromSignIn = ({ headers }: IncomingMessage) => URL.parse(headers.referer ?? '')?.pathname === SIGN_IN
 
 const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
 
-/** Of no host: whatever leads away from it leads away from us. */
+/** Base URL that detects URLs of other hosts. */
 const NOWHERE = 'http://admin.invalid'
 
-/** An address of ours to come back to, or the overview. */
+/** Returns a path below `/admin` to continue at after the sign-in. Default: the overview. */
 function nextOf(wanted: string | null): string {
   const url = wanted && wanted.length <= MAX_NEXT_LENGTH ? URL.parse(wanted, NOWHERE) : null
   return url?.origin === NOWHERE && isAdminPath(url.pathname) ? url.pathname + url.search : '/admin'
 }
 
-/** What a form says. Browsers send a line break as two characters and count it as one where a field has a limit. */
+/** Parses a form. Browsers send a line break as two characters but count it as one for `maxlength`. */
 const formOf = (text: string) =>
   new URLSearchParams([...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
 
@@ -120,7 +120,7 @@ const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:(\w+)/g, '(
 
 const countParams = ({ path }: AdminRoute) => path.split(':').length
 
-/** Decodes path parameters. A parameter that cannot be decoded stays as it is. */
+/** Decodes path parameters. Keeps a parameter unchanged if it cannot be decoded. */
 const decodeAll = (params: Record<string, string>) =>
   Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeOr(value)]))
 
@@ -132,17 +132,17 @@ function decodeOr(value: string): string {
   }
 }
 
-/** Creates the handler of `/admin` and every path below it. */
+/** Creates the handler for `/admin` and all paths below it. */
 export function createAdminHandler(parts: AdminParts) {
   const { shared, publicUrl, tell, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
   const { adminSessions } = shared.services
-  // A written path precedes one with parameters.
+  // A path without parameters takes precedence over one with parameters.
   const patterns = parts.routes
     .toSorted((one, other) => countParams(one) - countParams(other))
     .map((route) => ({ route, pattern: patternOf(route.path) }))
 
-  /** Returns the route of a method at a path, with its parameters. */
+  /** Returns the route for a method and path, with its parameters. */
   function find(method: 'GET' | 'POST', path: string) {
     for (const { route, pattern } of patterns) {
       const match = route.method === method ? pattern.exec(path) : null
@@ -164,13 +164,13 @@ export function createAdminHandler(parts: AdminParts) {
     return formOf(await parts.readText(req, MAX_FORM_BYTES))
   }
 
-  /** Pattern of the route at a path, without its parameters; `other` where there is none. */
+  /** Returns the pattern of a path's route, or `other` if there is none. */
   function patternAt(path: string): string {
     if (path === SIGN_IN || path === SIGN_OUT) return path
     return (find('GET', path) ?? find('POST', path))?.route.path ?? 'other'
   }
 
-  /** The methods that an address has; none where there is no page. */
+  /** Returns the methods that a path supports. Empty if there is no page. */
   function methodsAt(path: string): string[] {
     if (path === SIGN_IN) return ['GET', 'HEAD', 'POST', 'OPTIONS']
     if (path === SIGN_OUT) return ['POST', 'OPTIONS']
@@ -210,7 +210,7 @@ export function createAdminHandler(parts: AdminParts) {
     } catch (error) {
       return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email, kept })
     }
-    // Its cookie is replaced: who had a copy of it would be all that is left of that session.
+    // Ends the previous session, whose cookie is replaced. A copy of that cookie must not stay valid.
     if (request.context.actor.kind === 'user') await adminSessions.signOut(request.context.actor)
     res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
     if (kept === '') return { redirect: next }
@@ -219,7 +219,7 @@ export function createAdminHandler(parts: AdminParts) {
     return formOnceMore(request, next, kept)
   }
 
-  /** The form of a deed as it was filled in before its session ended. `next`: where it was sent. */
+  /** Returns an action's form as it was filled in before the session ended. `next`: path of the action. */
   async function formOnceMore(request: AdminRequest, next: string, kept: string): Promise<AdminAnswer> {
     const { path, query } = split(next)
     request.query = query
@@ -228,7 +228,7 @@ export function createAdminHandler(parts: AdminParts) {
     return (await deedAt(path, request)?.(ENDED)) ?? { redirect: next }
   }
 
-  /** What fills the form of the deed at this address in once more; undefined where there is none. */
+  /** Returns the function that fills in the form of a path's action again, or undefined. */
   function deedAt(path: string, request: AdminRequest) {
     const found = find('POST', path)
     const again = found?.route.again
@@ -237,10 +237,10 @@ export function createAdminHandler(parts: AdminParts) {
     return (message: string) => again(request, message)
   }
 
-  /** Leads to the sign-in and back. What a form of ours brought is kept in the page, whose session has ended meanwhile. */
+  /** Shows the sign-in page, which leads back afterwards. If the session ended, it keeps the submitted form. */
   async function leadToSignIn(request: AdminRequest, req: IncomingMessage, path: string): Promise<AdminAnswer> {
     const isEnded = secretOf(req, isSecure) !== undefined
-    // What is longer would not be led back to, and would not fit into a header.
+    // A longer URL would not be accepted as the return path and would not fit into a header.
     const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
     if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req, publicUrl) && deedAt(path, request)) {
       const kept = keptOf(await readForm(req))
@@ -283,10 +283,10 @@ export function createAdminHandler(parts: AdminParts) {
     return found.route.answer(request)
   }
 
-  /** Whether the method itself was answered. Raises NOT_FOUND, METHOD_NOT_ALLOWED. */
+  /** Returns true if the method itself was answered, such as OPTIONS. Throws NOT_FOUND and METHOD_NOT_ALLOWED. */
   function answerMethod({ method = '' }: IncomingMessage, res: ServerResponse, path: string): boolean {
     const methods = methodsAt(path)
-    // Whoever is not signed in is led to the sign-in, wherever they wanted to go.
+    // Callers without a session get the sign-in page for every path.
     if (!methods.length && ['GET', 'HEAD', 'POST'].includes(method)) return false
     if (!methods.length) throw notFound('Page')
     const isOptions = method === 'OPTIONS'
@@ -330,7 +330,7 @@ export function createAdminHandler(parts: AdminParts) {
   return handle
 }
 
-/** Tells what a person can do something about: everything that is refused. */
+/** Creates the function that converts errors to messages in forms. */
 export const createTellRefusal =
   (parts: Pick<AdminParts, 'tell' | 'statusOf'>) =>
   (error: unknown, { context }: AdminRequest): Refused | undefined => {

@@ -1,11 +1,11 @@
-/** What a page for administrators is to the handler that serves it, and how every one is laid out. */
+/** Interface of the pages for administrators, and their common layout. */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { type Html, palette } from '../pages/page.ts'
 
-/** The style sheet. */
+/** Style sheet of all pages for administrators. */
 export const adminStyle = `${palette}
 :root { --s0: #0b57d0; --s1: #b06000; --s2: #b3261e; --grid: #d0d7de; }
 @media (prefers-color-scheme: dark) { :root { --s0: #8ab4f8; --s1: #fdbf57; --s2: #ff9c94; --grid: #3a4047; } }
@@ -92,50 +92,56 @@ button.plain, .button.plain { color: var(--accent); background: transparent; bor
 button.danger { background: var(--problem); color: var(--ground); }
 .count { margin-top: 0.75rem; }
 .pages { display: flex; gap: 1rem; align-items: center; margin-top: 1rem; }
-/* There a border that is transparent is seen: it would mark each page as the present one. */
+/* In forced colours, a transparent border is visible and would mark every page as the current one. */
 @media (forced-colors: active) { header li a:not([aria-current]) { border-bottom-color: Canvas; } }
 @media (max-width: 30rem) { .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: 0.625rem; } .form button, .form .button { width: 100%; text-align: center; } main { padding-top: 1rem; } }
 `
 
 const hash = createHash('sha256').update(adminStyle).digest('base64')
 
-/** Only that style sheet counts, no script does, nothing is loaded, forms go nowhere else, and no page frames these. */
+/**
+ * Content security policy. It permits only this style sheet, no scripts, no resources, no forms to other hosts, and
+ * no framing.
+ */
 export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
-/** What a page is asked with. */
+/** A request for a page. */
 export interface AdminRequest {
-  /** Parameters of the path. */
+  /** Path parameters. */
   params: Record<string, string>
   query: URLSearchParams
-  /** What was sent; empty of a GET. */
+  /** Submitted form. Empty for GET. */
   form: URLSearchParams
-  /** Its actor is the administrator; at the sign-in, nobody. */
+  /** Context whose actor is the administrator. The actor is anonymous on the sign-in page. */
   context: Context
-  /** What a form must bring back: no other site knows it. */
+  /** CSRF token that every form must send. */
   formToken: string
-  /** Where the form of the page goes, when that is not the page's own address. */
+  /** Target of the page's form. Default: the URL of the page. */
   formPath?: string
 }
 
-/** A page, or where to go instead. */
+/** A page or a redirect. */
 export type AdminAnswer = AdminPage | { redirect: string }
 
-/** A page's own parts. */
+/** The page-specific parts. */
 export interface AdminPage {
-  /** Set when the page shows an error. */
+  /** Set if the page shows an error. */
   refused?: { code: ErrorCode; status: number; retryAfter?: number | undefined }
   title: string
   content: Html
-  /** A secret is shown, or nobody is signed in: without the navigation. */
+  /** True to omit the navigation, for a page that shows a secret or has no session. */
   isBare?: boolean
 }
 
-/** A page or a deed. Raises what operations raise, and the handler tells it. */
+/** Route of a page or an action. `answer` throws the errors of operations, which the handler shows. */
 export interface AdminRoute {
   method: 'GET' | 'POST'
   path: string
   answer(request: AdminRequest): Promise<AdminAnswer>
-  /** Of a deed: its form as it was filled in, for whoever has another session by now. `message`: why it was not carried out. Raises what operations raise. */
+  /**
+   * Returns an action's form with the submitted input, for a new session. `message`: the reason why it was not
+   * executed. Throws the errors of operations.
+   */
   again?(request: AdminRequest, message: string): Promise<AdminPage>
 }
 
@@ -152,10 +158,10 @@ const areas = [
 
 const isIn = (area: string, path: string) => (area === '/admin' ? path === area : `${path}/`.startsWith(`${area}/`))
 
-/** The name of the field in which a form brings the token of its session back. */
+/** Name of the form field with the CSRF token. */
 export const FORM_TOKEN = 'form-token'
 
-/** The fields that every form of a signed-in administrator carries. */
+/** Returns the hidden fields that every form of an administrator must contain. */
 export const hiddenFields = ({ formToken }: Pick<AdminRequest, 'formToken'>, more: Record<string, string> = {}): Html =>
   html`${Object.entries({ [FORM_TOKEN]: formToken, ...more }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
 
@@ -170,7 +176,7 @@ const navigation = (
 <form method="post" action="/admin/sign-out">${hiddenFields(request)}<span class="quiet">${name}</span><button class="plain">Sign out</button></form>
 </header>`
 
-/** A whole page as HTML. `path`: where it stands. */
+/** Renders a complete page. `path`: path of the page. */
 export function renderAdminPage({ title, content, isBare }: AdminPage, path: string, request: AdminRequest): string {
   const { actor } = request.context
   const isSignedIn = actor.kind === 'user' && !isBare
@@ -190,11 +196,14 @@ ${content}
 </body>
 </html>
 `)
-  // HTML has no null characters, not even in what somebody typed.
+  // HTML must not contain null characters, even in user input.
   return text.replaceAll('\0', '\uFFFD')
 }
 
-/** Headers of every page: kept by nobody, and told to no other site. A form's origin is told to ourselves. */
+/**
+ * Headers of every page. They forbid caching, and send the referrer only to this service, which checks a form's
+ * origin.
+ */
 export const adminHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': 'en',

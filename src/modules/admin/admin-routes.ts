@@ -14,7 +14,7 @@ import { webhookActions, webhookRoutes } from './webhooks.ts'
 const pages = [overviewRoutes, orderRoutes, appRoutes, webhookRoutes, coinRoutes, keyRoutes, userRoutes, auditRoutes]
 const actions = [orderActions, appActions, webhookActions, keyActions, userActions]
 
-/** Every page and deed, but for the sign-in. */
+/** Routes of all pages and actions except the sign-in. */
 export const adminRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
   ...pages.flatMap((make) => make(run, tell)),
   ...actions.flatMap((make) => make(run)).flatMap((action) => actionRoutes(action, tell)),

@@ -1,4 +1,6 @@
-/** The cookie of an administrator's session. Under https its name keeps other hosts of the domain from setting it. */
+/**
+ * Session cookie of administrators. Under HTTPS, its name prefix prevents other hosts of the domain from setting it.
+ */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -11,21 +13,21 @@ import { type AdminPage, FORM_TOKEN } from './admin-page.ts'
 const nameFor = (isSecure: boolean) => (isSecure ? '__Host-annal-admin' : 'annal-admin')
 const attributes = (isSecure: boolean) => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
 
-/** The header `Set-Cookie` that begins a session. It ends with the browser at the latest. */
+/** Returns the `Set-Cookie` header that starts a session. The cookie has no expiry and ends with the browser. */
 export const sessionCookie = (secret: string, isSecure: boolean) =>
   `${nameFor(isSecure)}=${secret}; ${attributes(isSecure)}`
 
-/** The header `Set-Cookie` that ends it. */
+/** Returns the `Set-Cookie` header that ends a session. */
 export const clearedCookie = (isSecure: boolean) => `${nameFor(isSecure)}=; Max-Age=0; ${attributes(isSecure)}`
 
-/** The secret that a request's cookie carries, if it has one. */
+/** Returns the secret in a request's session cookie, or undefined. */
 export function secretOf({ headers }: IncomingMessage, isSecure: boolean): string | undefined {
   const name = `${nameFor(isSecure)}=`
   const found = (headers.cookie ?? '').split(/;\s*/).find((pair) => pair.startsWith(name))
   return found?.slice(name.length) || undefined
 }
 
-/** What a form of a session brings back. Whoever knows it knows the session's secret. */
+/** Returns the CSRF token of a session. It is derived from the session's secret. */
 export const formTokenOf = (secret: string | undefined): string =>
   createHmac('sha256', secret ?? '')
     .update('admin-form')
@@ -37,8 +39,9 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * Whether a form comes from a page of ours, as browsers tell: by `Sec-Fetch-Site`, where they send it (not without https), else by `Origin`. Who sends neither is
- * no browser. `publicUrl`: where people reach us, for a proxy may ask by another `Host` than they did.
+ * Returns true if one of our pages sent the form. Checks `Sec-Fetch-Site`, which browsers send only over HTTPS, or
+ * else `Origin`. A request without both headers does not come from a browser. `publicUrl`: public URL of the service,
+ * because a proxy may change `Host`.
  */
 export function isOwnForm({ headers }: IncomingMessage, publicUrl: string): boolean {
   const site = headers['sec-fetch-site']
@@ -48,43 +51,49 @@ export function isOwnForm({ headers }: IncomingMessage, publicUrl: string): bool
   return URL.canParse(origin) && (new URL(origin).host === host || origin === new URL(publicUrl).origin)
 }
 
-/** Why a form is not taken that is none of ours. */
+/** Creates the error for a form that another site sent. */
 export const forged = () =>
   new DomainError(
     'PERMISSION_DENIED',
     'This form was not sent by a page of ours, or is older than your session. Load the page again.',
   )
 
-/** Whether a form brings the token of the session back. */
+/** Returns true if a form contains the session's CSRF token. */
 export const hasFormToken = (form: URLSearchParams, formToken: string): boolean =>
   isSame(form.get(FORM_TOKEN) ?? '', formToken)
 
-/** What a form says that is filled in with it once more, as the text of a form: without what belongs to the session or is secret. */
+/**
+ * Returns the input of a form without its CSRF token and password, in URL-encoded format. The form can be filled in
+ * with it again.
+ */
 export const keptOf = (form: URLSearchParams): string =>
   String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
-/** Raises PERMISSION_DENIED unless one of our pages sent the form, and UNSUPPORTED_MEDIA_TYPE unless it is urlencoded. */
+/**
+ * Throws PERMISSION_DENIED unless one of our pages sent the form, and UNSUPPORTED_MEDIA_TYPE unless it is
+ * URL-encoded.
+ */
 export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
   if (!isOwnForm(req, publicUrl)) throw forged()
   if (mediaTypeOf(req.headers['content-type']) !== 'application/x-www-form-urlencoded')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
 }
 
-/** What led to the form, beyond the wish to get in. */
+/** State of the sign-in page. */
 export interface SignInState {
-  /** Whether a session was there that is good no more. */
+  /** True if the previous session has ended. */
   isEnded?: boolean
-  /** Why the last try was refused. */
+  /** Error of the last attempt. */
   refused?: Refused
-  /** As it was typed. */
+  /** Submitted email address. */
   email?: string
-  /** What a form brought that was sent after the session had ended, as `keptOf` tells it; nothing was done with it. */
+  /** Input of a form that was submitted after the session ended, as returned by `keptOf`. It was not executed. */
   kept?: string
 }
 
 const KEPT = 'What you sent was not done. Sign in again to see it as you filled it in, and to send it.'
 
-/** The form by which an administrator gets in. `next`: where they wanted to go. */
+/** Returns the sign-in page. `next`: path to continue at afterwards. */
 export const signInPage = (next: string, { isEnded, refused, email = '', kept = '' }: SignInState): AdminPage => ({
   ...(refused ? { refused } : kept !== '' && { refused: { code: 'NOT_AUTHENTICATED' as const, status: 403 } }),
   isBare: true,

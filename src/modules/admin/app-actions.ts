@@ -1,4 +1,4 @@
-/** What administrators do with network apps. */
+/** Actions on network apps. */
 import { html } from 'hono/html'
 import type { DeliveryFailurePolicy, NetworkAppFactsFragment } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -90,7 +90,7 @@ const inputOf = (form: URLSearchParams) => ({
 
 const RECEIVER = 'receiver'
 const BACK = 'back'
-/** A receiver that said it is gone is called again when somebody says so, not because something else is changed. */
+/** A webhook receiver that reported itself as gone is only called again if the administrator chooses so. */
 const receiverField: Field = {
   name: RECEIVER,
   label: 'Receiver that is gone',
@@ -100,7 +100,7 @@ const receiverField: Field = {
   ],
 }
 
-/** What somebody changed in the form of an app: what another one changed since it was loaded stays. */
+/** Returns the fields that the administrator changed. Other fields keep changes made since the form was loaded. */
 function changesOf(form: URLSearchParams) {
   const changed = (name: string) => changedIn(form, name)
   // An empty URL removes the webhook.
@@ -114,7 +114,7 @@ function changesOf(form: URLSearchParams) {
   }
 }
 
-/** A page that shows a secret, the only time that it is seen. */
+/** Returns a page that shows a secret. It is shown only once. */
 const secretPage = (title: string, secret: string, about: Html) => ({
   title,
   content: html`${heading(title, { trail })}
@@ -143,7 +143,7 @@ const create = (run: Run): Action => ({
   },
 })
 
-/** Deeds that are about one app. */
+/** Returns an app and the breadcrumb links of its actions. */
 const about = async (run: Run, appId: string, context: Parameters<Run>[2]) => {
   const { networkApp } = await run(App, { id: appId }, context)
   const app = networkApp!
@@ -231,5 +231,5 @@ const deactivate = (run: Run): Action => ({
   },
 })
 
-/** What can be done with network apps. */
+/** Actions on network apps. */
 export const appActions = (run: Run): Action[] => [create(run), edit(run), test(run), rotate(run), deactivate(run)]

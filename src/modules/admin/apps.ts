@@ -1,4 +1,4 @@
-/** Network apps: what is sold, and where receivers of payments are. */
+/** Pages about network apps. */
 import { html } from 'hono/html'
 import type { DeliveryFailurePolicy, NetworkAppFactsFragment } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -8,7 +8,7 @@ import type { AdminRoute } from './admin-page.ts'
 import { badge, facts, heading, id, moment } from './components.ts'
 import { listRoute } from './list-page.ts'
 
-/** What pages tell of a network app. */
+/** Fields of a network app that pages show. */
 export const NetworkAppFacts = graphql(/* GraphQL */ `
   fragment NetworkAppFacts on NetworkApp {
     id
@@ -38,7 +38,7 @@ const Apps = graphql(/* GraphQL */ `
   }
 `)
 
-/** One of them. */
+/** Query for one network app. */
 export const App = graphql(/* GraphQL */ `
   query AdminApp($id: ID!) {
     networkApp(id: $id) {
@@ -47,12 +47,12 @@ export const App = graphql(/* GraphQL */ `
   }
 `)
 
-/** Where these pages are. */
+/** Path of the pages about network apps. */
 export const PATH = '/admin/apps'
-/** Where their list is, from a page about one of them. */
+/** Breadcrumb links of pages about one network app. */
 export const trail = [[PATH, 'Network apps']] as const
 
-/** What becomes of a paid order whose webhook was given up, for people. */
+/** Descriptions of the policies for paid orders whose webhook finally failed. */
 export const policyWords: Record<DeliveryFailurePolicy, string> = {
   KEEP: 'It stays paid; the app’s owner settles it with the buyer',
   REFUND: 'The buyer gets the money back',
@@ -126,5 +126,4 @@ ${app.isActive ? html`<li><a class="button plain" href="${at}/deactivate">Deacti
   },
 })
 
-/** Pages about network apps. */
 export const appRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]

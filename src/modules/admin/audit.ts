@@ -1,4 +1,4 @@
-/** The audit trail of everybody. */
+/** Page of the audit log of all users. */
 import { html } from 'hono/html'
 import type { AdminAuditQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -30,7 +30,7 @@ const Entries = graphql(/* GraphQL */ `
 
 const PATH = '/admin/audit'
 
-/** Where a page tells of what an entry is about. */
+/** Paths of the pages about subjects, by ID prefix. */
 const places: Record<string, string> = {
   app: '/admin/apps',
   delivery: '/admin/webhooks',
@@ -39,7 +39,7 @@ const places: Record<string, string> = {
   user: '/admin/users',
 }
 
-/** What an entry is about, as a link where there is a page of it. */
+/** Returns the subject of an entry, as a link if it has a page. */
 function subjectOf(subject: string | null) {
   if (subject === null) return '–'
   const place = places[subject.slice(0, subject.indexOf('_'))]
@@ -48,7 +48,6 @@ function subjectOf(subject: string | null) {
 
 type Entry = AdminAuditQuery['auditEntries']['nodes'][number]
 
-/** The page of the trail. */
 export const auditRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
   listRoute(tell, {
     path: PATH,

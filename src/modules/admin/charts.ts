@@ -1,32 +1,32 @@
 /**
- * Draws bar charts by day as SVG on the server, each with a table of the same figures for screen readers. The overview needs one
- * kind of chart. A chart library would add a DOM and about 11 MB to the installation.
+ * Renders bar charts by day as SVG on the server, each with a table of the same values for screen readers. The
+ * overview needs only one kind of chart. A chart library would add a DOM and about 11 MB to the installation.
  */
 import { html } from 'hono/html'
 import type { Html } from '../pages/page.ts'
 
-/** One part of each bar, from the bottom up. */
+/** One segment of each bar. Segments are stacked from the bottom. */
 export interface Series {
   name: string
-  /** How long the part is, for drawing alone; nothing happened where it is null. */
+  /** Returns the length of the segment for drawing. Null if there is no value. */
   lengthOf: (index: number) => number | null
-  /** What stands in the table. */
+  /** Returns the text in the table. */
   textOf: (index: number) => string
 }
 
-/** A plot with its words. */
+/** Content of a chart. */
 export interface PlotParts {
-  /** Unique in its page. */
+  /** Element ID, unique in the page. */
   id: string
   title: string
-  /** What is drawn, in a sentence. */
+  /** One sentence that describes the chart. */
   description: string
-  /** Days, as `2026-11-22`, the oldest first. */
+  /** Days in the format `2026-11-22`, oldest first. */
   days: readonly string[]
   series: readonly Series[]
-  /** Whether only whole numbers make sense. */
+  /** True if the axis shows only whole numbers. */
   isCount?: boolean
-  /** What stands beside an axis: a short number. */
+  /** Formats a label of the axis. */
   formatTick: (value: number) => string
 }
 
@@ -37,7 +37,7 @@ const MOST_TICKS = 4
 const MOST_DATES = 5
 const GAP = 0.25
 
-/** The next larger of 1, 2 and 5, times a power of ten. */
+/** Returns the next larger number of the form 1, 2 or 5 times a power of ten. */
 function niceStep(span: number): number {
   const raw = span / MOST_TICKS
   const power = 10 ** Math.floor(Math.log10(raw))
@@ -46,7 +46,7 @@ function niceStep(span: number): number {
 
 interface Scale {
   ticks: number[]
-  /** Where a value stands, in units of the picture. */
+  /** Returns the vertical position of a value, in units of the SVG. */
   y: (value: number) => number
 }
 
@@ -62,9 +62,9 @@ function scaleOf(sums: readonly { low: number; high: number }[], isCount: boolea
 
 const round = (value: number) => Number(value.toFixed(2))
 
-// Made once: making one takes longer than all else of a day's bar.
+// The formatter is reused, because creating one takes longer than the rest of a day's bar.
 const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-/** `2026-11-22` as `22 Nov`. */
+/** Formats `2026-11-22` as `22 Nov`. */
 const dateOf = (day: string) => dates.format(new Date(`${day}T00:00:00Z`))
 
 interface Part {
@@ -73,7 +73,7 @@ interface Part {
   series: number
 }
 
-/** The parts of a bar: what is above zero stands on what is, and what is below hangs below. */
+/** Returns the segments of a bar. Positive values are stacked upwards from zero, negative ones downwards. */
 function partsOf(series: readonly Series[], index: number): Part[] {
   let [above, below] = [0, 0]
   return series.flatMap(({ lengthOf }, number) => {
@@ -130,7 +130,7 @@ ${
 const legend = (series: readonly Series[]) =>
   html`<ul class="legend">${series.map(({ name }, index) => html`<li><svg class="swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class="s${index}" width="10" height="10"/></svg> ${name}</li>`)}</ul>`
 
-/** A figure: heading, picture, legend where there is more than one part, and the table. */
+/** Renders a chart with heading, SVG, table, and a legend if there are several series. */
 export const plot = (parts: PlotParts): Html => html`<figure class="card">
 <figcaption><h2 id="${parts.id}">${parts.title}</h2>
 <p class="quiet">${parts.description}</p></figcaption>

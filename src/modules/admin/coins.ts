@@ -1,4 +1,4 @@
-/** Coins that are held: where they lie, what waits for them, and everybody's deposits and withdrawals. */
+/** Pages about coins: balances by location, pending operations, and all deposits and withdrawals. */
 import { html } from 'hono/html'
 import type { AdminDepositsQuery, AdminHeldCoinsQuery, AdminWithdrawalsQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -75,7 +75,7 @@ const withdrawalStatuses = ['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCEL
 const optionsOf = (statuses: readonly string[]) =>
   [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase()])] as [string, string][]
 
-/** What an operator has to do, if anything. */
+/** Renders the open tasks of the operator. */
 function waits({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits, shortfall }: Held): Html {
   const short = missing !== null && missing !== '0'
   if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>Nothing waits for an operator.</p>`
@@ -172,7 +172,6 @@ const withdrawals = (run: Run, tell: TellRefusal) =>
     },
   })
 
-/** The pages of coins. */
 export const coinRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
   overview(run),
   deposits(run, tell),

@@ -1,16 +1,16 @@
-/** Pieces that pages for administrators are made of. */
+/** Components of the pages for administrators. */
 import { html } from 'hono/html'
 import type { Html } from '../pages/page.ts'
 import type { AdminRequest } from './admin-page.ts'
 
-/** Whatever stands in a cell or beside a name. */
+/** Content of a table cell or a fact. */
 export type Shown = Html | string | number
 
-/** A moment in UTC, for a person; a dash when there is none. */
+/** Renders a time in UTC, or a dash for null. */
 export const moment = (at: string | null): Html =>
   at === null ? html`–` : html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`
 
-/** An identifier, perhaps as a link. */
+/** Renders an ID, optionally as a link. */
 export const id = (text: string, href?: string): Html =>
   href === undefined ? html`<span class="id">${text}</span>` : html`<a class="id" href="${href}">${text}</a>`
 
@@ -28,13 +28,13 @@ const tones: Record<string, string> = {
 }
 const lower = (word: string) => word.toLowerCase().replaceAll('_', ' ')
 
-/** Where one is, from the top: addresses with their words. */
+/** Breadcrumb links from the top: paths with their labels. */
 export type Trail = readonly (readonly [string, string])[]
 
-/** A status in a word. */
+/** Renders a status. */
 export const badge = (status: string): Html => html`<span class="badge ${tones[status] ?? ''}">${lower(status)}</span>`
 
-/** Names with what they stand for. */
+/** Renders a list of names and values. */
 export const facts = (...pairs: (readonly [string, Shown] | false)[]): Html =>
   html`<dl class="facts">${pairs.map((pair) => pair && html`<dt>${pair[0]}</dt><dd>${pair[1]}</dd>`)}</dl>`
 
@@ -45,7 +45,7 @@ export interface Column<Row> {
   show: (row: Row) => Shown
 }
 
-/** A column of amounts, which stand with their points below each other. */
+/** A column of amounts, aligned at the decimal point. */
 export interface AmountColumn<Row> {
   name: string
   amount: (row: Row) => string
@@ -55,7 +55,7 @@ const FIGURE_SPACE = '\u2007'
 const PUNCTUATION_SPACE = '\u2008'
 const decimalsOf = (amount: string) => amount.split('.')[1]?.length ?? 0
 
-/** An amount with as much room behind it as the longest of its column needs. */
+/** Pads an amount to align it at the decimal point. */
 function padAmount(amount: string, decimals: number): string {
   const own = decimalsOf(amount)
   const point = own === 0 && decimals > 0 ? PUNCTUATION_SPACE : ''
@@ -69,7 +69,10 @@ function shownColumn<Row>(column: Column<Row> | AmountColumn<Row>, rows: readonl
   return { name, isNumber: true, show: (row) => padAmount(amount(row), decimals) }
 }
 
-/** A table that can be scrolled by keyboard; `empty` instead when it has no rows. `label` names it for who cannot see it. */
+/**
+ * Renders a table that can be scrolled with the keyboard, or `empty` if it has no rows. `label`: name of the table
+ * for screen readers.
+ */
 export function table<Row>(
   label: string,
   given: readonly (Column<Row> | AmountColumn<Row>)[],
@@ -89,7 +92,7 @@ export function table<Row>(
 </table></div>`
 }
 
-/** A heading with where one is, and what was just done. */
+/** Renders a heading with the breadcrumb links and the message of the last action. */
 export const heading = (title: Shown, { trail, request }: { trail?: Trail; request?: AdminRequest } = {}): Html => {
   const done = doneWords.get(request?.query.get('done') ?? '')
   return html`${trail ? html`<p class="trail">${trail.map(([href, label]) => html`<a href="${href}">${label}</a> / `)}</p>` : ''}
@@ -97,7 +100,7 @@ export const heading = (title: Shown, { trail, request }: { trail?: Trail; reque
 ${done ? html`<div class="notice good" role="status"><p>${done}</p></div>` : ''}`
 }
 
-/** What is said of a deed on the page that one comes to after it, by a word in that page's address. */
+/** Messages after an action, by the `done` parameter of the URL. */
 const doneSentences = {
   refunded: 'The refund was made. The buyer gets a mail.',
   created: 'The network app was registered.',
@@ -112,5 +115,5 @@ const doneSentences = {
 }
 const doneWords = new Map(Object.entries(doneSentences))
 
-/** An address with a word for what was done. */
+/** Returns a path with the message of a completed action. */
 export const doneAt = (path: string, word: keyof typeof doneSentences) => `${path}?done=${word}`

@@ -1,4 +1,4 @@
-/** API keys of trusted services. */
+/** Pages about API keys of trusted services. */
 import { html } from 'hono/html'
 import { notFound } from '../../shared/errors.ts'
 import type { AdminKeysQuery } from '../pages/generated/graphql.ts'
@@ -126,8 +126,6 @@ const revoke = (run: Run): Action => ({
   },
 })
 
-/** Pages about API keys. */
 export const keyRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell)]
 
-/** What can be done with API keys. */
 export const keyActions = (run: Run): Action[] => [issue(run), revoke(run)]

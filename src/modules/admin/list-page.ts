@@ -1,4 +1,4 @@
-/** Lists: a form that narrows them, a table, and links to the pages before and after. */
+/** Lists: a filter form, a table, and links to the previous and next pages. */
 import { html } from 'hono/html'
 import { countLimit } from '../../shared/lists.ts'
 import type { Html } from '../pages/page.ts'
@@ -6,36 +6,36 @@ import { type Refused, refusalNotice, refusedNaming, renderField, type TellRefus
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
 import { type AmountColumn, type Column, heading, table } from './components.ts'
 
-/** What narrows a list, under the name that its operation has for it. */
+/** A filter of a list, named like the argument of its operation. */
 export interface Filter {
   name: string
   label: string
-  /** Values with their words, of which the first stands for no choice; a text is typed when left out. */
+  /** Options with their labels. The first one means "no filter". Without options, the filter is a text field. */
   options?: readonly (readonly [string, string])[]
 }
 
-/** A part of a list. */
+/** A page of a list. */
 export interface ListPart<Row> {
-  /** None of a list that has no further pages: how many would fit is not known. */
+  /** Undefined for a list without further pages. */
   totalCount?: number
   nodes: readonly Row[]
 }
 
-/** A list and where it is read. */
+/** Definition of a list. */
 export interface ListPage<Row> {
   path: string
   title: string
   filters?: readonly Filter[]
-  /** The filter in which somebody is named who may not be there. */
+  /** Name of the filter that identifies an object which may not exist. */
   naming?: string
   columns: readonly (Column<Row> | AmountColumn<Row>)[]
-  /** A sentence for when there is nothing at all. */
+  /** Sentence for an empty list. */
   empty: string
-  /** Stands above the table. */
+  /** Content above the table. */
   about?: Html
-  /** Stands below the table. */
+  /** Content below the table. */
   actions?: Html
-  /** `asked`: what was typed or chosen, without what was left empty. Raises what operations raise. */
+  /** Reads a page. `asked` contains the filters that are not empty. Throws the errors of operations. */
   read(
     asked: Record<string, string>,
     request: AdminRequest,
@@ -59,11 +59,13 @@ function askedOf(filters: readonly Filter[], { query }: AdminRequest): Record<st
   return Object.fromEntries(given.filter(([, value]) => value !== ''))
 }
 
-/** A total, which says only that there are so many at least where no more were counted. `offset`: of the page that it was counted for. */
+/**
+ * Formats a total. If counting stopped at the limit, the text says "or more". `offset`: offset of the counted page.
+ */
 export const inAll = (total: number, offset = 0): string =>
   total < countLimit(offset) ? String(total) : `${total} or more`
 
-/** Links to the pages before and after, with all filters kept. */
+/** Renders links to the previous and next page that keep all filters. */
 function pager(path: string, { query }: AdminRequest, offset: number, total: number): Html {
   const at = (start: number) => {
     const kept = new URLSearchParams(query)
@@ -88,7 +90,7 @@ function control({ name, options }: Filter, value: string, attributes: Html): Ht
     : html`<input id="${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false"${attributes}>`
 }
 
-/** A form as a GET: its choices stand in the address. */
+/** Renders the filter form. It uses GET, so the URL contains the filters. */
 const filterForm = (all: readonly Filter[], { query }: AdminRequest, refused?: Refused): Html =>
   html`<form class="filters" method="get" role="search">
 ${all.map((filter) =>
@@ -102,7 +104,7 @@ ${all.map((filter) =>
 const isAbout = (filters: readonly Filter[], { fields }: Refused) =>
   filters.some(({ name }) => Object.hasOwn(fields, name))
 
-/** A list as a page. What is wrong with a filter is told beside it. */
+/** Returns the route of a list. Errors of a filter are shown beside it. */
 export const listRoute = <Row>(tell: TellRefusal, list: ListPage<Row>): AdminRoute => ({
   method: 'GET',
   path: list.path,

@@ -1,4 +1,4 @@
-/** Orders: what was bought, what became of it, and refunds. */
+/** Pages about orders and their refunds. */
 import { html } from 'hono/html'
 import type { OrderStatus, SaleFactsFragment } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -8,7 +8,7 @@ import type { AdminRoute } from './admin-page.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './components.ts'
 import { listRoute } from './list-page.ts'
 
-/** What lists and pages tell of an order. */
+/** Fields of an order that lists and pages show. */
 export const SaleFacts = graphql(/* GraphQL */ `
   fragment SaleFacts on Sale {
     orderId
@@ -194,8 +194,6 @@ const refund = (run: Run): Action => ({
   },
 })
 
-/** Pages about orders. */
 export const orderRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
 
-/** What can be done with an order. */
 export const orderActions = (run: Run): Action[] => [refund(run)]

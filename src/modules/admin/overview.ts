@@ -1,4 +1,4 @@
-/** The overview: how the service does, day by day. */
+/** The overview page: statistics by day, and the backlog. */
 import { html } from 'hono/html'
 import type { AdminOverviewQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -60,7 +60,7 @@ function plots(days: readonly Day[], currency: string): Html {
     lengthOf: (index: number) => at(index)[field],
     textOf: (index: number) => String(at(index)[field]),
   })
-  // Bars are drawn from numbers; what is read stands in the table as it is in the books.
+  // Bars are drawn from rounded numbers. The table shows the exact amounts.
   const earned = (name: string, field: 'revenueNum' | 'revenuePoints') => ({
     name,
     lengthOf: (index: number) => Number(at(index)[field]),
@@ -113,7 +113,6 @@ function tiles({
 </dl>`
 }
 
-/** The first page. */
 export const overviewRoutes = (run: Run): AdminRoute[] => [
   {
     method: 'GET',

@@ -1,4 +1,4 @@
-/** Statistics of the service for administrators, counted from existing tables. */
+/** Statistics of the service for administrators, computed from existing tables. */
 
 import type { Use } from '../../context.ts'
 import { int, LARGEST_INT, numeric, orNull, type RowOf, statement, text, timestamp } from '../../db/sql.ts'
@@ -8,7 +8,7 @@ import { assertMay } from '../../shared/policy.ts'
 import { openRelaysSql } from '../commits/commits.sql.ts'
 
 const dayColumns = {
-  /** Date in UTC, as `2026-11-22`. */
+  /** Date in UTC, such as `2026-11-22`. */
   day: text,
   revenueNum: numeric,
   revenuePoints: numeric,
@@ -16,10 +16,13 @@ const dayColumns = {
   ordersPaid: int,
   refunds: int,
   commits: int,
-  /** Milliseconds from acceptance to finality of the commits that became final on this day: median and 95th percentile. */
+  /**
+   * Median and 95th percentile of the time from acceptance to finality, in milliseconds. Includes the commits that
+   * became final on this day.
+   */
   lagP50: orNull(int),
   lagP95: orNull(int),
-  /** Webhook deliveries created on this day, by their current status. Test events are not counted. */
+  /** Webhook deliveries created on this day, by their current status. Test events are excluded. */
   delivered: int,
   pending: int,
   givenUp: int,
@@ -29,24 +32,30 @@ const dayColumns = {
 export type DayStatistics = RowOf<typeof dayColumns>
 
 /**
- * Row IDs are UUIDv7, so an ID range finds the rows of the period by the primary key. A process can create an ID up to this
- * long before the database records the row's time.
+ * Maximum difference between a row's ID and its time. Row IDs are UUIDv7, so an ID range finds the period's rows by
+ * the primary key. A process may create an ID before the database records the time.
  */
 const ID_SKEW = `interval '1 hour'`
 
 const dayOf = (time: string) => `((${time}) at time zone 'UTC')::date`
 
-/** Condition: the row was created in the period. */
+/** Returns the condition that the row was created in the period. */
 const isInPeriod = (id: string, time: string) =>
   `${id} >= ${firstIdSql(`(select since from period) - ${ID_SKEW}`)} and ${time} >= (select since from period)`
 
-/** `offset 0` stops the planner from turning the lookup per row into a scan of the joined table. */
+/**
+ * Returns a join that looks up rows one by one. `offset 0` prevents the planner from scanning the joined table
+ * instead.
+ */
 const lookup = (query: string) => `cross join lateral (${query} offset 0)`
 
 const lagPercentile = (fraction: number) =>
   `least(round(percentile_cont(${fraction}) within group (order by lag)), ${LARGEST_INT})::int`
 
-/** Reads the statistics of the last days, oldest first. Today counts as one day. `window` is the time to confirm an order, in seconds. */
+/**
+ * Returns the statistics of the last days, oldest first, including today. `window` is the time in which an order can
+ * be confirmed, in seconds.
+ */
 export const readDays = statement(
   'statistics_days',
   { parameters: { days: int, window: int }, columns: dayColumns, isList: true },
@@ -97,7 +106,7 @@ export const readDays = statement(
    order by day`,
 )
 
-/** Reads the backlog: commits that are not included in a block, and webhook deliveries that will be retried. */
+/** Returns the backlog: commits that are not in a block, and webhook deliveries that will be retried. */
 export const readBacklog = statement(
   'statistics_backlog',
   { columns: { commits: int, oldestCommitAt: orNull(timestamp), deliveries: int } },
@@ -112,16 +121,17 @@ export const MAX_DAYS = 31
 /** Statistics per day, oldest first, and the current backlog. */
 export interface Statistics {
   days: DayStatistics[]
-  /** Commits that are not included in a block. */
+  /** Number of commits that are not in a block. */
   waitingCommits: number
-  /** Acceptance time of the oldest waiting commit. Null when none waits. */
+  /** Acceptance time of the oldest waiting commit, or null. */
   oldestWaitingCommitAt: Date | null
-  /** Webhook deliveries that will be retried. */
+  /** Number of webhook deliveries that will be retried. */
   waitingDeliveries: number
 }
 
 /**
- * Returns statistics of the last `days` days in UTC, including today. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+ * Returns the statistics of the last `days` days in UTC, including today. Throws NOT_AUTHENTICATED, PERMISSION_DENIED
+ * and VALIDATION_FAILED.
  */
 export async function readStatistics(
   { actor, config, database }: Use<'actor' | 'config' | 'database'>,

@@ -1,4 +1,4 @@
-/** People's accounts: finding them, locking and unlocking them, and giving points. */
+/** Pages about user accounts, and actions to lock them, unlock them and grant points. */
 import { html } from 'hono/html'
 import { notFound } from '../../shared/errors.ts'
 import type { AdminUserHistoryQuery, UserFactsFragment } from '../pages/generated/graphql.ts'
@@ -10,7 +10,7 @@ import { badge, doneAt, facts, heading, id, moment, table } from './components.t
 import { inAll, listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
 
-/** What pages tell of an account. */
+/** Fields of an account that pages show. */
 export const UserFacts = graphql(/* GraphQL */ `
   fragment UserFacts on User {
     id
@@ -111,7 +111,7 @@ const UnlockUser = graphql(/* GraphQL */ `
 const PATH = '/admin/users'
 const GRANTS = '/admin/grants'
 const trail = [[PATH, 'Users']] as const
-/** Rows of each table on the page of an account. */
+/** Number of rows in each table on an account's page. */
 const SHOWN_ROWS = 10
 
 const stateOf = ({ lockedAt }: UserFactsFragment) => badge(lockedAt === null ? 'open' : 'locked')
@@ -169,7 +169,7 @@ const read = (run: Run): AdminRoute => ({
   async answer(request) {
     const userId = request.params.id!
     const { actor } = request.context
-    // Who is nobody has no orders, and is told so.
+    // Throws NOT_FOUND before it loads the orders if the user does not exist.
     const { user: node } = await about(run, userId, request.context)
     const found = await run(History, { id: userId, limit: SHOWN_ROWS, filter: { buyerId: userId } }, request.context)
     const isOwn = actor.kind === 'user' && actor.user.username === node.username
@@ -191,7 +191,7 @@ ${history(node.id, found)}`,
 
 const reasonField = (rule: string): Field => ({ name: 'reason', label: 'Reason', kind: 'area', rule })
 
-/** Deeds that are about one account. */
+/** Returns a user and the breadcrumb links of the user's pages. */
 async function about(run: Run, userId: string, context: Parameters<Run>[2]) {
   const { node } = await run(Account, { id: userId }, context)
   if (node?.__typename !== 'User') throw notFound('User')
@@ -267,7 +267,7 @@ const grant = (run: Run): Action => ({
   },
 })
 
-/** The page of a grant. The audit log links to it. */
+/** Returns the route of a grant's page. The audit log links to it. */
 const readGrant = (run: Run): AdminRoute => ({
   method: 'GET',
   path: `${GRANTS}/:id`,
@@ -289,8 +289,6 @@ ${facts(
   },
 })
 
-/** Pages about accounts. */
 export const userRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run), readGrant(run)]
 
-/** What can be done with accounts. */
 export const userActions = (run: Run): Action[] => [lock(run), unlock(run), grant(run)]

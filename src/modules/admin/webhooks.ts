@@ -1,4 +1,4 @@
-/** The workbench of webhooks: what was sent, what was answered, and sending again. */
+/** Pages about webhook deliveries: request, last response, and an action to send it again. */
 import { html } from 'hono/html'
 import type { AdminDeliveryQuery, DeliveryFactsFragment, DeliveryStatus } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
@@ -8,7 +8,7 @@ import type { AdminRoute } from './admin-page.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './components.ts'
 import { listRoute } from './list-page.ts'
 
-/** What pages tell of a delivery. */
+/** Fields of a delivery that pages show. */
 export const DeliveryFacts = graphql(/* GraphQL */ `
   fragment DeliveryFacts on WebhookDelivery {
     id
@@ -112,7 +112,7 @@ const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver took it.'
 const answerOf = ({ response }: Attempt): Html =>
   response ? html`<pre>${response}</pre>` : html`<p class="quiet">Nothing was read.</p>`
 
-/** What was sent beside what came back last. */
+/** Renders the request beside the last response. */
 function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): Html {
   const last = attempts.at(-1)
   return html`<div class="sides">
@@ -139,7 +139,7 @@ const read = (run: Run): AdminRoute => ({
   async answer(request) {
     const { webhookDelivery } = await run(Delivery, { id: request.params.id! }, request.context)
     const delivery = webhookDelivery!
-    // Who loads the page again, as they are told, is not told so any more once it is answered.
+    // The message asks the reader to reload the page. It disappears once the delivery has a result.
     const told = delivery.status === 'PENDING' ? { request } : {}
     return {
       title: 'Webhook delivery',
@@ -192,8 +192,6 @@ const replay = (run: Run): Action => ({
   },
 })
 
-/** Pages about webhook deliveries. */
 export const webhookRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
 
-/** What can be done with deliveries. */
 export const webhookActions = (run: Run): Action[] => [replay(run)]
