@@ -1,7 +1,7 @@
-/** The reference page of the REST API at `/api/v3/docs`. Scalar renders it in the browser. */
+/** Reference page of the REST API at `/api/v3/docs`. Scalar renders it in the browser. */
 import { html } from 'hono/html'
 
-/** The page. Its browser may load files of this service only. Scalar needs inline styles. */
+/** The page. Its browser may load only files of this service. Scalar needs inline styles. */
 export const apiDocsPage = {
   headers: {
     'Content-Type': 'text/html; charset=utf-8',
@@ -26,12 +26,15 @@ export const apiDocsPage = {
 `),
 }
 
-/** Scalar's defaults contact other origins for fonts, telemetry, an agent and a proxy. It does not store tokens of the caller. */
+/**
+ * Configuration of Scalar. The defaults would contact other origins for fonts, telemetry, an agent and a proxy. The
+ * caller's token is not stored.
+ */
 const configuration = {
   url: '/api/v3/openapi.json',
   ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true }, proxyUrl: '' },
   ...{ persistAuth: false, hideClientButton: true, showDeveloperTools: 'never', defaultOpenFirstTag: true },
 }
 
-/** Its own script. */
+/** Script that starts Scalar. */
 export const apiDocsScript = `Scalar.createApiReference('#docs', ${JSON.stringify(configuration)})\n`

@@ -1,13 +1,13 @@
-/** The page at `/`: what this is, and where everything stands. */
+/** The home page at `/`, with links to APIs and documentation. */
 import { html } from 'hono/html'
 import { contentPolicy, layout, type PageAnswer } from './page.ts'
 
-/** What an installation has of what the page can tell. */
+/** Settings that determine the page's links. */
 export interface HomeParts {
-  /** Where the reader reaches the service, without a trailing slash. */
+  /** Base URL of the service for this reader, without a trailing slash. */
   baseUrl: string
   hasPlayground: boolean
-  /** Whether the schema of GraphQL is told. */
+  /** True if the GraphQL schema is public. */
   hasSchema: boolean
 }
 
@@ -36,7 +36,6 @@ ${
 </dl>`,
   })
 
-/** The page at `/`. */
 export const homePage = (parts: HomeParts): PageAnswer => ({
   status: 200,
   headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': contentPolicy('none') },

@@ -1,4 +1,4 @@
-/** Links that people get by mail: what they carry, and what a person is told whose link is not good, or not any more. */
+/** Pages that mailed links open: password reset and email verification. */
 
 import { html } from 'hono/html'
 import { fill, type Messages, messages } from '../../locales/messages.ts'
@@ -6,23 +6,23 @@ import { DomainError } from '../../shared/errors.ts'
 import { type Language, preferredLanguage } from '../../shared/language.ts'
 import { type FormPage, keyedBy, keyField, noticePage, type PageAnswer, type PageRequest, secretPage } from './page.ts'
 
-/** Account and token, as the link's path names them. */
+/** Returns user ID and token from the path of a mailed link. */
 export const linkOf = ({ params }: PageRequest) => ({ uid: params.uid!, token: params.token! })
 
-/** Whether a service refused this field of its input. */
+/** Returns true if a service rejected this field of its input. */
 export const isRefusedField = (error: unknown, field: string): boolean =>
   error instanceof DomainError &&
   error.code === 'VALIDATION_FAILED' &&
   typeof error.details === 'object' &&
   Object.hasOwn(error.details, field)
 
-/** Whether a service refused the link itself: what cannot be a link counts as one that is not good. */
+/** Returns true if a service rejected the link. This includes malformed user IDs and tokens. */
 export const isDeadLink = (error: unknown): boolean =>
   (error instanceof DomainError && error.code === 'INVALID_TOKEN') ||
   isRefusedField(error, 'uid') ||
   isRefusedField(error, 'token')
 
-/** The page for a link that is not good, or not any more: 410. */
+/** Returns the page for an invalid or expired link, with status 410. */
 export const deadLinkPage = (
   language: Language,
   words: Messages['pages']['reset'] | Messages['pages']['verify'],
@@ -61,7 +61,7 @@ interface Field {
 
 function renderField({ name, label, rule, wrong }: Field) {
   const descriptions = [...(rule ? [`${name}-rule`] : []), ...(wrong ? [`${name}-problem`] : [])]
-  // No maxlength: it would cut a pasted password short without a word.
+  // There is no `maxlength`: it would silently shorten a pasted password.
   return html`<div class="field">
 <label for="${name}">${label}</label>
 ${rule ? html`<p class="rule" id="${name}-rule">${rule}</p>` : ''}
@@ -72,23 +72,26 @@ ${wrong ? html`<p class="wrong" id="${name}-problem">${wrong}</p>` : ''}
 </div>`
 }
 
-/** What the form shows. */
+/** Content of the password form. */
 export interface PasswordForm {
-  /** Whose password it is. */
+  /** Email address of the account. */
   email: string
   passwordLength: PasswordLength
   problem?: Problem
 }
 
-/** Without an action the form goes to the page's own address: nothing of the address stands in the page. */
+/**
+ * Renders the password form. It has no `action`, so it is sent to the page's URL and the HTML does not contain the
+ * token.
+ */
 export function passwordForm(language: Language, { email, passwordLength, problem }: PasswordForm): PageAnswer {
   const { reset: words } = messages[language].pages
   const text = problem && fill(words[problem], { ...passwordLength })
   const wrongField = problem === 'missingAgain' || problem === 'different' ? 'new-password-again' : 'new-password'
   const wrongIn = (name: Field['name']) => (name === wrongField ? text : undefined)
-  // Nobody sees it: password managers want to know whose password it is.
+  // Hidden field that tells password managers which account the password belongs to.
   const account = html`<input type="text" name="username" value="${email}" autocomplete="username" readonly hidden>`
-  // The focus goes to the notice, so that a screen reader begins with what is wrong; both fields are empty again.
+  // The notice gets the focus, so that screen readers start with it. Both password fields are empty again.
   const notice = html`<div class="notice" role="alert" tabindex="-1" autofocus>
 <h2>${words.problems}</h2>
 <p><a href="#new-password">${text}</a></p>
@@ -142,7 +145,7 @@ export const createPasswordResetPage = ({ passwordLength, passwordProblem }: Opt
     const { actor, idempotency, services } = request.context
     const showAgain = async (problem: Problem) => {
       const email = await services.passwords.addressOf(linkOf(request))
-      // Nobody should think of a better password for a link that is not good any more.
+      // An expired link is reported first, before the user thinks of a better password.
       return email === undefined
         ? expiredResetPage(language)
         : passwordForm(language, { email, passwordLength, problem })
@@ -187,7 +190,7 @@ function verifiedPage(language: Language): PageAnswer {
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText] })
 }
 
-/** Asks whoever opens the link to confirm; the form verifies the address. */
+/** Creates the page that asks the user to confirm an email address. Submitting the form verifies it. */
 export const createEmailVerificationPage = (): FormPage => ({
   path: '/account/email-verification/:uid/:token',
   reason: 'A page for people whose address is to be confirmed; the mail to that address leads to it.',

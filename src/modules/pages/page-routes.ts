@@ -1,4 +1,4 @@
-/** Pages for people: plain HTML, and forms that are sent to the page's own address. */
+/** Routes of HTML pages and their forms. A form is sent to the URL of its page. */
 import type { IncomingMessage } from 'node:http'
 import { refusalHeaders, statuses } from '../../http/error-status.ts'
 import { mediaTypeOf } from '../../http/request-body.ts'
@@ -11,13 +11,13 @@ import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { BodyReaders } from '../assets/uploads.ts'
 import type { PageAnswer, PageRequest, Pages } from './page.ts'
 
-/** A form of ours is a few words. */
+/** Maximum size of a form, in bytes. */
 const MAX_FORM_BYTES = 10_000
 
 type PresentRefusal = NonNullable<DirectRoute['presentRefusal']>
 type ReadText = BodyReaders<IncomingMessage>['readText']
 
-/** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+/** Reads a form. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE and PARSE_ERROR. */
 async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
   const type = mediaTypeOf(req.headers['content-type'])
   if (type !== 'application/x-www-form-urlencoded' && type !== '') {
@@ -28,16 +28,16 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   return new URLSearchParams(text)
 }
 
-/** What page routes are made of. */
+/** Dependencies of the page routes. */
 interface PageRouteParts {
   pages: Pages
   readText: ReadText
   watch: RequestWatch
 }
 
-/** Creates two routes for each page with a form: one shows it, one handles what is submitted. */
+/** Creates two routes for each page with a form: one shows it, the other handles submissions. */
 export function createPageRoutes({ pages, readText, watch }: PageRouteParts): DirectRoute[] {
-  /** Also where the page itself was not asked: a person reads it. */
+  /** Renders an error as a page, also if the request did not reach the page's handler. */
   const presentBy =
     (refusal: Pages['refusal']): PresentRefusal =>
     ({ code }, req) =>
@@ -52,7 +52,7 @@ export function createPageRoutes({ pages, readText, watch }: PageRouteParts): Di
       const languages = req.headers['accept-language'] ?? ''
       let page: PageAnswer
       try {
-        // A token that is good no more is as good as none.
+        // A page treats an invalid token like a missing one.
         page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)

@@ -1,4 +1,4 @@
-/** What a page is to the door that serves it. */
+/** Interface, layout and style of HTML pages. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { html, raw } from 'hono/html'
@@ -8,63 +8,65 @@ import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { preferredLanguage } from '../../shared/language.ts'
 
-/** The colours of all pages, by day and by night. Text has a contrast of 4.5 at least on what it stands on, all else one of 3. */
+/**
+ * Colours of all pages, for light and dark mode. Text has a contrast of at least 4.5, other elements of at least 3.
+ */
 export const palette = `
 :root { color-scheme: light dark; --text: #1b1f24; --ground: #ffffff; --quiet: #57606a; --line: #6e7781; --field: #ffffff; --box: #f3f4f6; --accent: #0b57d0; --on-accent: #ffffff; --problem: #b3261e; --good: #1a7f37; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e8eb; --ground: #14171a; --quiet: #a8b0b8; --line: #8b949e; --field: #1f2428; --box: #24292f; --accent: #8ab4f8; --on-accent: #14171a; --problem: #ff9c94; --good: #6fdd8b; } }
 `
 
-/** What a page is asked with. */
+/** A request for a page. */
 export interface PageRequest {
-  /** Parameters of the path. */
+  /** Path parameters. */
   params: Record<string, string>
   query: URLSearchParams
-  /** The header Accept-Language, or nothing. */
+  /** Value of the header Accept-Language, or an empty string. */
   languages: string
   context: Context
 }
 
-/** A page as it is sent. */
+/** Response with a page. */
 export interface PageAnswer {
   status: number
   headers: Record<string, string>
   html: string
 }
 
-/** A page with a form that is sent to the page's own address. */
+/** A page with a form that is sent to the page's own URL. */
 export interface FormPage {
   path: string
-  /** Why it is no operation. */
+  /** Reason why the page is not an API operation. */
   reason: string
-  /** Changes nothing. Raises what services raise. */
+  /** Shows the page without changing data. Throws the errors of services. */
   show(request: PageRequest): Promise<PageAnswer>
-  /** Raises what services raise, except for what the person is told on the page. */
+  /** Handles the form. Throws the errors of services, except those that the page shows. */
   submit(request: PageRequest, form: URLSearchParams): Promise<PageAnswer>
-  /** Instead of this page; that of all mailed links when left out. */
+  /** Renders an error instead of this page. Default: the error page for mailed links. */
   refusal?: Pages['refusal']
 }
 
-/** All pages that are served by forms. */
+/** All pages with forms. */
 export interface Pages {
   forms: FormPage[]
-  /** Instead of a page that could not be made. */
+  /** Renders an error instead of a page. */
   refusal(code: ErrorCode, status: number, languages: string): PageAnswer
 }
 
 const NAME = 'key'
 
-/** The field by which a form that is sent again is known. */
+/** Renders the form field with the idempotency key. */
 export const keyField = () => html`<input type="hidden" name="${NAME}" value="${randomUUID()}">`
 
-/** Under which key the request with this form is carried out once. */
+/** Returns the idempotency settings with the key of the form. */
 export const keyedBy = (form: URLSearchParams, idempotency: Context['idempotency']): Context['idempotency'] => ({
   ...idempotency,
   key: form.get(NAME) || idempotency.key,
 })
 
 /**
- * Executes an operation in-process, on the same schema as the interfaces, with the same context and the same masking. Raises what it is refused
- * for.
+ * Executes an operation in-process, with the same schema, context and error masking as the APIs. Throws the errors of
+ * the operation.
  */
 export type Run = <Data, Variables extends Record<string, unknown>>(
   document: TypedDocumentNode<Data, Variables>,
@@ -84,7 +86,7 @@ const reasons: Partial<Record<ErrorCode, Reason>> = {
   UNSUPPORTED_MEDIA_TYPE: 'unread',
 }
 
-/** Where no mail led to the page, nothing but the address itself can be wrong by what it says. */
+/** Returns the reason of an error. On a page without a mailed link, only the URL can be invalid. */
 const reasonOf = (code: ErrorCode, isMailed: boolean): Reason =>
   !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
 
@@ -94,8 +96,8 @@ function nextStep(reason: Reason, isMailed: boolean, words: Messages['pages']['r
 }
 
 /**
- * The page that tells of a refusal. `status` is the one that the refusal has everywhere; `isMailed`: whether a mailed link
- * leads to the page.
+ * Returns the page for an error. `status` is the error's HTTP status. `isMailed`: true if a mailed link leads to the
+ * page.
  */
 export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
@@ -105,22 +107,22 @@ export function refusalPage(code: ErrorCode, status: number, languages: string, 
   return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs })
 }
 
-/** HTML in which everything that was filled in is escaped. */
+/** HTML in which all inserted values are escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
-/** What differs from page to page. */
+/** The page-specific parts. */
 export interface PageParts {
-  /** As the attribute `lang` has it. */
+  /** Value of the `lang` attribute. */
   language: string
   title: string
   content: Html
-  /** What else stands in the head. */
+  /** Additional elements of `head`. */
   head?: Html
-  /** Instead of the style sheet of the small pages. */
+  /** Style sheet. Default: `pageStyle`. */
   style?: string
 }
 
-/** The style sheet of the small pages. What people wrote has the direction of its own writing, and turns nothing beside it. */
+/** Style sheet of simple pages. User text keeps its own writing direction, isolated from the surrounding text. */
 export const pageStyle = `${palette}* { box-sizing: border-box; }
 body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 3rem auto; padding: 0 1.25rem; color: var(--text); background: var(--ground); overflow-wrap: break-word; -webkit-text-size-adjust: 100%; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
@@ -150,11 +152,11 @@ button { min-height: 3rem; padding: 0.625rem 1.5rem; font: inherit; font-weight:
 @media (max-width: 30rem) { body { margin-top: 1.5rem; } .field { max-width: none; } button { width: 100%; } }
 `
 
-/** By whose hash a policy allows a style sheet. */
+/** Returns the hash source of a style sheet for a content security policy. */
 export const styleSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 const pageStyleSource = styleSource(pageStyle)
 
-/** A whole page as HTML. */
+/** Renders a complete HTML page. */
 export const layout = ({ language, title, content, head, style = pageStyle }: PageParts): string =>
   String(html`<!doctype html>
 <html lang="${language}">
@@ -171,14 +173,14 @@ ${content}
 </body>
 </html>
 `)
-    // HTML has no null characters, not even in what somebody typed.
+    // HTML must not contain null characters, even in user input.
     .replaceAll('\0', '\uFFFD')
 
-/** Only the style sheet above counts, forms go nowhere else, and no other page may frame this one. */
+/** Returns the content security policy: only the style sheet above, no forms to other hosts, no framing. */
 export const contentPolicy = (forms: 'none' | 'self') =>
   `default-src 'none'; style-src ${pageStyleSource}; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
 
-/** A page at an address that holds a secret: it is kept by nobody, and the address is told to nobody. */
+/** Returns a page whose URL contains a secret. It must not be cached, and the URL must not be sent as a referrer. */
 export const secretPage = (status: number, parts: PageParts): PageAnswer => ({
   status,
   headers: {
@@ -200,12 +202,12 @@ ${parts.content}`,
 interface NoticeParts {
   language: string
   title: string
-  /** Whether what the person wanted is done. */
+  /** `good` if the operation succeeded. */
   kind: 'good' | 'bad'
   paragraphs: string[]
 }
 
-/** A page at such an address that tells what happened, and has nothing to fill in. */
+/** Returns a page without a form, at a URL with a secret, that reports a result. */
 export const noticePage = (status: number, { language, title, kind, paragraphs }: NoticeParts): PageAnswer =>
   secretPage(status, {
     language,

@@ -1,6 +1,6 @@
 /**
- * An asset's page for people: what it is, who changed what, and how one finds out whether that is true. It shows what the interfaces show,
- * by one operation of theirs, and needs no script.
+ * Public page of an asset: metadata, history, and instructions to verify them. It executes one operation of the API
+ * and needs no script.
  */
 
 import { html } from 'hono/html'
@@ -21,7 +21,7 @@ const speechOf = (languages: string): Speech => {
   return { language, words: messages[language].pages.asset }
 }
 
-/** Who may see it may read it; a copy of what is public may be shown only after asking again whether it still is. */
+/** Returns the headers. Caches must revalidate a public page, because the asset may become private. */
 const headersOf = (isPublic: boolean, { language }: Speech, baseUrl: string): Record<string, string> => ({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': language,
@@ -38,7 +38,7 @@ const refusalCodes: Partial<Record<DomainError['code'], 'busy' | 'tooLong' | 'no
   CONFLICT: 'notYet',
 }
 
-/** Has the chain asked. Raises what the person can do nothing about. */
+/** Verifies the history on the chain. Throws errors that the user cannot fix. */
 async function askTheChain({ params, context }: PageRequest): Promise<CheckOutcome> {
   try {
     return { checked: await verifyHistory(context, params.nid!) }
@@ -49,7 +49,7 @@ async function askTheChain({ params, context }: PageRequest): Promise<CheckOutco
   }
 }
 
-/** What the service knows of it. */
+/** Renders the metadata. */
 const about = (asset: ShownAsset, speech: Speech) => {
   const { language, words } = speech
   const named = ({ displayName, address }: ShownAsset['owner']) =>
@@ -67,7 +67,7 @@ ${facts(
 </section>`
 }
 
-/** Custom fields have any name, also one that the service uses, so they stand by themselves and are told to be their owner's. */
+/** Renders the custom fields. They have their own section, because their names may equal those of standard fields. */
 const described = (asset: ShownAsset, speech: Speech) => {
   const { words } = speech
   const custom = Object.entries(asset.nitCommitCustom)
@@ -78,14 +78,14 @@ ${facts(...custom.map(([name, value]) => [clip(name), valueText(value, speech) ?
 </section>`
 }
 
-/** The request as whoever has the link that it came with. */
+/** Returns the request with the permissions of its share link. */
 async function byLink(request: PageRequest): Promise<PageRequest> {
   const { params, query, context } = request
   const actor = await readerByLink(context, params.nid!, query)
   return { ...request, context: { ...context, actor } }
 }
 
-/** What makes a link good, to be carried on to what the page leads to. */
+/** Returns the parameters of the share link, for links to other pages. */
 function linkOf(query: URLSearchParams): Record<string, string> {
   const parts = ['link', 'expires', 'signature'].map((name) => [name, query.get(name)])
   return Object.fromEntries(parts.filter(([, value]) => value !== null))
@@ -96,7 +96,7 @@ const addressOf = (path: string, query: Record<string, string>) => {
   return text ? `${path}?${text}` : path
 }
 
-/** Shows assets at their own addresses; the button there has the chain asked. */
+/** Creates the pages of assets. Their form verifies the history on the chain. */
 export function createAssetPage({ run }: { run: Run }): FormPage {
   async function page(request: PageRequest, outcome?: CheckOutcome): Promise<PageAnswer> {
     const { params, query, context, languages } = request

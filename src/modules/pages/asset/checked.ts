@@ -1,4 +1,4 @@
-/** What a verifier found, and how one finds it oneself. */
+/** Renders the result of a verification, and instructions to verify independently. */
 import { html } from 'hono/html'
 import { fill } from '../../../locales/messages.ts'
 import type { Html } from '../page.ts'
@@ -11,13 +11,13 @@ const signs: Record<Result, string> = { right: '✓', wrong: '✗', unknown: '?'
 const tones: Record<Result, string> = { right: 'good', wrong: 'bad', unknown: '' }
 const verdictTones = { holds: 'good', broken: 'bad', unsettled: '', unknown: '' } as const
 
-/** Sign and word, and in English the sentence. */
+/** Renders a result as a sign and a word, with the finding in English. */
 function mark({ result, finding }: Finding, { words }: Speech): Html {
   const name = { right: words.check.right, wrong: words.check.wrong, unknown: words.check.open }[result]
   return html`<span class="mark ${tones[result]}"><span aria-hidden="true">${signs[result]}</span> ${name}</span>${finding === undefined ? '' : html` <span lang="en">${finding}</span>`}`
 }
 
-/** What was found of one commit: that it is right, or what is not. Nothing when the chain does not have it. */
+/** Renders the result for one commit. Empty if the chain does not have the commit. */
 export function marksOf({ commits }: Checked, { treeCid, transactionHash }: ShownCommit, speech: Speech): Html {
   const found = commits.findLast(
     (commit) => commit.commitData?.assetTreeCid === treeCid && commit.transactionHash === transactionHash,
@@ -29,7 +29,7 @@ export function marksOf({ commits }: Checked, { treeCid, transactionHash }: Show
   return html`<ul class="checks">${open.map((check) => html`<li><code>${check.name}</code> ${mark(check, speech)}</li>`)}</ul>`
 }
 
-/** The verdict, with every look at the whole. */
+/** Renders the overall verdict with its individual checks. */
 function result(checked: Checked, speech: Speech): Html {
   const { language, words } = speech
   const { verdict, asOf, chainId, registry, foreign, foreignRecorders } = checked
@@ -52,16 +52,19 @@ ${asOf && html`<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.numb
 ${foreign > 0 && html`<p>${fill(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
 }
 
-/** The sentence with a block and a moment, which is more than text, at its end. */
+/** Renders a sentence with a block number and a time. */
 function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
   const [before = '', after = ''] = fill(sentence, { block, time: '\n' }).split('\n')
   return html`${before}${time}${after}`
 }
 
-/** What came of a check that was asked for. */
+/** Result of a verification, or the reason why it did not run. */
 export type CheckOutcome = { checked: Checked } | { refused: 'busy' | 'tooLong' | 'notYet' }
 
-/** The button that has the chain asked, and what it said. It is asked for by hand: it costs the chain's node a question for each block. */
+/**
+ * Renders the verification form and its result. It needs a click, because a verification sends the chain's node one
+ * request per block.
+ */
 export function check(outcome: CheckOutcome | undefined, { words, ...speech }: Speech): Html {
   const refused = outcome && 'refused' in outcome ? outcome.refused : undefined
   return html`<section aria-labelledby="check"><h2 id="check">${words.check.title}</h2>
@@ -71,10 +74,13 @@ ${outcome && 'checked' in outcome ? result(outcome.checked, { words, ...speech }
 </section>`
 }
 
-/** Where the registry is, if it is known. */
+/** Chain and registry address, if known. */
 export type Place = { chainId: number; registry: string } | undefined
 
-/** The proof, and the commands that need nothing of us. `proofUrl`: null while there is none. The trees of a private asset are in its proof alone. */
+/**
+ * Renders the link to the proof, and commands that verify it without this service. `proofUrl`: null if there is no
+ * proof yet. For a private asset, only the proof contains the trees.
+ */
 export function yourself(
   { nid, publicAccess }: ShownAsset,
   { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },

@@ -1,4 +1,4 @@
-/** What machines read of an asset's page: search engines, and whoever shows a link with a picture. */
+/** Metadata for search engines and link previews, and the media of an asset's page. */
 import { html, raw } from 'hono/html'
 import { displayOf, type MediaKind, mediaKindOf } from '../../assets/file-types.ts'
 import { type Html, pageStyle, styleSource } from '../page.ts'
@@ -13,13 +13,13 @@ export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, asset
   return displayOf(assetFileMimeType) === 'picture' && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
 }
 
-/** Those who cannot see it are told what its owner says of it. */
+/** Returns the alternative text of an image. */
 export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption || titleOf(asset))
 
-/** The address that has a browser save the file. */
+/** Returns the URL that downloads a file. */
 const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
 
-/** Where the file with a manifest of ours is, with the signature that the file itself is read by where it is private. */
+/** Returns the URL of the signed copy. For a private asset, it keeps the signature of the file's URL. */
 function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
   const { origin, pathname, search } = new URL(assetFileUrl)
   return downloadUrl(
@@ -47,7 +47,7 @@ export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: 
 </figure>`
 }
 
-/** The style sheet. */
+/** Style sheet of an asset's page. */
 export const assetStyle = `${pageStyle}
 body { max-width: 46rem; }
 h2 { font-size: 1.25rem; margin: 0 0 0.5rem; }
@@ -94,13 +94,16 @@ pre code { padding: 0; background: none; }
 
 const styles = styleSource(assetStyle)
 
-/** What a page may load: its own style, and pictures, films and sounds of this service. No script runs, and forms go nowhere else. */
+/**
+ * Returns the content security policy. The page may load its own style, and images, videos and audio of this service.
+ * It permits no scripts and no forms to other hosts.
+ */
 export const assetPolicy = (baseUrl: string): string => {
   const { origin } = new URL(baseUrl)
   return `default-src 'none'; style-src ${styles}; img-src 'self' ${origin}; media-src 'self' ${origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 }
 
-/** The types of schema.org. */
+/** Types of schema.org by kind of media. */
 const schemaTypes: Record<MediaKind, string> = {
   image: 'ImageObject',
   video: 'VideoObject',
@@ -114,7 +117,7 @@ const person = ({ displayName, address }: ShownAsset['creator']) => ({
   identifier: address,
 })
 
-/** The asset in the words of schema.org. */
+/** Returns the asset as schema.org data. */
 const structuredData = (asset: ShownAsset, url: string) => ({
   '@context': 'https://schema.org',
   '@type': schemaTypes[mediaKindOf(asset.assetFileMimeType)],
@@ -134,7 +137,7 @@ const structuredData = (asset: ShownAsset, url: string) => ({
   copyrightHolder: person(asset.owner),
 })
 
-/** Nothing in it can end the element. */
+/** Returns JSON for an inline script. Escaping `<` prevents it from ending the element. */
 const inScript = (value: unknown) => raw(JSON.stringify(value).replaceAll('<', '\\u003c'))
 
 const property = (name: string, content: string | null) =>
@@ -143,7 +146,10 @@ const property = (name: string, content: string | null) =>
     : html`<meta property="${name}" content="${content}">
 `
 
-/** Metadata of a public asset's page. It is data: the policy of the page lets no script run, and needs no exception for it. */
+/**
+ * Renders the metadata of a public asset's page. JSON-LD is data, so the content security policy needs no exception
+ * for it.
+ */
 export function head(asset: ShownAsset, url: string, { language }: Speech): Html {
   const title = titleOf(asset)
   const picture = pictureOf(asset)

@@ -1,4 +1,4 @@
-/** What an asset's page reads. */
+/** Reads and formats the data of an asset's page. */
 import { html } from 'hono/html'
 import type { Verification } from '../../../../packages/verify/src/verification.ts'
 import type { Messages } from '../../../locales/messages.ts'
@@ -8,29 +8,29 @@ import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Html, Run } from '../page.ts'
 
-/** A person's language, and the words in it. */
+/** The reader's language and its messages. */
 export interface Speech {
   language: Language
   words: Messages['pages']['asset']
 }
 
 const momentStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
-/** Made once: making one takes as long as telling hundreds of moments by it. */
+/** Formatters are reused, because creating one takes as long as formatting hundreds of times. */
 const moments: Record<Language, Intl.DateTimeFormat> = {
   en: new Intl.DateTimeFormat('en', momentStyle),
   'zh-TW': new Intl.DateTimeFormat('zh-TW', momentStyle),
 }
 
-/** A moment in UTC, in words. `at`: ISO 8601. */
+/** Formats a time in UTC. `at`: ISO 8601. */
 export const momentText = (at: string, language: Language): string => `${moments[language].format(new Date(at))} UTC`
 
-/** The same for machines, too. */
+/** Renders a time in UTC as a `time` element. `at`: ISO 8601. */
 export const moment = (at: string, language: Language): Html =>
   html`<time datetime="${at}">${momentText(at, language)}</time>`
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
-/** A size in the unit that fits. `bytes`: a decimal string. */
+/** Formats a size with a suitable unit. `bytes`: a decimal string. */
 export function sizeText(bytes: string, language: Language): string {
   let size = Number(bytes)
   let unit = 0
@@ -39,27 +39,27 @@ export function sizeText(bytes: string, language: Language): string {
   return new Intl.NumberFormat(language, style).format(size)
 }
 
-/** Characters of a value that are shown. */
+/** Maximum number of characters shown of a value. */
 const MOST_SHOWN = 600
 
-/** A long text as its beginning. */
+/** Shortens a long text. */
 export const clip = (text: string): string => {
   const characters = [...text.slice(0, MOST_SHOWN * 2 + 2)]
   return characters.length > MOST_SHOWN ? `${characters.slice(0, MOST_SHOWN).join('')}…` : text
 }
 
-/** Whatever a field holds, as text; undefined for what is empty. */
+/** Formats the value of a metadata field. Returns undefined for an empty value. */
 export function valueText(value: unknown, { words }: Speech): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'boolean') return value ? words.yes : words.no
   return clip(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Names with what they stand for; without those that stand for nothing. */
+/** Renders a list of names and values. Skips false and undefined pairs. */
 export const facts = (...pairs: (readonly [string, Html | string] | false | undefined)[]): Html =>
   html`<dl class="facts">${pairs.map((pair) => pair && html`<dt>${pair[0]}</dt><dd>${pair[1]}</dd>`)}</dl>`
 
-/** What an asset is called. */
+/** Returns the title of an asset. */
 export const titleOf = ({ headline, assetFileName, nid }: { headline: string; assetFileName: string; nid: string }) =>
   headline || assetFileName || nid
 
@@ -133,16 +133,16 @@ const AssetPage = graphql(/* GraphQL */ `
   }
 `)
 
-/** An asset as its page shows it. */
+/** An asset with the fields that the page shows. */
 export type ShownAsset = NonNullable<AssetPageQuery['asset']>
-/** A commit as the page shows it. */
+/** A commit with the fields that the page shows. */
 export type ShownCommit = ShownAsset['commits']['nodes'][number]
-/** What a verifier found. */
+/** Result of a verification. */
 export type Checked = Verification
 
 const COMMITS_ON_A_PAGE = 50
 
-/** The asset, with the newest commits or those after a cursor. Raises what the operation is refused for. */
+/** Returns the asset with its newest commits, or those after a cursor. Throws the errors of the operation. */
 export async function readAsset(run: Run, id: string, after: string | null, context: Context): Promise<ShownAsset> {
   const { asset } = await run(AssetPage, { id, first: COMMITS_ON_A_PAGE, after }, context)
   return asset!

@@ -1,4 +1,4 @@
-/** Who changed what, and what carries it. */
+/** Renders the history of an asset, and the claims of its manifest. */
 import { html } from 'hono/html'
 import { fill } from '../../../locales/messages.ts'
 import { type ChangeKey, customField } from '../../assets/metadata.ts'
@@ -16,18 +16,18 @@ import {
   valueText,
 } from './read.ts'
 
-/** By key, and as a map: a plain object knows a `constructor` that nobody gave it. */
+/** Returns custom fields as a map. A plain object would also have inherited keys such as `constructor`. */
 const customIn = (value: unknown) =>
   new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
 
-/** Changes of a commit that are shown. A commit has room for a thousand small ones, and a page has fifty commits. */
+/** Maximum number of changes shown per commit. A commit may contain a thousand, and a page has fifty commits. */
 const MOST_CHANGES = 50
 
 type Change = [name: string, before: unknown, after: unknown]
 
-/** Returns the changes of a commit with the labels of their fields. A registration has no values before it. */
+/** Returns the changes of a commit with their labels. The first commit has no previous values. */
 function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Change[] {
-  // A metadata field without a label does not compile.
+  // The type ensures that every metadata field has a label.
   const labels: Record<ChangeKey, string> = words.fields
   const isField = (key: string): key is ChangeKey => Object.hasOwn(labels, key)
   return Object.entries(changes).flatMap(([key, change]): Change[] => {
@@ -39,7 +39,7 @@ function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Chang
   })
 }
 
-/** Old and new: read out as such, and told apart without colours. */
+/** Renders the old and the new value of a field, distinguishable without colours and by screen readers. */
 function change([field, before, after]: Change, speech: Speech): Html {
   const { words } = speech
   const name = clip(field)
@@ -49,7 +49,7 @@ function change([field, before, after]: Change, speech: Speech): Html {
   return html`<dt>${name}</dt><dd><span class="hidden">${words.before} </span><del>${old}</del> <span aria-hidden="true">→</span> <span class="hidden">${words.after} </span>${shown}</dd>`
 }
 
-/** A transaction by its hash, as a link where an explorer is known. */
+/** Renders a transaction hash, as a link if an explorer is configured. */
 export const transaction = (hash: string, explorerUrl: string | null): Html =>
   explorerUrl === null ? html`<code>${hash}</code>` : html`<a href="${explorerUrl}"><code>${hash}</code></a>`
 
@@ -73,7 +73,7 @@ ${checked ? marksOf(checked, shown, speech) : ''}
 `
 }
 
-/** A page of the history, newest first. `at`: the page's own path with its query, to which a cursor can be added. */
+/** Renders a page of the history, newest first. `at`: returns the page's URL, optionally with a cursor. */
 export function timeline(
   asset: ShownAsset,
   { at, isNewest, checked }: { at: (older?: string) => string; isNewest: boolean; checked: Checked | undefined },
@@ -91,7 +91,7 @@ ${nodes.map((each) => commit(each, checked, speech))}</ol>
 
 const tones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '', REMOTE: '' } as const
 
-/** The claims, and how far they can be believed; nothing for a file without a manifest. */
+/** Renders the manifest's claims and their trustworthiness. Empty for a file without a manifest. */
 export function credentials(
   { contentCredentials: claims }: ShownAsset,
   { language, words: { credentials: words } }: Speech,

@@ -1,6 +1,6 @@
 /**
- * What the page does besides its form, in the browser: it hashes a file that a person chooses, piece by piece, and sends the form with the
- * hash. The page's policy lets it send nothing else, and to nowhere else.
+ * Script of the lookup page. It computes the hash of a selected file in chunks and submits the form with it. The
+ * content security policy prevents any other network access.
  */
 
 const form = document.querySelector('form')
@@ -9,15 +9,18 @@ const choice = document.getElementById('upload')
 const bar = document.querySelector('progress')
 const status = document.getElementById('status')
 
-/** Which choice is being read: one that was made since ends it. */
+/** Number of the current selection. Hashing stops if another file is selected. */
 let current = 0
 
-/** Has the person told one of the sentences that the page brought along. */
+/** Shows one of the page's messages. */
 function tell(name, value = '') {
   status.textContent = name ? status.dataset[name].replace('{value}', value) : ''
 }
 
-/** The SHA-256 of a file in hex, or nothing when another one was chosen meanwhile. Memory holds one piece of it at a time. */
+/**
+ * Returns the SHA-256 of a file in hexadecimal, or undefined if another file was selected meanwhile. Only one chunk
+ * is in memory at a time.
+ */
 async function hash(file, turn) {
   const hasher = await globalThis.hashwasm.createSHA256()
   hasher.init()
@@ -59,7 +62,8 @@ choice.addEventListener('change', async () => {
   }
 })
 
-// Whoever comes back to the page chooses anew: choosing the file that is chosen already would be no change.
+// Clears the selection when the user returns to the page. Otherwise, selecting the same file again would not be a
+// change event.
 addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return
   current += 1

@@ -1,6 +1,6 @@
 /**
- * The page on which people find out whether a file is registered. The file is hashed where it is, and the hash is what the address of the answer
- * says; without scripts there is a field for it. It shows what the interfaces show, by one operation of theirs.
+ * Page that shows whether a file is registered. The browser computes the file's hash, and the URL of the result
+ * contains it. Without scripts, the user enters the hash. The page executes one operation of the API.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ import {
   styleSource,
 } from '../page.ts'
 
-/** The style sheet. */
+/** Style sheet of the lookup page. */
 export const lookupStyle = `${pageStyle}
 p { margin: 0 0 0.75rem; }
 section { margin-top: 2rem; }
@@ -48,12 +48,15 @@ h3 { margin: 0 0 0.5rem; }
 const read = (url: URL | string) => readFileSync(url, 'utf8')
 const hasher = createRequire(import.meta.url).resolve('hash-wasm/dist/sha256.umd.min.js')
 
-/** A SHA-256 that reads piece by piece, which browsers do not bring, and what the page does with it. */
+/** Script of the page, with an incremental SHA-256, which browsers do not provide. */
 export const lookupScript = `${read(hasher)};\n{${read(new URL('hash.js', import.meta.url))}}`
 
 const script = `'sha256-${createHash('sha256').update(lookupScript).digest('base64')}' 'wasm-unsafe-eval'`
 
-/** Whatever the script does with a file, it can send nothing: only the form goes anywhere, to this service. */
+/**
+ * Content security policy. It prevents the script from sending the file anywhere. Only the form can be submitted, to
+ * this service.
+ */
 export const lookupPolicy = `default-src 'none'; style-src ${styleSource(lookupStyle)}; script-src ${script}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 const LookupPage = graphql(/* GraphQL */ `
@@ -92,12 +95,13 @@ interface Speech {
 
 const SHOWN = 20
 
-/** A hash that stands by itself among what a tool wrote. */
+/** Matches a separate SHA-256 in the output of a tool. */
 const HASH = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi
 
 /**
- * Reads a hash or a CID that a person typed or copied. It may contain spaces, or be the whole line of `sha256sum`, `openssl` or PowerShell. Such a line
- * contains the file name, too: a hash at its start is the right one, or else the last hash.
+ * Parses a hash or a CID that a person typed or copied. It may contain spaces, or be a whole line of `sha256sum`,
+ * `openssl` or PowerShell. Such a line also contains the file name. A hash at its start takes precedence, otherwise
+ * the last one is used.
  */
 function fileOf(given: string): { sha256: string } | { cid: string } {
   const text = given.replace(/\s/g, '')
@@ -161,7 +165,7 @@ function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
       'Content-Language': language,
       'Content-Security-Policy': lookupPolicy,
       'Referrer-Policy': 'no-referrer',
-      // Somebody's file is nobody else's business.
+      // The hash reveals which file a user has, so the response must not be cached.
       'Cache-Control': given ? 'no-store' : 'no-cache',
       Vary: 'Accept-Language, Authorization',
       ...(given && { 'X-Robots-Tag': 'noindex' }),
@@ -181,11 +185,11 @@ ${form(given, outcome === 'wrong', speech)}
 
 interface Dependencies {
   run: Run
-  /** Why an operation was refused, if it was. */
+  /** Returns the error code of a failed operation. */
   codeOf: (error: unknown) => ErrorCode | undefined
 }
 
-/** Looks up the file whose SHA-256 or CID is given as `file`, in the address or in a form. */
+/** Creates the lookup page. The parameter or form field `file` contains the file's SHA-256 or CID. */
 export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
   async function lookUp({ languages, context }: PageRequest, given: string, after: string | null) {
     const language = preferredLanguage(languages)
@@ -195,7 +199,7 @@ export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
       const { lookup } = await run(LookupPage, { ...fileOf(given), first: SHOWN, after }, context)
       return page(given, { registrations: lookup }, speech)
     } catch (error) {
-      // Where a page of the list begins is nothing that a person typed.
+      // If only a cursor is invalid, the typed input is not the cause.
       if (codeOf(error) === 'VALIDATION_FAILED' && after === null) return page(given, 'wrong', speech)
       throw error
     }
