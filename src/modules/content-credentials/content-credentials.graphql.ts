@@ -14,7 +14,6 @@ const State = builder.enumType('ContentCredentialsState', {
 const words = { ...characters(reportBounds.text), nullable: true } as const
 const several = { ...atMost(reportBounds.items) } as const
 
-/** The type `ContentCredentials`. */
 export const ContentCredentialsType = builder.objectRef<ManifestReport>('ContentCredentials').implement({
   description:
     'A summary of the C2PA manifest in a file, read soon after the file was registered. The signer of the manifest makes these claims, not Annal. Texts are cut after 255 characters, lists after 20 items.',

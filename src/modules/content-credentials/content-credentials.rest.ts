@@ -103,5 +103,4 @@ const read = defineRoute({
   },
 })
 
-/** The route that reads the manifest in a registered file. */
 export const contentCredentialsRoutes = [read]

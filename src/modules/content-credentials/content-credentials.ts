@@ -1,4 +1,6 @@
-/** Content Credentials (C2PA): who signs here, and manifests read and written, few at once. */
+/**
+ * Reads and writes Content Credentials (C2PA manifests) with a limited concurrency, and opens the signing identity.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,31 +22,37 @@ import {
   signClaim,
 } from './signing-identity.ts'
 
-/** From the first byte to the last: 50 MB take six seconds of a core that nobody else wants. Milliseconds. */
+/** Timeout for a file, in milliseconds. A file of 50 MB takes six seconds of an idle core. */
 const PATIENCE_MS = 30_000
-/** Each takes a core and some hundred megabytes for a moment. Those that are read, by jobs, keep nobody waiting who wants one. */
+/**
+ * Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. They have separate limits, so
+ * that background reads do not delay writes.
+ */
 const WRITTEN_AT_ONCE = 2
 const READ_AT_ONCE = 1
-/** How long an authority that gave no time stamp is not asked again: each question may take ten seconds. Milliseconds. */
+/**
+ * Time for which a failed time stamp authority is not asked again, in milliseconds. Each attempt may take ten
+ * seconds.
+ */
 const AUTHORITY_RESTS_MS = 600_000
-/** Jobs are given to another process when they take longer than 20 seconds. Milliseconds. */
+/** Timeout for reading, in milliseconds. A job that takes more than 20 seconds is given to another process. */
 const READ_PATIENCE_MS = 15_000
-/** Of a report, in bytes: a manifest that tells more is none that anybody made to be read. */
+/** Maximum size of a report, in bytes. Larger reports are not legitimate. */
 const MOST_REPORT_BYTES = 2_000_000
-/** Of a file with its manifest. */
+/** Maximum size of a file with its manifest, in bytes. */
 const MOST_FILE_BYTES = 60_000_000
 
-/** Who signs, as it is configured. */
+/** Configuration of the signer. */
 export interface SignerConfig {
-  /** A private key in PEM. */
+  /** Private key in PEM format. */
   key: string | undefined
-  /** Path of its certificates in PEM. */
+  /** Path of the key's certificates in PEM format. */
   certificates: string | undefined
-  /** Whether a chain of our own may stand in for them. */
+  /** True if a generated development certificate may be used instead. */
   mayBeDevelopment: boolean
 }
 
-/** Reads a file that the configuration names. Raises an Error that names the variable. */
+/** Reads a configured file. Throws an Error that names the variable. */
 function readNamedFile(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -60,14 +68,14 @@ function readDevelopmentIdentity(file: string): SigningIdentity {
   try {
     return readSigningIdentity(pem, pem)
   } catch {
-    // What it says names variables, of which none is set.
+    // The original error names variables that are not set, so it is replaced.
     throw new FixableError(`${file} is damaged: it holds no key with its certificates.`, 'Delete it; another is made.')
   }
 }
 
 /**
- * Who signs: what is configured, or the development chain below `dir`; undefined where neither is to be used, or none is made yet.
- * Raises an Error that says what is wrong.
+ * Returns the configured signing identity, or the development identity below `dir`. Returns undefined if the latter
+ * is not permitted or does not exist yet. Throws an Error that describes an invalid configuration.
  */
 export function findSigningIdentity({ key, certificates, mayBeDevelopment }: SignerConfig, dir: string) {
   if (key !== undefined && certificates !== undefined) {
@@ -77,7 +85,7 @@ export function findSigningIdentity({ key, certificates, mayBeDevelopment }: Sig
   return mayBeDevelopment && existsSync(file) ? readDevelopmentIdentity(file) : undefined
 }
 
-/** The same, with a development chain that is made where there is none. */
+/** Returns the signing identity like `findSigningIdentity`. Creates the development identity if it does not exist. */
 export function openSigningIdentity(config: SignerConfig, dir: string) {
   if (config.certificates === undefined && config.mayBeDevelopment) {
     readOrCreate(developmentFile(dir), () => {
@@ -88,7 +96,9 @@ export function openSigningIdentity(config: SignerConfig, dir: string) {
   return findSigningIdentity(config, dir)
 }
 
-/** The certificates that signers of others are judged by, and how they are called. Raises an Error when there are none. */
+/**
+ * Returns the trust list for checking other signers, and its name. Throws an Error if it contains no certificates.
+ */
 export function readTrustList(path: string): { pem: string; name: string } {
   const pem = readNamedFile('C2PA_TRUST_LIST', path)
   const { length } = readCertificates(pem)
@@ -98,19 +108,19 @@ export function readTrustList(path: string): { pem: string; name: string } {
 }
 
 interface Options {
-  /** The installation's folder. */
+  /** Data folder of the installation. */
   dir: string
   config: SignerConfig & {
     timestampUrl: string | undefined
-    /** Path of certificates in PEM that are trusted. */
+    /** Path of a file with trusted certificates in PEM format. */
     trustList: string | undefined
   }
-  /** Milliseconds for one file. */
+  /** Timeout per file, in milliseconds. */
   patience?: number
   log?: Pick<Log, 'warn'>
 }
 
-/** Creates the reader and writer of manifests. At most 20 files wait. The signing identity is opened at the first use. */
+/** Creates the reader and writer of manifests. At most 20 files wait. The signing identity is opened on first use. */
 export function createContentCredentials({ dir, config, patience = PATIENCE_MS, log }: Options): ContentCredentials {
   const { timestampUrl } = config
   const queue = { name: NAME, queue: 20, maxWait: 60_000, reject: () => unavailable(NAME) }
@@ -128,7 +138,7 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS, 
   }
   let authorityRestsUntil = 0
   const isResting = () => performance.now() < authorityRestsUntil
-  /** Undefined: the authority gives none, which stops nothing. */
+  /** Returns a time stamp token, or undefined if the authority gives none. The file is then signed without one. */
   const stamp = async (bytes: Uint8Array) => {
     if (timestampUrl === undefined || isResting()) return undefined
     try {
@@ -175,7 +185,7 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS, 
   }
 }
 
-/** The place in the queue is held until all was taken, or nobody takes any more. */
+/** Runs a generator in the queue. The slot is held until all output is consumed or the consumer stops. */
 async function* throughQueue<T>(semaphore: Semaphore, run: () => AsyncGenerator<T>) {
   const left = Promise.withResolvers<void>()
   const entered = Promise.withResolvers<void>()

@@ -1,21 +1,21 @@
-/** What the process that reads and writes manifests is told, and how it ends. */
+/** Input and exit codes of the process that reads and writes manifests. */
 
 import type { ManifestRequest } from '../../files/file-types.ts'
 
-/** What is to be written, and how it is signed. */
+/** The manifest to write, and parameters of its signature. */
 export interface WritingOrder extends Omit<ManifestRequest, 'format'> {
   algorithm: string
-  /** Bytes for the signature. */
+  /** Space reserved for the signature, in bytes. */
   reserve: number
 }
 
-/** One file to deal with. */
+/** Instructions for one file. */
 export interface ManifestOrder {
-  /** MIME type of the file, as its bytes show it. */
+  /** MIME type of the file, detected from its bytes. */
   format: string
-  /** Certificates in PEM that are trusted; none when left out. */
+  /** Trusted certificates in PEM format. Default: none. */
   trustList?: string | undefined
-  /** Left out, the file is only read. */
+  /** If undefined, the file is only read. */
   write?: WritingOrder
 }
 

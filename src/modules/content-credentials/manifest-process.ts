@@ -1,14 +1,14 @@
 /**
- * Reads the Content Credentials of a stranger's file, or writes ours into a copy of it. The file comes in by stdin, the outcome goes
- * out by stdout. A process of its own: what goes wrong in the reader, and how much memory and time it takes, happens away from keys
- * and requests. The private key is not here: a claim is sent to the parent, which sends its signature back.
+ * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from
+ * stdin and writes the result to stdout. It is a separate process to keep crashes, memory use and CPU time away from
+ * keys and requests. It has no private key: it sends a claim to the parent process, which returns the signature.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { initSync, WasmBuilder, WasmReader } from '@contentauth/c2pa-wasm'
 import { type ManifestOrder, NOTHING, UNREADABLE, type WritingOrder } from './manifest-order.ts'
 
-/** The library reads a Blob as browsers' workers do; these bytes are here already. */
+/** A Blob for the library's synchronous reader, as in a browser's worker. The bytes are already in memory. */
 class HeldBytes extends Blob {
   readonly held: Uint8Array
   constructor(held: Uint8Array) {
@@ -29,13 +29,13 @@ class FileReaderSync {
   }
 }
 
-// The network is forbidden. A missing `fetch` would end the library instead of failing one check.
+// Network access is forbidden. Without a `fetch` function, the library would crash instead of failing one check.
 const fetch = () => Promise.reject(new TypeError('Network access is disabled.'))
 Object.assign(globalThis, { FileReaderSync, fetch })
 
 /**
- * The status codes of a certificate that has expired and a time stamp of an authority that is on no trust list. The library then ignores the time
- * stamp and does not check the signature.
+ * Status codes of an expired certificate with a time stamp from an untrusted authority. With both, the library
+ * ignores the time stamp and does not check the signature.
  */
 const EXPIRED_WITH_UNTRUSTED_TIME_STAMP = ['signingCredential.expired', 'timeStamp.untrusted']
 
@@ -58,8 +58,8 @@ async function signatureOf(claim: Uint8Array): Promise<Uint8Array<ArrayBuffer>> 
 }
 
 /**
- * Returns the report of `c2pa-rs` as JSON, or the URL of a remote manifest as `remote_manifest_url`. Returns undefined if the file has no manifest.
- * Throws if the manifest cannot be read.
+ * Returns the report of `c2pa-rs` as JSON, or the URL of a remote manifest as `remote_manifest_url`. Returns
+ * undefined if the file has no manifest. Throws if the manifest cannot be read.
  */
 async function read(order: ManifestOrder, file: Uint8Array): Promise<string | undefined> {
   const readBy = async (settings: string) => (await WasmReader.fromBytes(order.format, file, settings)).json()
@@ -80,7 +80,7 @@ async function write(order: ManifestOrder, writing: WritingOrder, file: Uint8Arr
   const hasManifest = (await read(order, file)) !== undefined
   const manifest = { ...(hasManifest ? writing.following : writing.first), format: order.format }
   const builder = WasmBuilder.fromJson(JSON.stringify(manifest), settingsOf(order))
-  // Adds the file as it was as what this one was made from, with what it says of itself, and that it was opened.
+  // Adds the original file with its manifest as an ingredient, and an "opened" action.
   if (hasManifest || !writing.firstIsOrigin) builder.setIntent('edit')
   const signer = { sign: signatureOf, reserveSize: writing.reserve, alg: writing.algorithm }
   return builder.sign(signer, [], order.format, new HeldBytes(file))
@@ -97,9 +97,9 @@ async function main() {
   process.disconnect()
 }
 
-// Without its library it ends as what is broken does, which is no fault of the file.
+// This is outside the error handler: a missing library must not be reported as an unreadable file.
 initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) })
-// Also what the library raises where nobody waits for it.
+// The library may also throw outside of awaited calls.
 process.on('uncaughtException', () => process.exit(UNREADABLE))
 main().catch((error: unknown) => {
   process.stderr.write(String(error))

@@ -1,30 +1,30 @@
 /**
- * What our manifest says: the words of the asset tree in the standard assertions of C2PA and CAWG, gathered from whoever wrote
- * them, and an assertion of ours with what proves them.
+ * Content of Annal's manifests. Metadata of the asset tree becomes standard assertions of C2PA and CAWG. An
+ * additional assertion proves the registration.
  */
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
 
-/** What a manifest is written from. */
+/** Data from which a manifest is created. */
 export interface ManifestFacts {
   nid: string
   fileName: string
-  /** The tree of the newest commit, as text. */
+  /** JSON text of the newest commit's tree. */
   tree: string
   treeCid: string
   treeSha256: string
-  /** Of the newest commit, from 1. */
+  /** Position of the newest commit, starting at 1. */
   sequence: number
-  /** Null until the chain has the commit. */
+  /** Transaction hash, or null until the chain has the commit. */
   transaction: string | null
   chainId: string | null
   registry: string | null
 }
 
-/** The label of our assertion. */
+/** Label of Annal's own assertion. */
 const REGISTRATION_LABEL = 'org.annal.registration'
 
 const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
-/** What the tree may say of mining: by whom it is asked (CAWG 1.1), in the order in which it stands. */
+/** Uses in `miningPreference` for which CAWG 1.1 defines an entry, in the order of the manifest. */
 const MINING = ['data_mining', 'ai_inference', 'ai_training', 'ai_generative_training'] as const
 const USES: ReadonlySet<unknown> = new Set(['allowed', 'notAllowed', 'constrained'])
 
@@ -33,14 +33,17 @@ type Tree = Record<string, unknown>
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
-/** A name of IPTC's vocabulary, or its whole address; undefined for anything else. */
+/** Returns the URL of an IPTC digital source type, given by name or URL. Returns undefined for other values. */
 function sourceTypeOf({ digitalSourceType }: Tree): string | undefined {
   const text = textOf(digitalSourceType)?.replace(/^https:/, 'http:')
   if (text?.startsWith(SOURCE_TYPES)) return text
   return text && /^[a-zA-Z]{1,60}$/.test(text) ? SOURCE_TYPES + text : undefined
 }
 
-/** `miningPreference` as one word for everything, or as an object with a word for each. */
+/**
+ * Converts `miningPreference` to a CAWG assertion. It is one word for all uses, or an object with a word for each
+ * use.
+ */
 function consentOf({ miningPreference: given }: Tree): Tree | undefined {
   const useOf = (name: string) => (typeof given === 'object' && given !== null ? (given as Tree)[name] : given)
   const entries = MINING.flatMap((name) => (USES.has(useOf(name)) ? [[`cawg.${name}`, { use: useOf(name) }]] : []))
@@ -70,7 +73,7 @@ function metadataOf(tree: Tree, sourceType: string | undefined): Tree {
   }
 }
 
-/** Readers from before CAWG's metadata show who made it from this one. */
+/** Returns the assertion from which readers without support for CAWG metadata show the creator. */
 const creativeWorkOf = (tree: Tree) => ({
   '@context': 'http://schema.org/',
   '@type': 'CreativeWork',
@@ -95,7 +98,7 @@ const registrationOf = (facts: ManifestFacts) => ({
   }),
 })
 
-/** What is to be written into the file. `version` is that of this program. */
+/** Returns the manifest to write into a file. `version` is the version of this program. */
 export function manifestOf(facts: ManifestFacts, version: string): Omit<ManifestRequest, 'format'> {
   const tree = JSON.parse(facts.tree) as Tree
   const sourceType = sourceTypeOf(tree)
@@ -120,7 +123,7 @@ export function manifestOf(facts: ManifestFacts, version: string): Omit<Manifest
   }
 }
 
-/** The validation states of a manifest, with their descriptions. */
+/** Validation states of a manifest with their descriptions. */
 export const manifestStates = {
   TRUSTED: 'The manifest is intact, and the signer is on the operator’s trust list.',
   VALID: 'The manifest is intact. The signer is on no trust list, so the name of the signer proves nothing.',
@@ -129,20 +132,19 @@ export const manifestStates = {
   REMOTE: 'The file has no manifest but names the URL of one. Annal does not fetch remote manifests.',
 } as const
 
-/** The parts of a manifest that Annal cannot check, because it checks manifests without network access and without a list of identity issuers. */
+/** Parts of a manifest that Annal cannot check, because it has no network access and no list of identity issuers. */
 export const uncheckedParts = {
   identity: 'identity not checked',
   timeStamp: 'time stamp not checked',
   remoteManifest: 'remote manifest, not fetched',
 } as const
 
-/** A state. */
 export type ManifestState = keyof typeof manifestStates
 
-/** The summary that is stored with the asset. */
+/** Summary of a manifest, which is stored with the asset. */
 export interface ManifestReport {
   state: ManifestState
-  /** Describes the trust list that the signer was checked against. Null if the operator has configured none. */
+  /** Description of the trust list that the signer was checked against. Null if none is configured. */
   trustList: string | null
   generator: string | null
   title: string | null
@@ -152,26 +154,26 @@ export interface ManifestReport {
   actions: string[]
   creators: string[]
   digitalSourceType: string | null
-  /** `name: use`. */
+  /** Entries in the format `name: use`. */
   mining: string[]
   problems: string[]
-  /** Values of `uncheckedParts`. Missing in reports that were stored before this field existed. */
+  /** Values of `uncheckedParts`. Missing in reports from before this field existed. */
   notChecked?: string[]
-  /** Set only when the state is REMOTE. */
+  /** Set only if the state is REMOTE. */
   remoteManifestUrl?: string | null
-  /** The number of manifests in the file, those of its ingredients included. */
+  /** Number of manifests in the file, including those of its ingredients. */
   manifestCount: number
   checkedAt: string
 }
 
-/** Maximum characters of a text and of a URL, and maximum items of a list. */
+/** Maximum length of a text and of a URL, in characters, and maximum number of list items. */
 export const reportBounds = { text: 255, url: 2_000, items: 20 } as const
 
 type Json = Record<string, unknown>
 
 const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-/** Without what a database cannot hold, and without half a character at the end. */
+/** Returns a text that the database can store: shortened, and without null characters and split characters. */
 const text = (value: unknown): string | null =>
   typeof value === 'string' && value !== ''
     ? value.slice(0, reportBounds.text).toWellFormed().replaceAll('\0', '\uFFFD')
@@ -191,7 +193,7 @@ const nothing = {
   ...{ actions: [], creators: [], mining: [], problems: [], notChecked: [], remoteManifestUrl: null },
 }
 
-/** Returns the report of a manifest that cannot be read. */
+/** Returns the report of an unreadable manifest. */
 export const unreadable = (problem: string, checkedAt: Date): ManifestReport => ({
   ...nothing,
   state: 'UNREADABLE',
@@ -206,21 +208,21 @@ const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Json)
   return text(name) === null ? text(old) : text([name, version].filter((part) => typeof part === 'string').join(' '))
 }
 
-/** Returns the report of a file that only names the URL of its manifest. */
+/** Returns the report of a file that contains only the URL of its manifest. */
 const remote = (url: string, checkedAt: Date): ManifestReport => ({
   ...nothing,
   state: 'REMOTE',
   trustList: null,
   notChecked: [uncheckedParts.remoteManifest],
-  // XMP is XML. A shortened URL would name something else.
+  // XMP is XML, so `&` is escaped. A shortened URL would be a different one.
   remoteManifestUrl: url.length > reportBounds.url ? null : url.replaceAll('&amp;', '&'),
   manifestCount: 0,
   checkedAt: checkedAt.toISOString(),
 })
 
 /**
- * Status codes of an identity assertion (CAWG) whose identity cannot be checked here. Resolving `did:web` needs the network, and there is no list
- * of trusted identity issuers or certificates.
+ * Status codes of a CAWG identity assertion whose identity cannot be checked here. Resolving `did:web` requires
+ * network access, and no list of trusted identity issuers exists.
  */
 const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
   'cawg.ica.did_unavailable',
@@ -229,12 +231,15 @@ const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
   'cawg.identity.sig_type.unknown',
   'cawg.x509.credential.untrusted',
 ])
-/** Failures that leave a manifest valid. The signer is judged by the trust list only. */
+/** Returns true for a failure that leaves a manifest valid. Only the trust list decides about the signer. */
 const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || UNCHECKED_IDENTITY.has(code)
 
 const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
 
-/** Returns the library's validation state, without the failures that only say that an identity could not be checked. It is never worse. */
+/**
+ * Returns the library's validation state without failures that only mean that an identity could not be checked. The
+ * result is never worse.
+ */
 function validationState(reported: unknown, results: Json): unknown {
   const { success, failure } = object(results.activeManifest)
   const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)
@@ -248,19 +253,19 @@ function validationState(reported: unknown, results: Json): unknown {
 }
 
 const stateOf = (state: unknown, isJudged: boolean): ManifestState => {
-  // The library may trust certificates that the operator did not name.
+  // The library may trust certificates that the operator did not configure.
   if (state === 'Trusted') return isJudged ? 'TRUSTED' : 'VALID'
   return state === 'Valid' ? 'VALID' : 'INVALID'
 }
 
-/** What each place tells of who made it. */
+/** Returns the creators from all metadata fields that may contain them. */
 const creatorsOf = (data: Json) => [
   ...list(data.author).map((author) => object(author).name),
   ...list(data['dc:creator']),
   data['dc:creator'],
 ]
 
-/** Summarizes the JSON report of the manifest process. Throws a SyntaxError or RangeError if the text is not valid JSON. */
+/** Summarizes the JSON report of the manifest process. Throws a SyntaxError or RangeError for invalid JSON. */
 export function reportOf(report: string, trustList: string | null, checkedAt: Date): ManifestReport {
   const {
     active_manifest: active,

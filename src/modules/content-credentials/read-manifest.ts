@@ -1,4 +1,4 @@
-/** Reads the embedded manifest of a registered file in a job. Registrations do not wait for it. */
+/** Background job that reads the manifest in a registered file. Registrations do not wait for it. */
 
 import type { AppContext } from '../../context.ts'
 import { statement, text, timestamp, uuid } from '../../db/sql.ts'
@@ -8,17 +8,17 @@ import { HEAD_BYTES, signedTypeOf } from '../assets/file-types.ts'
 import { readHead } from '../assets/find-file.ts'
 import { type ManifestReport, reportOf, unreadable } from './manifest.ts'
 
-/** Maximum size of a file, in bytes. Larger files take too much time and memory. */
+/** Maximum file size, in bytes. Larger files take too much time and memory. */
 const MAX_BYTES = 50_000_000
 /**
- * The bytes by which a manifest is found: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property that names a remote one (C2PA 11.5). GIF may
- * split the property, so its XMP itself is a mark.
+ * Byte sequences that reveal a manifest: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property of a remote
+ * manifest (C2PA 11.5). GIF may split the property, so the start of its XMP block is also a mark.
  */
 const MARKS = [
   Buffer.from('6332706100110010800000aa00389b71', 'hex'),
   ...['dcterms:provenance', 'XMP DataXMP'].map((text) => Buffer.from(text)),
 ]
-/** Bytes of the longest mark. */
+/** Length of the longest mark, in bytes. */
 const MARK_BYTES = Math.max(...MARKS.map(({ length }) => length))
 
 const readClock = statement(
@@ -27,14 +27,16 @@ const readClock = statement(
   'select clock_timestamp()::timestamptz(3) as now',
 )
 
-/** Changes nothing if the asset is deleted. */
+/** Stores a report. Changes nothing if the asset is deleted. */
 const keepReport = statement(
   'manifest_keep',
   { parameters: { asset: uuid, report: text } },
   'update assets set content_credentials = $report::jsonb where id = $asset and deleted_at is null',
 )
 
-/** Returns whether the bytes contain a mark. Keeps the end of each piece, so that a mark across two pieces is found. */
+/**
+ * Returns true if the bytes contain a mark. Keeps the end of each chunk, so that a mark across two chunks is found.
+ */
 async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
   let tail = Buffer.alloc(0)
   for await (const part of bytes) {
@@ -47,7 +49,7 @@ async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
 
 type Needs = Pick<AppContext, 'contentCredentials' | 'contentStore' | 'database'>
 
-/** Returns undefined if the file has no manifest and names none. Throws UNAVAILABLE. */
+/** Returns the report, or undefined if the file neither contains nor names a manifest. Throws UNAVAILABLE. */
 async function reportOfFile(
   { contentCredentials, contentStore, database }: Needs,
   nid: string,

@@ -8,15 +8,15 @@ import { validationFailed } from '../../shared/errors.ts'
 import { startSandboxedProcess } from '../../shared/sandboxed-process.ts'
 import { type ManifestOrder, NOTHING } from './manifest-order.ts'
 
-/** What is asked for, in words for a refusal. */
+/** Name of the operation in error messages. */
 export const NAME = 'Reading and writing Content Credentials'
-/** Beside this file and, where the package was built, as JavaScript like it. */
+/** Path of the program: TypeScript in the repository, JavaScript in a built package. */
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
-/** Pages of 64 KB of the library's memory: 1 GB. What asks for more, as a bomb does, fails. */
+/** Maximum WebAssembly memory in pages of 64 KB: 1 GB. A decompression bomb fails at this limit. */
 const MOST_PAGES = 16_384
-/** Megabytes of texts, such as a report before it is cut short. */
+/** Maximum JavaScript heap in megabytes, for texts such as an uncut report. */
 const MOST_HEAP_MB = 512
-/** It may read files, for its library is one; it may neither write any, nor start processes. */
+/** Node flags: the process may read files, because it loads a library, but not write files or start processes. */
 const FLAGS = [
   ...['--permission', '--allow-fs-read=*', '--no-warnings'],
   ...[`--wasm-max-mem-pages=${MOST_PAGES}`, `--max-old-space-size=${MOST_HEAP_MB}`],
@@ -24,19 +24,19 @@ const FLAGS = [
 
 const unreadable = (why: string) => validationFailed({ file: [`Its content cannot be dealt with: ${why}`] })
 
-/** What one run needs. */
+/** Input and limits of a run. */
 export interface ManifestRun {
   source: AsyncIterable<Uint8Array>
   order: ManifestOrder
-  /** Asked once, when something is written. */
+  /** Signs the claim. Called once if a manifest is written. */
   sign?: (claim: Uint8Array) => Promise<Uint8Array>
-  /** Milliseconds. */
+  /** Timeout, in milliseconds. */
   patience: number
-  /** Bytes that come out at most. */
+  /** Maximum size of the output, in bytes. */
   mostBytes: number
 }
 
-/** Answers the one question that the process has. */
+/** Answers the process's request for a signature. */
 function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: unknown) => void) {
   child.on('message', async ({ claim }: { claim: string }) => {
     try {
@@ -50,8 +50,9 @@ function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: un
 }
 
 /**
- * What the process writes, as it comes; nothing when the file holds no manifest. Raises VALIDATION_FAILED when it cannot be dealt
- * with, after bytes came, too; UNAVAILABLE when no process can be started; and what the source and `sign` raise.
+ * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the
+ * file cannot be processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the
+ * errors of the source and of `sign`.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
   const { child, exit } = await startSandboxedProcess({
@@ -69,9 +70,9 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
   answer(child, sign, fail)
   child.send(order, () => {})
   const input = Readable.from(source)
-  // Not waited for: a source that hangs would never let go.
+  // The pipeline is not awaited, because a source that hangs would never settle.
   pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
-    // It stopped reading, and says why by its exit code; anything else is the source's trouble.
+    // The process stopped reading, and its exit code gives the reason. Other errors come from the source.
     if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) fail(error)
   })
   try {
@@ -83,9 +84,9 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
     }
     const [code, signal] = await exit
     if (failure) throw failure.error
-    // Whoever runs out of memory ends itself.
+    // A process that runs out of memory terminates itself.
     if (code === null) throw unreadable(signal === 'SIGKILL' ? 'it takes too long.' : 'it takes too much memory.')
-    // Where the reader itself comes to grief it ends by a code that nobody chose; and it does so over the file.
+    // If the library crashes, the exit code is arbitrary. The file causes such a crash.
     if (code !== 0 && code !== NOTHING) throw unreadable('it is damaged, or of another kind than it seems.')
   } finally {
     child.kill('SIGKILL')

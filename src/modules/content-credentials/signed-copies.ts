@@ -1,6 +1,6 @@
 /**
- * Signed copies of files, with Content Credentials. A copy is created on request, stored and pinned like the file, and as private as the file.
- * It is created again after the asset, its transaction or the signer changed.
+ * Signed copies of files, with Content Credentials. A copy is created on request and pinned like the file, so it has
+ * the same access rules and lifetime. It is created again after a change of the asset, its transaction or the signer.
  */
 
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ import { readHead } from '../assets/find-file.ts'
 import { storeAndPin } from '../assets/pinned-files.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
-/** Facts of a commit for its manifest. The transaction is null until a block contains it. */
+/** Returns a commit's data for its manifest. The transaction is null until it is in a block. */
 const findManifestFacts = statement(
   'c2pa_facts',
   {
@@ -40,7 +40,10 @@ const findManifestFacts = statement(
    where c.id = $commit and c.tree <> ''`,
 )
 
-/** Pins a signed copy and unpins all others of the asset. Returns no row if the asset is deleted. */
+/**
+ * Pins a signed copy and unpins all others of the asset. Returns no row if the asset is deleted. Locking the asset
+ * lets a concurrent statement see this pin.
+ */
 export const keepSigned = statement(
   'c2pa_keep',
   { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
@@ -61,11 +64,11 @@ export const keepSigned = statement(
    select id from updated_asset`,
 )
 
-/** Maximum size of a file, in bytes. Larger files take too much time and memory. */
+/** Maximum file size, in bytes. Larger files take too much time and memory. */
 const MAX_BYTES = 50_000_000
-/** Version of the manifest layout. */
+/** Version of the manifest layout. Increase it when the content of manifests changes. */
 const LAYOUT = 1
-/** Time until a rejected file is tried again. */
+/** Time until a rejected file is tried again, in milliseconds. */
 const REJECTED_FOR_MS = 600_000
 const MAX_REJECTIONS = 1_000
 
@@ -77,11 +80,11 @@ export interface SignedFile {
   mimeType: string
   fileName: string
   publicAccess: boolean
-  /** True when anyone may read it: the asset is public, and its owner allows others to read such files. */
+  /** True if anyone may read it: the asset is public, and its owner allows signed copies for others. */
   isOpen: boolean
 }
 
-/** Facts with the UUID of their commit. */
+/** Manifest data with the UUID of the commit. */
 type Versioned = ManifestFacts & { commit: string }
 
 const selection = {
@@ -106,7 +109,7 @@ type Needs = Use<
   | 'version'
 >
 
-/** Returns the version of a signed copy. It changes with the commit, its transaction and the way of signing. */
+/** Returns the version of a signed copy. It depends on the commit, its transaction and the signing method. */
 const versionOf = ({ version }: Use<'version'>, signedBy: string, facts: Versioned) =>
   createHash('sha256').update([LAYOUT, version, signedBy, facts.commit, facts.transaction].join(' ')).digest('hex')
 
@@ -117,7 +120,7 @@ async function createCopy(context: Needs, id: string, format: string, facts: Ver
     context,
     () => contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request)),
     async (imported) => {
-      // The authority may have rejected a time stamp, so the way of signing is known only now.
+      // Only now is the signing method known, because the authority may have refused a time stamp.
       const version = versionOf(context, contentCredentials.signedBy()!.at(-1)!, facts)
       const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
       if (kept) return imported.cid
@@ -127,7 +130,10 @@ async function createCopy(context: Needs, id: string, format: string, facts: Ver
   )
 }
 
-/** Concurrent requests for a copy share one creation. A file that cannot be signed is rejected again for some time without a try. */
+/**
+ * Creates a copy once for concurrent callers. A file that cannot be signed is rejected without another attempt for
+ * some time.
+ */
 async function createOnce({ signedCopies }: Needs, key: string, create: () => Promise<string>): Promise<string> {
   const { inProgress, rejections } = signedCopies
   const rejection = rejections.get(key)
@@ -148,8 +154,8 @@ async function createOnce({ signedCopies }: Needs, key: string, create: () => Pr
 }
 
 /**
- * Returns whether every reader of an asset can get a signed copy of its file, as far as is known before one is created. False for a missing
- * asset, an unavailable file store and an expired certificate.
+ * Returns true if every reader of an asset can get a signed copy of its file. This is a prediction before the copy is
+ * created. Returns false for a missing asset, an unavailable file store and an expired certificate.
  */
 export async function hasSignedCopy(
   { contentCredentials, contentStore, database }: Use<'contentCredentials' | 'contentStore' | 'database'>,
@@ -169,8 +175,9 @@ export async function hasSignedCopy(
 }
 
 /**
- * Returns the signed copy of an asset's file. Readers of the asset and of a link to its file (`linkedAsset`) get it, or only the owner if the
- * account forbids copies for others. Throws NOT_FOUND, UNAVAILABLE, and VALIDATION_FAILED if the file cannot have a signed copy.
+ * Returns the signed copy of an asset's file. Readers of the asset may get it, and holders of a link to its file
+ * (`linkedAsset`). If the account forbids signed copies for others, only the owner may. Throws NOT_FOUND,
+ * UNAVAILABLE, and VALIDATION_FAILED if the file cannot have a signed copy.
  */
 export async function findSignedCopy(
   context: Needs & Use<'actor'>,
@@ -193,7 +200,7 @@ export async function findSignedCopy(
   if (!signed) throw noFormat()
   const registry = config.chain.registryAddress ?? null
   const [found] = await database.query(findManifestFacts, { commit: asset.headCommitId, registry })
-  // The asset was deleted meanwhile.
+  // The asset was deleted in the meantime.
   if (!found) throw notFound('Asset')
   const { tree_cid: treeCid, tree_sha256: treeSha256, chain_id: chainId, ...rest } = found
   const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }

@@ -1,4 +1,4 @@
-/** Who signs Content Credentials here: a private key and the certificates that vouch for it. */
+/** Signing identity for Content Credentials: a private key and its certificate chain. Also encodes DER. */
 import {
   constants,
   createHash,
@@ -18,7 +18,7 @@ const UTC_TIME = 0x17
 const GENERALIZED_TIME = 0x18
 const SEQUENCE = 0x30
 const SET = 0x31
-/** UTCTime has two digits for the year: RFC 5280 §4.1.2.5. */
+/** First year that needs GeneralizedTime: UTCTime has a two-digit year (RFC 5280 §4.1.2.5). */
 const FIRST_LONG_YEAR = 2050
 
 const lengthOf = (length: number): Buffer => {
@@ -28,28 +28,28 @@ const lengthOf = (length: number): Buffer => {
   return Buffer.concat([Buffer.of(0x80 | bytes.length), bytes])
 }
 
-/** A value under a tag: the parts one after the other. */
+/** Returns a DER value with a tag and the concatenated parts as its content. */
 export const tagged = (tag: number, ...parts: Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts)
   return Buffer.concat([Buffer.of(tag), lengthOf(content.length), content])
 }
 
-/** Values in their order. */
+/** Returns a DER sequence. */
 export const sequence = (...parts: Uint8Array[]) => tagged(SEQUENCE, ...parts)
-/** A set of one value. */
+/** Returns a DER set with one element. */
 export const setOf = (part: Uint8Array) => tagged(SET, part)
-/** A number, given as its bytes, highest first; it is never negative. */
+/** Returns a non-negative DER integer. `bytes`: big-endian value. */
 export const integer = (bytes: Uint8Array) => tagged(0x02, bytes[0]! >= 0x80 ? Buffer.of(0) : Buffer.of(), bytes)
-/** Text. */
+/** Returns a DER UTF8String. */
 export const utf8 = (text: string) => tagged(UTF8_STRING, Buffer.from(text))
-/** Bytes. */
+/** Returns a DER octet string. */
 export const octets = (bytes: Uint8Array) => tagged(0x04, bytes)
-/** Bits, `unused` of the last byte left out. */
+/** Returns a DER bit string. `unused`: number of unused bits in the last byte. */
 export const bits = (bytes: Uint8Array, unused = 0) => tagged(0x03, Buffer.of(unused), bytes)
-/** The only one that is ever written: what is false is left out. */
+/** DER value `true`. False is the default in all encoded structures and is omitted. */
 export const yes = Buffer.of(0x01, 0x01, 0xff)
 
-/** An object identifier, from numbers with dots between them. */
+/** Returns a DER object identifier from its dotted notation. */
 export function oid(text: string): Buffer {
   const [first, second, ...rest] = text.split('.').map(Number)
   const arcs = [first! * 40 + second!, ...rest].flatMap((arc) => {
@@ -60,7 +60,7 @@ export function oid(text: string): Buffer {
   return tagged(OBJECT_IDENTIFIER, Buffer.from(arcs))
 }
 
-/** A moment, to the second. */
+/** Returns a DER time with a precision of seconds. */
 export function time(date: Date): Buffer {
   const digits = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '')
   return date.getUTCFullYear() < FIRST_LONG_YEAR
@@ -68,7 +68,7 @@ export function time(date: Date): Buffer {
     : tagged(GENERALIZED_TIME, Buffer.from(digits))
 }
 
-/** The values inside of a value, each whole, with its tag. Raises an Error when the bytes are no DER. */
+/** Returns the complete DER values inside a value. Throws an Error for invalid DER. */
 export function partsOf(value: Uint8Array): Buffer[] {
   const parts: Buffer[] = []
   let { content: rest } = split(Buffer.from(value))
@@ -80,7 +80,7 @@ export function partsOf(value: Uint8Array): Buffer[] {
   return parts
 }
 
-/** The content of a value, without its tag. Raises an Error when the bytes are no DER. */
+/** Returns the content of a DER value without its tag. Throws an Error for invalid DER. */
 export const contentOf = (value: Uint8Array): Buffer => split(Buffer.from(value)).content
 
 function split(bytes: Buffer): { whole: Buffer; content: Buffer } {
@@ -93,22 +93,22 @@ function split(bytes: Buffer): { whole: Buffer; content: Buffer } {
   return { whole: bytes.subarray(0, start + length), content: bytes.subarray(start, start + length) }
 }
 
-/** The algorithm of a signature as C2PA names it, COSE numbers it and node:crypto does it. */
+/** A signature algorithm with its name in C2PA, its number in COSE, and its hash in node:crypto. */
 export interface Algorithm {
   name: 'es256' | 'es384' | 'es512' | 'ps256' | 'ed25519'
   cose: number
   hash: string | null
 }
 
-/** A key, its certificates and what follows from them. */
+/** A private key with its certificates. */
 export interface SigningIdentity {
   algorithm: Algorithm
   key: KeyObject
-  /** The signer's first, then who vouches for it; a root at the end is left out, for readers have their own. DER. */
+  /** DER certificates, starting with the signer's. Excludes the root, because readers have their own copy. */
   chain: Buffer[]
-  /** As `chain`, with the root where there is one. */
+  /** Certificates of `chain`, and the root if it is known. */
   certificates: X509Certificate[]
-  /** The signer's certificate, SHA-256 in hex digits. */
+  /** SHA-256 of the signer's certificate, in hexadecimal. */
   fingerprint: string
   subject: string
   expiresAt: Date
@@ -133,12 +133,12 @@ const readKey = (pem: string): KeyObject => {
   try {
     return createPrivateKey(pem)
   } catch {
-    // What it says may quote the text.
+    // The original error may quote the key.
     throw new Error('C2PA_PRIVATE_KEY is no private key in PEM.')
   }
 }
 
-/** The certificates of a text, in their order. Raises an Error when one of them cannot be read. */
+/** Returns the certificates of a PEM text in their order. Throws an Error if one cannot be read. */
 export function readCertificates(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new X509Certificate(block))
@@ -146,7 +146,9 @@ export function readCertificates(pem: string): X509Certificate[] {
 
 const isRoot = (certificate: X509Certificate) => certificate.subject === certificate.issuer
 
-/** What does not fit; the dates are looked at by those who sign. */
+/**
+ * Returns the mismatch between key and certificates, or undefined. The validity period is checked at each signing.
+ */
 function problemOf(key: KeyObject, certificates: readonly X509Certificate[]): string | undefined {
   const [signer] = certificates
   if (!signer) return 'C2PA_CERTIFICATES holds no certificate in PEM.'
@@ -160,7 +162,7 @@ function problemOf(key: KeyObject, certificates: readonly X509Certificate[]): st
   return stray < 0 ? undefined : `Certificate ${stray + 1} in C2PA_CERTIFICATES did not issue the one before it.`
 }
 
-/** Raises an Error that says what does not fit. `keyPem` is never told. */
+/** Reads a signing identity. Throws an Error that describes the mismatch. It never contains `keyPem`. */
 export function readSigningIdentity(keyPem: string, chainPem: string): SigningIdentity {
   const key = readKey(keyPem)
   const algorithm = algorithmOf(key)
@@ -239,7 +241,10 @@ function certify(
   return `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replaceAll(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`
 }
 
-/** A private key, the certificate of it and its root, as PEM; the root's key is kept nowhere. Good for ten years from `now`. */
+/**
+ * Creates a private key, its certificate and a root certificate in PEM format, valid for ten years from `now`. The
+ * root's private key is discarded.
+ */
 export function makeDevelopmentChain(now: Date): { key: string; chain: string } {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const signer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -255,13 +260,13 @@ export function makeDevelopmentChain(now: Date): { key: string; chain: string } 
 const TAG_COSE_SIGN1 = 0xd2
 const ALGORITHM = 1
 const X5CHAIN = 33
-/** Of everything but certificates and time stamp: signature, headers and lengths. */
+/** Size of signature, headers and lengths, without certificates and time stamp, in bytes. */
 const FRAME_BYTES = 1_024
 
-/** Asks for a time stamp over bytes, and returns its token; undefined where there is none to be had. */
+/** Requests a time stamp over bytes. Returns its token, or undefined if there is none. */
 export type Stamp = (bytes: Uint8Array) => Promise<Uint8Array | undefined>
 
-/** How many bytes are kept free in the file for the signature, which is padded to them. */
+/** Returns the space to reserve for the signature in the file, in bytes. The signature is padded to this size. */
 export const reservedBytes = ({ chain }: SigningIdentity, stampBytes: number): number =>
   FRAME_BYTES + stampBytes + chain.reduce((sum, { length }) => sum + length, 0)
 
@@ -272,7 +277,10 @@ function signatureOf({ key, algorithm }: SigningIdentity, bytes: Uint8Array): Ui
   )
 }
 
-/** The signature of `claim`, exactly `size` bytes long. Raises an Error when it needs more, and what `stamp` raises. */
+/**
+ * Returns the signature of `claim`, exactly `size` bytes long. Throws an Error if it is longer, and the errors of
+ * `stamp`.
+ */
 export async function signClaim(
   identity: SigningIdentity,
   claim: Uint8Array,
@@ -287,7 +295,7 @@ export async function signClaim(
     ]),
   )
   const signature = signatureOf(identity, encode(['Signature1', header, new Uint8Array(), claim]))
-  // A countersignature over the signature as CBOR has it: C2PA 2.x, 10.3.2.5.
+  // The time stamp covers the CBOR-encoded signature: C2PA 2.x, 10.3.2.5.
   const stamped = encode(['CounterSignature', header, new Uint8Array(), encode(signature)])
   const token = await stamp?.(stamped)
   const tokens = token && { sigTst2: { tstTokens: [{ val: token }] } }
@@ -299,7 +307,10 @@ export async function signClaim(
   return fill(envelope, size)
 }
 
-/** Where the length of the padding takes one byte more itself, a second padding would be needed; then one is found by less. */
+/**
+ * Pads the envelope to `size`. If the length field of the padding grows by a byte, the exact size may need less
+ * padding.
+ */
 function fill(envelope: (padding: number) => Uint8Array, size: number): Uint8Array {
   const bare = envelope(0).length
   for (let padding = size - bare; padding >= 0 && padding > size - bare - 8; padding -= 1) {
@@ -311,12 +322,12 @@ function fill(envelope: (padding: number) => Uint8Array, size: number): Uint8Arr
 
 const SHA256 = sequence(oid('2.16.840.1.101.3.4.2.1'), tagged(0x05))
 const PATIENCE_MS = 10_000
-/** Of a token with its certificates: what is kept free in the file, and read of an answer at most. */
+/** Maximum size of a time stamp token with its certificates, in bytes. This space is reserved in the file. */
 export const STAMP_BYTES = 16_384
-/** Granted, and granted with changes. */
+/** Maximum successful status: granted (0), and granted with changes (1). */
 const GRANTED = 1
 
-/** Asks the authority at `url`; returns its token. Raises an Error when it gives none. */
+/** Requests a time stamp from the authority at `url` and returns its token. Throws an Error if it gives none. */
 export async function askForStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
   const imprint = createHash('sha256').update(bytes).digest()
   const question = sequence(
