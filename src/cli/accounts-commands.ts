@@ -1,4 +1,4 @@
-/** The commands `admin`, `sessions`, `grant` and `api-key`. */
+/** Commands `admin`, `sessions`, `grant` and `api-key`. */
 import type { Command } from 'commander'
 import { formatAmount } from '../shared/money.ts'
 import { command, nameOptions } from './command.ts'

@@ -1,4 +1,4 @@
-/** The commands `check` and `repair`. */
+/** Commands `check` and `repair`. */
 import type { Command } from 'commander'
 import type { Database } from '../db/database-types.ts'
 import type { Finding } from '../db/invariants/invariant.ts'
@@ -7,10 +7,10 @@ import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
 import { withChain, withInfrastructure } from './with-infrastructure.ts'
 
-/** Maximum number of printed rows that violate one invariant. */
+/** Maximum number of printed rows per violated invariant. */
 const SHOWN_ROWS = 20
 
-/** Returns the findings W1 to W4: commits, jobs, items of batch jobs and withdrawals that wait for an operator. */
+/** Returns the findings W1 to W4: commits, jobs, batch job items and withdrawals that wait for an operator. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
   const { findWaiting } = await import('../chain/relay/commit-signer.sql.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
@@ -47,7 +47,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   ]
 }
 
-/** Returns no findings if no commit was ever sent to a chain. Then the chain is not started. */
+/** Checks the chain. Returns no findings, and does not start the chain, if no commit was ever sent to it. */
 async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
   const { database, config } = infrastructure
   const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
@@ -67,7 +67,7 @@ async function checkAll(infrastructure: Infrastructure): Promise<Finding[]> {
   const { database, config } = infrastructure
   const { checkTables } = await import('../db/invariants/check-invariants.ts')
   const tables = await checkTables(database)
-  // All other checks need the tables.
+  // All other checks need complete tables.
   if (tables.rows.length > 0) return [tables]
   const { checkInvariants } = await import('../db/invariants/check-invariants.ts')
   const { checkOwners, checkSealed } = await import('../keys/check-keys.ts')

@@ -1,4 +1,4 @@
-/** The commands `coins` and `deposits`. */
+/** Commands `coins` and `deposits`. */
 import type { Command } from 'commander'
 import type { ComparedAddress, Comparison } from '../modules/coins/treasury/compare-coins.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
@@ -15,9 +15,9 @@ interface CoinsFlags {
 
 interface Outcome {
   comparison: Comparison
-  /** Number of imported transactions. Null if nothing was imported. */
+  /** Number of imported transactions, or null if nothing was imported. */
   imported: number | null
-  /** True if the database changed during the comparison, so that nothing was imported. */
+  /** True if the database changed during the comparison. Then nothing was imported. */
   isChanged: boolean
 }
 
@@ -173,7 +173,7 @@ async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags
   return withInfrastructure(async (infrastructure) => {
     const { database, config } = infrastructure
     const findAccount = createFindAccount({ database, verifiesAddresses: config.emailVerification !== 'off' })
-    // An ID also finds a deleted account: its last sweep may have moved the coins to the treasury.
+    // An ID also finds a deleted account, whose last treasury sweep may have moved the coins.
     const userId = fromId(input.userId, 'user')?.uuid ?? (await findAccount(input.userId))
     if (userId === undefined) throw notFound('User')
     return withChain(infrastructure, async ({ registry }) => {

@@ -1,4 +1,4 @@
-/** Definition of commands, their help and the parsing of their options. */
+/** Defines commands with their help, and parses their options. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { readInt } from '../db/sql.ts'
 import { DomainError } from '../shared/errors.ts'
@@ -8,7 +8,7 @@ const helpTexts = new WeakMap<Command, { examples: readonly string[]; notes: str
 /** Returns the examples and notes of a command's help. */
 export const helpTextOf = (command: Command) => helpTexts.get(command) ?? { examples: [], notes: '' }
 
-/** Adds a subcommand. `examples`: whole command lines. `notes`: further text below the examples. */
+/** Adds a subcommand. `examples`: complete command lines. `notes`: text below the examples. */
 export function command(
   parent: Command,
   name: string,
@@ -23,7 +23,7 @@ export function command(
   return added.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}${below}`)
 }
 
-/** Returns all commands that do something, with their full names, such as `keys rotate`. Groups have no examples. */
+/** Returns all executable commands with their full names, such as `keys rotate`. Command groups have no examples. */
 export function leavesOf(parent: Command, prefix = ''): { name: string; command: Command }[] {
   return parent.commands.flatMap((each) => {
     const name = `${prefix}${each.name()}`
@@ -45,7 +45,10 @@ export const transactionHash = (text: string): string => {
   return text.toLowerCase()
 }
 
-/** Returns an error handler that names options instead of input fields in validation errors. `options`: field → option. */
+/**
+ * Returns an error handler that replaces input fields by option names in validation errors. `options` maps fields to
+ * options.
+ */
 export const nameOptions =
   (options: Readonly<Record<string, string>>) =>
   (error: unknown): never => {

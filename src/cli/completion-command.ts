@@ -1,11 +1,11 @@
-/** The command `completion`. */
+/** Command `completion`. */
 import { Argument, type Command } from 'commander'
 import { command } from './command.ts'
 import { print } from './terminal.ts'
 
-/** Words that can follow a command. */
+/** A command with the words that can follow it. */
 interface Node {
-  /** Full name of the command, such as `keys rotate`. Empty for the program. */
+  /** Full name of the command, such as `keys rotate`. Empty for the program itself. */
   path: string
   commands: { name: string; description: string }[]
   options: { name: string; description: string; values: readonly string[] }[]
@@ -26,23 +26,23 @@ function nodesOf(parent: Command, path = ''): Node[] {
   return [{ path, commands, options }, ...below]
 }
 
-/** Quotes a text for all three shells. */
+/** Quotes a text for bash, zsh and fish. */
 const quote = (text: string) => `'${text.replaceAll("'", `'"'"'`)}'`
 
-/** Returns the word and the position from which it leads to this command: `keys|rotate`. */
+/** Returns the shell pattern that leads to a command: the parent's path and the last word, such as `keys|rotate`. */
 const stepTo = (path: string) => {
   const words = path.split(' ')
   return quote(`${words.slice(0, -1).join(' ')}|${words.at(-1)}`)
 }
 
-/** Cases of bash and zsh that follow the words of a command line. */
+/** Returns the `case` branches of bash and zsh that follow the words of a command line. */
 const stepCases = (nodes: readonly Node[]) =>
   nodes
     .filter(({ path }) => path)
     .map(({ path }) => `      ${stepTo(path)}) at=${quote(path)} ;;`)
     .join('\n')
 
-/** Cases of bash and zsh that complete the value of an option. */
+/** Returns the `case` branches of bash and zsh that complete the value of an option. */
 const valueCases = (nodes: readonly Node[], variable: string) =>
   nodes
     .flatMap(({ path, options }) =>

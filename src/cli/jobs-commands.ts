@@ -1,19 +1,19 @@
-/** The commands `jobs` and `relay`. */
+/** Commands `jobs` and `relay`. */
 import type { Command } from 'commander'
 import { command } from './command.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
 import { withDatabase } from './with-infrastructure.ts'
 
 interface JobsFlags {
-  /** True: all jobs. */
+  /** A job ID, or true for all jobs. */
   retry?: true | string
   json?: true
 }
 
-/** Maximum number of dead letters and of failures that are listed. */
+/** Maximum number of listed dead letters and failures. */
 const LISTED = 100
 
-/** Returns the UUID of a job from its public ID or its UUID. Throws a usage error. */
+/** Returns a job's UUID from its public ID or UUID. Throws a usage error. */
 async function jobUuid(given: string): Promise<string> {
   const { fromId, UUID } = await import('../shared/ids.ts')
   const id = given.toLowerCase()

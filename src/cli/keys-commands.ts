@@ -1,4 +1,4 @@
-/** The command `keys`. */
+/** Command `keys`. */
 import type { Command } from 'commander'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import { command } from './command.ts'

@@ -1,4 +1,4 @@
-/** The command line. A command loads the service's modules only when it runs, so that help stays fast. */
+/** The command line. Commands load the service's modules on execution, so that help is fast. */
 import { Command, CommanderError, Help } from 'commander'
 import { DomainError } from '../shared/errors.ts'
 import { exitCodeOf } from '../shared/process.ts'
@@ -16,10 +16,10 @@ import { addUsersCommands } from './users-commands.ts'
 import { addProofCommand, addVerifyCommand } from './verify-commands.ts'
 import { addWebhooksCommands } from './webhooks-commands.ts'
 
-/** Width of help if the terminal does not report its width. */
+/** Width of the help text if the terminal does not report its width. */
 const HELP_WIDTH = 80
 
-/** Creates the command line. It can parse one command. */
+/** Creates the command line. It can parse only one command. */
 export function createProgram(version: string): Command {
   const program = new Command('annal')
     .description('Runs and inspects an Annal installation. Reads the same environment variables as the server.')
@@ -84,7 +84,7 @@ Results go to stdout, messages to stderr. Exit codes: 0 success, 1 problem, 2 wr
   return program
 }
 
-/** Returns the problems of invalid input, one line each. */
+/** Returns the problems of an invalid input, one per line. */
 function listProblems({ message, details }: DomainError): string {
   if (details === undefined || typeof details === 'string' || Array.isArray(details)) return message
   return Object.entries(details)
@@ -97,7 +97,7 @@ function explain(error: unknown): { text: string; code: number } {
     return { text: error instanceof Error ? error.message : String(error), code: exitCodeOf(error) }
   const { code, cause, message, details } = error
   if (code === 'VALIDATION_FAILED') return { text: listProblems(error), code: WRONG_USAGE }
-  // Responses of the APIs hide the cause of an outage. Operators see it.
+  // API responses hide the cause of an outage, but operators need it.
   const hasCause = code === 'UNAVAILABLE' && cause instanceof Error && cause.message !== ''
   const lines = [message, ...(hasCause ? [cause.message] : []), ...(details ? [JSON.stringify(details, null, 2)] : [])]
   return { text: lines.join('\n'), code: FAILURE }
@@ -105,7 +105,7 @@ function explain(error: unknown): { text: string; code: number } {
 
 function reportError(error: unknown): number {
   if (error instanceof CommanderError) {
-    // commander throws for help and version, too, with exit code 0. It has already written its own messages.
+    // commander also throws after help and version, with exit code 0. It has already printed its own messages.
     if (error.code.startsWith('annal.')) report(red(error.message))
     return error.exitCode === 0 ? 0 : WRONG_USAGE
   }
@@ -114,7 +114,7 @@ function reportError(error: unknown): number {
   return code
 }
 
-/** Runs `annal <args>`. Returns the exit code. Reports all errors at the terminal. */
+/** Runs `annal <args>` and returns the exit code. Prints all errors. */
 export const run = (args: readonly string[], version: string, given: Terminal): Promise<number> =>
   runAtTerminal(given, async () => {
     try {

@@ -1,15 +1,18 @@
-/** Progress of long work: a bar with rate and remaining time at a terminal, else a line every ten seconds. */
+/**
+ * Progress of a long operation. A terminal shows a bar with rate and remaining time. Otherwise, a line is printed
+ * every ten seconds.
+ */
 import { report, terminal } from './terminal.ts'
 
 const BAR_WIDTH = 24
-/** Milliseconds between two updates. */
+/** Milliseconds between two updates of the bar. */
 const BAR_EVERY_MS = 100
 const LINE_EVERY_MS = 10_000
 
 export interface Progress {
-  /** `total` may grow. */
+  /** Updates the progress. `total` may grow. */
   update(done: number, total: number): void
-  /** Reports a message above the bar. */
+  /** Prints a message above the bar. */
   report(text: string): void
   end(): void
 }
@@ -20,11 +23,11 @@ const formatSeconds = (seconds: number) => {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
 }
 
-/** Shows the progress of work that starts now. `verb`: what happens to each item, such as "registered". */
+/** Starts a progress display. `verb`: past participle for the items, such as "registered". */
 export function createProgress(verb: string): Progress {
   const { stderr } = terminal()
   const startedAt = performance.now()
-  // Without a terminal, short work prints one line at its end.
+  // Without a terminal, a short operation prints only its last line.
   let updatedAt = stderr.isTTY ? -Infinity : startedAt
   let lastLine = ''
 

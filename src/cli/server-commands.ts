@@ -1,4 +1,4 @@
-/** The commands `serve`, `config`, `migrate` and `gc`. */
+/** Commands `serve`, `config`, `migrate` and `gc`. */
 import type { Command } from 'commander'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printTable, red, report, terminal } from './terminal.ts'
@@ -29,7 +29,7 @@ export function addConfigCommand(program: Command): void {
       const variables = effectiveConfig(terminal().env)
       if (json) printJson(variables.map((variable) => ({ ...variable, value: variable.value ?? null })))
       else printTable(variables.map(({ name, value, doc }) => [name, value === undefined ? '-' : String(value), doc]))
-      // Throws if variables that are valid alone contradict each other.
+      // Throws if individually valid variables contradict each other.
       readConfig(terminal().env)
     })
 }
@@ -65,7 +65,7 @@ export function addMigrateCommands(program: Command): void {
       const { readMigrationStatus } = await import('../db/migrations.ts')
       const { applied, pending } = await withDatabaseUrl((url) => readMigrationStatus(url))
       if (pending.length) fail()
-      // The parent has an option --json, too, and takes it first.
+      // The parent command also has --json and consumes it first.
       if (self.optsWithGlobals().json) return printJson({ applied, pending })
       printTable([
         ['migration', 'applied'],

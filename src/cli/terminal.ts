@@ -10,26 +10,29 @@ import { styleText } from 'node:util'
 import { CommanderError } from 'commander'
 import { systemReason } from '../shared/operator-errors.ts'
 
-/** Exit code of a command that found or met a problem. */
+/** Exit code of a command that found a problem or failed. */
 export const FAILURE = 1
 /** Exit code of a command with wrong arguments. */
 export const WRONG_USAGE = 2
 
-/** Streams, environment and exit code of a command. Tests run commands in their own process with streams of their own. */
+/** Streams, environment and exit code of a command. Tests run commands in their own process with separate streams. */
 export interface Terminal {
-  /** Environment variables. Undefined: those of the process and of a `.env` file. */
+  /** Environment variables. Undefined: use those of the process and of a `.env` file. */
   readonly env: NodeJS.ProcessEnv | undefined
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   exitCode: number
-  /** Message if stdout cannot be written, for output that is shown only once. */
+  /** Message to print if stdout cannot be written. Set for output that is shown only once. */
   messageIfUnread?: string
-  /** Aborts with an InterruptedError to interrupt the command. Undefined: SIGINT and SIGTERM interrupt it. */
+  /** Signal that interrupts the command with an InterruptedError. Undefined: SIGINT and SIGTERM interrupt it. */
   readonly interrupted?: AbortSignal | undefined
 }
 
-/** Writes to an open file, completely or with an error. Node's own stream reports no error when a full disk takes only a part. */
+/**
+ * Returns a stream that writes to an open file completely or fails. Node's own stream reports no error if a full disk
+ * accepts only a part.
+ */
 const fileStream = (fd: number): Writable =>
   new Writable({
     write(bytes: Buffer, _encoding, done) {
@@ -63,7 +66,7 @@ const storage = new AsyncLocalStorage<Terminal>()
 /** Returns the terminal of the running command. */
 export const terminal = (): Terminal => storage.getStore() ?? processTerminal
 
-/** Runs a command at a terminal. */
+/** Runs a command with a terminal. */
 export const runAtTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => storage.run(given, work)
 
 /** Sets the exit code of the command. */
@@ -71,7 +74,7 @@ export const fail = (code = FAILURE): void => {
   terminal().exitCode = code
 }
 
-/** Returns the error of a command with wrong arguments. */
+/** Returns the error for invalid arguments. */
 export const usageError = (message: string) => new CommanderError(WRONG_USAGE, 'annal.usage', message)
 
 /** Writes a line of the result to stdout. */
@@ -81,13 +84,13 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value, n
 /** Writes a message to stderr. */
 export const report = (text: string): void => void terminal().stderr.write(`${text}\n`)
 
-/** Reports `text` if the output that follows cannot be written. */
+/** Sets the message that is printed if the following output cannot be written. */
 export const reportIfUnread = (text: string): void => {
   terminal().messageIfUnread = text
 }
 
 type Style = Parameters<typeof styleText>[0]
-/** Colors are used only on a terminal, and not with NO_COLOR. */
+/** Returns a function that styles text. Colors are used only on a terminal, and not if NO_COLOR is set. */
 const styled =
   (style: Style) =>
   (text: string, stream: Terminal['stderr'] = terminal().stderr) =>
@@ -101,7 +104,7 @@ type Cell = string | number | Date | null | undefined
 
 const formatCell = (cell: Cell) => (cell instanceof Date ? cell.toISOString() : String(cell ?? '-'))
 
-/** Prints rows as a table with aligned columns. Dates are in ISO format. */
+/** Prints rows as a table with aligned columns. Dates use the ISO format. */
 export function printTable(rows: readonly (readonly Cell[])[]): void {
   const texts = rows.map((row) => row.map(formatCell))
   const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]!.length)))
@@ -114,10 +117,10 @@ export function printTable(rows: readonly (readonly Cell[])[]): void {
     )
 }
 
-/** Returns a number with its noun: `1 job`, `2 jobs`. */
+/** Returns a number with its noun, such as `2 jobs`. */
 export const counted = (count: number, noun: string, nouns = `${noun}s`) => `${count} ${count === 1 ? noun : nouns}`
 
-/** The user asked the command to stop. */
+/** The user interrupted the command. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
   constructor() {
@@ -135,7 +138,10 @@ export function interruption(): AbortSignal {
   return controller.signal
 }
 
-/** Asks a question at the terminal. Returns whether the answer is exactly `expected`. False without a terminal. */
+/**
+ * Asks a question at the terminal. Returns true if the answer is exactly `expected`. Returns false without a
+ * terminal.
+ */
 export async function isConfirmed(question: string, expected: string): Promise<boolean> {
   const { stdin, stderr } = terminal()
   if (!stdin.isTTY) return false
@@ -148,7 +154,9 @@ export async function isConfirmed(question: string, expected: string): Promise<b
   }
 }
 
-/** Decodes a password without byte order mark and final line break. Throws a usage error if it is not UTF-8. */
+/**
+ * Decodes a password and removes its byte order mark and final line break. Throws a usage error if it is not UTF-8.
+ */
 function decodePassword(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
@@ -157,7 +165,7 @@ function decodePassword(bytes: Uint8Array): string {
   }
 }
 
-/** Asks for a password twice at the terminal, without showing it. */
+/** Asks twice for a password at the terminal, without showing it. */
 async function askPassword(): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const prompt = createInterface({ input: terminal().stdin, output: nowhere, terminal: true })
@@ -181,8 +189,8 @@ async function askPassword(): Promise<string> {
 }
 
 /**
- * Reads a password from a file, the terminal or standard input. An argument would be visible in the shell's history and to every user of the
- * machine. Throws a usage error.
+ * Reads a password from a file, the terminal or standard input. A command-line argument would be visible in the shell
+ * history and to other users. Throws a usage error.
  */
 export async function readPassword(file: string | undefined): Promise<string> {
   if (file !== undefined && file !== '-') return decodePassword(readFileSync(file))
@@ -197,12 +205,12 @@ const notWritten = (path: string, reason: string, cause?: unknown) =>
 
 const explainFor = (path: string) => (cause: unknown) => {
   const { syscall = '' } = cause as NodeJS.ErrnoException
-  // Other errors come from the content, not from the file.
+  // Other errors come from the content, not from the file system.
   if (!['open', 'write', 'writev', 'fsync', 'link'].includes(syscall)) throw cause
   throw notWritten(path, systemReason(cause), cause)
 }
 
-/** Writes a new file, never an existing one, and returns its size in bytes. Removes the file if an error occurs. */
+/** Writes a new file and returns its size in bytes. Never overwrites a file. Deletes the file after an error. */
 export async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
   const file = await open(path, 'wx').catch(explainFor(path))
   try {
@@ -217,8 +225,8 @@ export async function writeNewFile(path: string, write: (file: FileHandle) => Pr
 }
 
 /**
- * Writes a new file that only its owner can read, and returns its size in bytes. The file gets its name when all of it is on the disk. Until then
- * it is `<path>.part-…`, which stays if the process is killed.
+ * Writes a new file that only its owner can read, and returns its size in bytes. The file gets its final name when it
+ * is completely on disk. Until then it is named `<path>.part-…`, and it remains if the process is killed.
  */
 export async function writePrivateFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
   if (await lstat(path).catch(() => undefined)) throw notWritten(path, 'the path exists')

@@ -1,4 +1,4 @@
-/** The command `users`. */
+/** Command `users`. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
@@ -55,7 +55,7 @@ async function setLock(operation: 'lock' | 'unlock', userId: string, { reason, j
   report(lockedAt ? `${id} is locked since ${lockedAt.toISOString()}.` : `${id} is not locked.`)
 }
 
-/** Number of characters that an export writes at once. */
+/** Size of a written chunk of an export, in characters. */
 const CHUNK = 65_536
 
 async function* joinChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {

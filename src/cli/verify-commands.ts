@@ -1,4 +1,4 @@
-/** The commands `verify` and `proof`. */
+/** Commands `verify` and `proof`. */
 import type { Command } from 'commander'
 import type { ChainNode } from '../../packages/verify/src/chain-node.ts'
 import type { FileSource } from '../../packages/verify/src/sources.ts'
@@ -20,14 +20,14 @@ interface VerifyFlags extends SourceFlags {
   json?: true
 }
 
-/** Sources of a history. */
+/** Data sources for the verification of a history. */
 interface Sources {
   nodes: [ChainNode, ...ChainNode[]]
   registry: string
   files: FileSource
   /** Accounts whose commits count. Undefined for foreign sources. */
   recorders?: string[]
-  /** Returns a reader of the trees of an asset, which refuses files of other assets. */
+  /** Returns a reader of an asset's trees. It rejects files of other assets. */
   treesOf(nid: string): FileSource['block']
 }
 
@@ -70,7 +70,10 @@ async function withLocalSources<T>(work: (sources: Sources) => Promise<T>): Prom
   )
 }
 
-/** Calls `work` with the sources that three options name, which need no trust in Annal, or else with those of this installation. */
+/**
+ * Calls `work` with data sources. Three options select independent sources, which require no trust in Annal. Default:
+ * the sources of this installation.
+ */
 async function withSources<T>(
   { rpc = [], registry, gateway }: SourceFlags,
   work: (sources: Sources) => Promise<T>,

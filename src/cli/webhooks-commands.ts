@@ -1,4 +1,4 @@
-/** The command `webhooks`. */
+/** Command `webhooks`. */
 import { type Command, Option } from 'commander'
 import type { DeliveryFilter } from '../modules/webhooks/delivery-service.ts'
 import type { Services } from '../services-context.ts'
@@ -76,7 +76,7 @@ async function findFailed({ deliveries }: Services, flags: FilterFlags): Promise
 
 interface Replayed {
   id: string
-  /** Reason why the delivery is not sent again. Null if it is. */
+  /** Reason why the delivery is not sent again, or null if it is. */
   refusal: string | null
 }
 

@@ -1,4 +1,7 @@
-/** Opens what a command needs, and closes it after the command. Modules are loaded when needed, so that help and usage errors are fast. */
+/**
+ * Opens the parts that a command needs, and closes them afterwards. Modules are loaded on demand, so that help and
+ * usage errors are fast.
+ */
 import type { Coins } from '../chain/chain-types.ts'
 import type { ConnectedDatabase } from '../db/database.ts'
 import type { Infrastructure } from '../infrastructure.ts'
@@ -6,7 +9,7 @@ import type { OpenChain } from '../open-chain.ts'
 import type { ServiceLayer } from '../services.ts'
 import { red, report, terminal } from './terminal.ts'
 
-/** The operator, as the caller of use cases. */
+/** The operator as the caller of use cases. */
 export const operator = { kind: 'system' } as const
 /** Idempotency context of a command without an idempotency key. */
 export const withoutKey = () => ({ key: undefined, replayed: false })
@@ -19,8 +22,9 @@ async function readConfigAndLog() {
 }
 
 /**
- * Calls `work` with the parts of this installation. Uses the embedded database of a running service, or starts it. Does not migrate the database.
- * `load`: loads modules that `work` needs, before the database starts to watch for standstills. Throws if the database does not fit this version.
+ * Calls `work` with the infrastructure of this installation. Uses the embedded database of a running service, or
+ * starts it. Does not migrate the database. `load`: loads the modules of `work` before the database starts its stall
+ * detection. Throws if the database does not match this version.
  */
 export async function withInfrastructure<T>(
   work: (infrastructure: Infrastructure) => Promise<T>,
@@ -39,8 +43,8 @@ export async function withInfrastructure<T>(
 }
 
 /**
- * Calls `work` with the connection URL of the database and the data folder. Starts the embedded database if none runs. Does not check the tables.
- * Throws ConfigError.
+ * Calls `work` with the connection URL of the database and the data folder. Starts the embedded database if it is not
+ * running. Does not check the tables. Throws ConfigError.
  */
 export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string) => Promise<T>): Promise<T> {
   const { config, log } = await readConfigAndLog()
@@ -60,7 +64,10 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
   }
 }
 
-/** Calls `work` with the database only, which opens faster than all parts. Throws as `withInfrastructure` does. */
+/**
+ * Calls `work` with only the database, which opens faster than the whole infrastructure. Throws the same errors as
+ * `withInfrastructure`.
+ */
 export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T>): Promise<T> =>
   withDatabaseUrl(async (url) => {
     const { config, log } = await readConfigAndLog()
@@ -76,7 +83,7 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
     }
   })
 
-/** Returns the URL of a server with this configuration, for callers on this machine. */
+/** Returns the local URL of a server with this configuration. */
 export function localUrl({ host, port }: { host: string; port: number }): string {
   const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
@@ -84,7 +91,7 @@ export function localUrl({ host, port }: { host: string; port: number }): string
 
 const publicUrlOf = ({ config }: Infrastructure) => config.publicUrl ?? `http://localhost:${config.port}`
 
-/** Calls `work` with a connection to the chain. Starts the embedded chain if none runs. */
+/** Calls `work` with a connection to the chain. Starts the embedded chain if it is not running. */
 export async function withChain<T>(infrastructure: Infrastructure, work: (chain: OpenChain) => Promise<T>): Promise<T> {
   const { openChain } = await import('../open-chain.ts')
   const chain = await openChain(infrastructure, publicUrlOf(infrastructure))
@@ -99,12 +106,12 @@ const loadServices = () => import('../services.ts')
 
 async function openServices(infrastructure: Infrastructure, coins: Coins): Promise<ServiceLayer> {
   const { createServices } = await loadServices()
-  // The relay of the server finds new commits when it polls.
+  // The server's relay finds new commits by polling.
   const relay = { wake() {} }
   return createServices({ ...infrastructure, relay, coins, publicUrl: publicUrlOf(infrastructure) })
 }
 
-/** Calls `work` with the services of this installation. Throws as `withInfrastructure` does. */
+/** Calls `work` with the services of this installation. Throws the same errors as `withInfrastructure`. */
 export const withServices = <T>(
   work: (layer: ServiceLayer, infrastructure: Infrastructure) => Promise<T>,
 ): Promise<T> =>
@@ -113,7 +120,7 @@ export const withServices = <T>(
     return work(await openServices(infrastructure, noCoins), infrastructure)
   }, loadServices)
 
-/** Throws WrongChainError. Only warns if the chain does not answer. */
+/** Throws WrongChainError. If the chain does not respond, only prints a warning. */
 async function checkChainId({ registry }: OpenChain): Promise<void> {
   const { WrongChainError } = await import('../chain/registry/registry.ts')
   await registry.readChainId().catch((error: unknown) => {
@@ -123,8 +130,9 @@ async function checkChainId({ registry }: OpenChain): Promise<void> {
 }
 
 /**
- * Calls `work` with services that see all keys and the coins on the chain, as the deletion of an account needs them. Throws as `withInfrastructure`
- * does, and if the vault lacks keys or the chain is another one. If the chain does not answer, services use the balances in the database.
+ * Calls `work` with services that access all keys and the coins on the chain, which the deletion of an account
+ * requires. If the chain does not respond, services use the balances in the database. Throws the same errors as
+ * `withInfrastructure`. Also throws if the vault lacks keys or the chain is another one.
  */
 export const withKeysAndCoins = <T>(
   work: (layer: ServiceLayer, infrastructure: Infrastructure) => Promise<T>,

@@ -24,7 +24,10 @@ async function connectNode(parts: Parts) {
   return { chain, rpc: createRpc({ url: chain.rpcUrl, timeout: RPC_MS }) }
 }
 
-/** The same with the newest block. Throws SkippedError if the node does not answer, which `checkChain` reports. */
+/**
+ * Connects to the configured node and reads the newest block. Throws SkippedError if the node does not respond,
+ * because `checkChain` reports this.
+ */
 async function connectAnsweringNode(parts: Parts) {
   const { chain, rpc } = await connectNode(parts)
   const { isUnavailable } = await import('../../shared/errors.ts')
@@ -34,13 +37,13 @@ async function connectAnsweringNode(parts: Parts) {
   return { chain, rpc, head }
 }
 
-/** Reads a value from the key-value store. Undefined without a database. */
+/** Returns a value of the key-value store. Returns undefined without a database. */
 async function readValue({ database }: Parts, key: string): Promise<string | undefined> {
   const rows = await (await database().catch(() => undefined))?.query(findSetting, { key })
   return rows?.[0]?.value
 }
 
-/** Checks the folder of the embedded chain, without starting the chain. */
+/** Checks the data folder of the embedded chain without starting the chain. */
 async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
   const { dir } = await parts.config()
   const installationId = await readValue(parts, settingKeys.vault)
@@ -68,7 +71,7 @@ function diagnoseChainId(chainId: number, expected: number | undefined, first: s
 
 async function diagnoseHead(rpc: Rpc): Promise<Diagnosis> {
   const head = await readHead(rpc)
-  // Some nodes do not support the method.
+  // Some nodes do not support this method.
   const isSyncing = await rpc.call<unknown>('eth_syncing').catch(() => false)
   if (isSyncing)
     return warning(
@@ -100,7 +103,7 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
   return failure(`There is no registry at ${address}.`, fix)
 }
 
-/** Checks that the node answers, is on the right chain, follows it, and has the registry. */
+/** Checks that the node responds, is on the right chain and synced, and has the registry. */
 export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   if (!(await parts.config()).chain.rpcUrl) return checkEmbeddedChain(parts)
   const { chain, rpc } = await connectNode(parts)
@@ -117,7 +120,7 @@ export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   }
 }
 
-/** Gas of a commit before the first one is final: that of the contract, rounded up. */
+/** Gas per commit until the first commit is final: the contract's gas use, rounded up. */
 const DEFAULT_COMMIT_GAS = 120_000n
 const FEW_COMMITS = 1_000n
 
@@ -154,7 +157,7 @@ export async function checkRelayAccounts(parts: Parts): Promise<Diagnosis[]> {
 
 const LONG_WAIT_MS = 15 * 60_000
 
-/** Checks the commits on their way to the chain. */
+/** Checks the commits that are not final yet. */
 export async function checkRelay(parts: Parts): Promise<Diagnosis[]> {
   const database = await parts.database()
   const { countByStatus, findWaiting } = await import('../../chain/relay/commit-signer.sql.ts')
@@ -181,7 +184,7 @@ export async function checkRelay(parts: Parts): Promise<Diagnosis[]> {
   return diagnoses
 }
 
-/** Checks that the chain reports final blocks if deposits need them, and that the configured token exists. */
+/** Checks that the chain reports finalized blocks if deposits need them, and that the configured token exists. */
 export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
   const { chain, rpc, head } = await connectAnsweringNode(parts)
   const { depositConfirmations, tokenAddress } = chain
@@ -213,7 +216,7 @@ export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
   return diagnoses
 }
 
-/** Checks the balance of the treasury, and that no coins are at a previous treasury. */
+/** Checks the balance of the treasury, and that no previous treasury has coins. */
 export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
   const { chain, rpc } = await connectAnsweringNode(parts)
   const { dir, keys } = await parts.config()

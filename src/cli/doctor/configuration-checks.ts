@@ -30,7 +30,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Returns whether the host of a URL is this machine, so that no network carries the traffic. */
+/** Returns true if a host is this machine, so that the traffic stays on it. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const family = isIP(name)
@@ -38,18 +38,20 @@ export function isLoopback(host: string): boolean {
   return loopback.check(name, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Returns the hosts and socket folders of a URL. */
+/** Returns the hosts and socket folders in a URL. */
 function hostsOf(url: string): string[] {
   if (/^postgres(ql)?:\/\//.test(url)) {
     const { hostname, searchParams } = parseDatabaseUrl(url)
     return [searchParams.get('host') ?? hostname]
   }
   const { protocol, hostname } = new URL(url)
-  // The chain's socket is on this machine.
+  // An IPC socket is on this machine.
   return protocol === 'ipc:' ? [] : [hostname]
 }
 
-/** Returns whether a URL has credentials in its authority or query. Web servers use a user name alone as a token. */
+/**
+ * Returns true if a URL contains credentials in its authority or query. With HTTP, a user name alone may be a token.
+ */
 function hasCredentials(url: string): boolean {
   const [authority = ''] = url.slice(url.indexOf('://') + 3).split(/[/?#]/, 1)
   const userInfo = authority.slice(0, Math.max(authority.lastIndexOf('@'), 0))
@@ -58,7 +60,10 @@ function hasCredentials(url: string): boolean {
   return /[?&](?:ssl)?password=./i.test(url)
 }
 
-/** Returns whether the value of a secret variable is a secret. A URL of this machine without credentials is not a secret. */
+/**
+ * Returns true if the value of a secret variable is really a secret. A URL of this machine without credentials is
+ * not.
+ */
 function isSecret(value: string): boolean {
   if (!/^[a-z]+:\//i.test(value)) return true
   try {
@@ -124,7 +129,7 @@ export async function checkPublicUrl({ config }: Parts): Promise<Diagnosis[]> {
   return diagnoses.length ? diagnoses : [ok(`Links start with ${publicUrl}.`)]
 }
 
-/** Returns whether addresses and CIDRs together contain every IPv4 address, or every IPv6 address. */
+/** Returns true if the addresses and CIDR ranges together cover all IPv4 addresses, or all IPv6 addresses. */
 function coversAllAddresses(networks: readonly string[]): boolean {
   return ['ipv4', 'ipv6'].some((kind) => {
     const prefixes = networks
@@ -171,7 +176,7 @@ export async function checkExposure({ config, env }: Parts): Promise<Diagnosis[]
   return diagnoses.length ? diagnoses : [ok('No setting is unsafe.')]
 }
 
-/** First version that can run TypeScript sources. */
+/** First Node version that runs TypeScript sources. */
 const OLDEST_NODE = [22, 18] as const
 const TESTED_NODE = 24
 
@@ -221,7 +226,7 @@ const FEW_INODES = 20_000
 /** Returns the path, or its nearest parent folder that exists. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
-/** Returns the data folder, and the folders in it that are on other disks. */
+/** Returns the data folder, and its subfolders on other disks. */
 function foldersByDisk(dir: string): string[] {
   const isFolder = statSync(dir, { throwIfNoEntry: false })?.isDirectory()
   const inside = isFolder ? readdirSync(dir).map((name) => join(dir, name)) : []
@@ -249,7 +254,7 @@ export async function checkDisk({ config }: Parts): Promise<Diagnosis[]> {
   )
 }
 
-/** Checks that other users cannot read files, mails and keys. */
+/** Checks that other users of the machine cannot read files, mails and keys. */
 export async function checkFolders({ config }: Parts): Promise<Diagnosis[]> {
   const { dir } = await config()
   if (existsSync(dir) && !statSync(dir).isDirectory())

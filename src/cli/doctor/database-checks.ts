@@ -1,4 +1,4 @@
-/** Checks of the database and of the background work in it. */
+/** Checks of the database and its background work. */
 import type { ConnectedDatabase } from '../../db/database.ts'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { counted } from '../terminal.ts'
@@ -31,7 +31,7 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
   }
 }
 
-/** Checks that the tables fit this version. */
+/** Checks that the tables match this version. */
 export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const url = await parts.openDatabaseUrl()
   const { assertOwnSessions } = await import('../../db/session-settings.ts')
@@ -50,7 +50,7 @@ export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
 }
 
 const OLDEST_SERVER = 180_000
-/** Share of the server's connections from which on they are scarce. */
+/** Share of used connections from which the check warns. */
 const CROWDED = 0.8
 
 /** Checks version, durability and connections of the database server. */
@@ -111,11 +111,11 @@ export async function checkReplication(parts: Parts): Promise<Diagnosis[]> {
 }
 
 const SKEW_WARNING_MS = 1_000
-/** Above it, links to files and Kubo's garbage collection fail. */
+/** Clock difference above which the check fails. Signed links and Kubo's garbage collection fail then. */
 const SKEW_FAILURE_MS = 300_000
 
 async function measureSkew({ query }: ConnectedDatabase): Promise<number> {
-  // The first query opens a connection.
+  // The first query opens a connection, which would distort the measurement.
   await query(readClock)
   const before = Date.now()
   const [clock] = await query(readClock)
@@ -151,7 +151,7 @@ export async function checkBackups(parts: Parts): Promise<Diagnosis[]> {
   return [age > OLD_ARCHIVE_MS ? warning(finding, 'Set archive_timeout, and check archive_command.') : ok(finding)]
 }
 
-/** Checks that each role has a process. */
+/** Checks that each role has a live process. */
 export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
   const { readProcesses, rolesWithout } = await import('../../db/heartbeat.ts')
   const processes = await readProcesses(await parts.database())
@@ -195,7 +195,7 @@ export async function checkJobs(parts: Parts): Promise<Diagnosis[]> {
 
 const LISTED = 100
 
-/** Checks that no item of a batch job fails. */
+/** Checks for failing items of batch jobs. */
 export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
   const database = await parts.database()
   const { findSetbacks } = await import('../../jobs/recorded-failures.sql.ts')
@@ -208,7 +208,7 @@ export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
   return [failure(finding, 'List them with `annal jobs`. docs/operations.md describes each batch job.')]
 }
 
-/** Checks that no withdrawal waits for coins of the treasury. */
+/** Checks for withdrawals that wait for coins in the treasury. */
 export async function checkWithdrawals(parts: Parts): Promise<Diagnosis[]> {
   const { countDueWithdrawals } = await import('../../modules/coins/withdrawals.sql.ts')
   const [due] = await (await parts.database()).query(countDueWithdrawals)

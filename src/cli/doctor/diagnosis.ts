@@ -1,18 +1,18 @@
-/** Results of the checks of `annal doctor`, and the parts that they examine. */
+/** Results of the checks of `annal doctor`, and access to the checked parts. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { ConnectedDatabase } from '../../db/database.ts'
 import type { Log } from '../../shared/log.ts'
 
-/** `skipped`: the check needs something that another check reports as missing. */
+/** State of a check. `skipped`: the check depends on something that another check reports as missing. */
 export type State = 'ok' | 'info' | 'warning' | 'error' | 'skipped'
 
 export interface Diagnosis {
   state: State
-  /** What the check found, in sentences. */
+  /** Result, in sentences. */
   finding: string
-  /** What to do about it. */
+  /** Instructions to fix the problem. */
   fix?: string
 }
 
@@ -21,7 +21,7 @@ export const info = (finding: string, fix?: string): Diagnosis => ({ state: 'inf
 export const warning = (finding: string, fix: string): Diagnosis => ({ state: 'warning', finding, fix })
 export const failure = (finding: string, fix: string): Diagnosis => ({ state: 'error', finding, fix })
 
-/** Thrown by a check that cannot run because of a problem that another check reports. */
+/** Error of a check that cannot run because of a problem that another check reports. */
 export class SkippedError extends Error {
   override readonly name = 'SkippedError'
 }
@@ -30,14 +30,14 @@ export const messageOf = (error: unknown) => (error instanceof Error ? error.mes
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
-/** Formats a number of bytes: `1.5 GB`. */
+/** Formats a number of bytes, such as `1.5 GB`. */
 export function formatBytes(amount: number): string {
   const power = amount < 1 ? 0 : Math.min(Math.floor(Math.log10(amount) / 3), UNITS.length - 1)
   const value = amount / 1000 ** power
   return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${UNITS[power]}`
 }
 
-/** Formats a duration: `3 minutes`. */
+/** Formats a duration, such as `3 minutes`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.abs(milliseconds) / 1000
   const format = (amount: number, unit: string) => `${amount.toFixed(0)} ${unit}${Math.round(amount) === 1 ? '' : 's'}`
@@ -47,19 +47,22 @@ export function formatDuration(milliseconds: number): string {
   return seconds < 172_800 ? format(seconds / 3_600, 'hour') : format(seconds / 86_400, 'day')
 }
 
-/** Parts of the installation. Each is opened on first use, and nothing is created. */
+/** Parts of the installation. Each is opened on first use. Nothing is created. */
 export interface Parts {
   /** Version of this command. */
   readonly version: string
-  /** Environment variables. Undefined: those of the process. */
+  /** Environment variables. Undefined: use those of the process. */
   readonly env: NodeJS.ProcessEnv | undefined
-  /** Throws ConfigError. */
+  /** Reads the configuration. Throws ConfigError. */
   readConfig(): Promise<Config>
-  /** Throws SkippedError if the configuration is invalid. */
+  /** Returns the configuration. Throws SkippedError if it is invalid. */
   config(): Promise<Config>
-  /** Returns the connection URL of the database, without a pooler. Throws SkippedError if there is no database yet. */
+  /** Returns the direct connection URL of the database. Throws SkippedError if there is no database yet. */
   openDatabaseUrl(): Promise<string>
-  /** Throws SkippedError if there is no database, it does not answer, or it is not migrated. */
+  /**
+   * Returns the database client. Throws SkippedError if the database is missing, does not respond, or is not
+   * migrated.
+   */
   database(): Promise<ConnectedDatabase>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The command `doctor`. */
+/** Command `doctor`. */
 import type { Command } from 'commander'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { command } from '../command.ts'
@@ -7,17 +7,17 @@ import * as configuration from './configuration-checks.ts'
 import { createParts, type Diagnosis, failure, messageOf, type Parts, SkippedError, type State } from './diagnosis.ts'
 
 interface Check {
-  /** Throws FixableError, which is reported, and SkippedError. */
+  /** Runs the check. Throws SkippedError, and FixableError, which is reported as a failure. */
   run(parts: Parts): Promise<Diagnosis[]>
-  /** Time limit in milliseconds. */
+  /** Timeout, in milliseconds. */
   timeout?: number
 }
 
 const TIMEOUT_MS = 15_000
-/** Time limit of a check that may start an embedded server. */
+/** Timeout of a check that may start an embedded server, in milliseconds. */
 const START_MS = 70_000
 
-/** Defines a check whose module is loaded when it runs. */
+/** Defines a check whose module is loaded on execution. */
 const lazy = <Module>(load: () => Promise<Module>, select: (module: Module) => Check['run']): Check => ({
   run: async (parts) => select(await load())(parts),
   timeout: START_MS,
@@ -26,7 +26,7 @@ const database = () => import('./database-checks.ts')
 const chain = () => import('./chain-checks.ts')
 const storage = () => import('./storage-checks.ts')
 
-/** All checks, in the order of their output. */
+/** All checks, in output order. */
 export const checks: Record<string, Check> = {
   configuration: { run: configuration.checkConfiguration },
   secrets: { run: configuration.checkSecrets },

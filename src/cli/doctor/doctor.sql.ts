@@ -1,19 +1,19 @@
 /** SQL statements of `annal doctor`. */
 import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../db/sql.ts'
 
-/** Reads version, load and durability settings of the database server. */
+/** Returns version, load and durability settings of the database server. */
 export const readServer = statement(
   'doctor_server',
   {
     columns: {
-      /** Version as a number: 180004. */
+      /** Version number, such as 180004. */
       number: int,
       version: text,
       mostConnections: int,
       connections: int,
       isDurable: boolean,
       mayLoseLast: boolean,
-      /** True if JIT compilation is on. */
+      /** True if JIT compilation is enabled. */
       isCompiling: boolean,
       bytes: bigint,
     },
@@ -27,7 +27,10 @@ export const readServer = statement(
      pg_database_size(current_database()) as bytes`,
 )
 
-/** Reads the standby servers. `synchronous`: number of synchronous ones; null without the privilege to see it. */
+/**
+ * Returns the numbers of standby servers. `synchronous`: number of synchronous ones, or null without the required
+ * privilege.
+ */
 export const readReplication = statement(
   'doctor_replication',
   { columns: { synchronousCommit: text, waitsForStandbys: boolean, standbys: int, synchronous: orNull(int) } },
@@ -39,7 +42,7 @@ export const readReplication = statement(
 
 export const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
 
-/** Reads the state of write-ahead log archiving. */
+/** Returns the state of write-ahead log (WAL) archiving. */
 export const readArchiver = statement(
   'doctor_archiver',
   {
@@ -70,7 +73,7 @@ export const readWebhooks = statement(
       where webhook_disabled_at is not null and deactivated_at is null) as disabled`,
 )
 
-/** Finds the transaction of the newest final commit. */
+/** Returns the transaction of the newest final commit. */
 export const findNewestFinal = statement(
   'doctor_newest_final',
   { columns: { hash: text } },

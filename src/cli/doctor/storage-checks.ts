@@ -18,7 +18,10 @@ import {
   warning,
 } from './diagnosis.ts'
 
-/** Reports a store of another installation. Returns undefined if it is the right one, or if the database does not answer. */
+/**
+ * Reports a file store of another installation. Returns undefined if the store is the right one, or if the database
+ * does not respond.
+ */
 async function diagnoseOwner(parts: Parts, store: OwnedStore): Promise<Diagnosis | undefined> {
   const database = await parts.database().catch(() => undefined)
   if (!database) return undefined
@@ -47,10 +50,10 @@ export async function checkFiles(parts: Parts): Promise<Diagnosis[]> {
   return [failure(`Cannot write files in ${folder}.`, 'Check its owner and permissions, and the disk.')]
 }
 
-/** Checks that Kubo answers, syncs blocks to its disk, and serves private files to nobody. */
+/** Checks that Kubo responds, syncs blocks to disk, and does not serve private files. */
 async function checkKubo(url: string): Promise<Diagnosis[]> {
   const { countServed, createKuboContentStore, keepsUnsynced } = await import('../../files/kubo-store.ts')
-  // The URL may contain a password.
+  // The URL may contain a password, so only the host is shown.
   const { host } = new URL(url)
   if (!(await createKuboContentStore({ url }).isReachable())) {
     const fix = 'Start Kubo, or set IPFS_API_URL to the address of its RPC API (port 5001), not of its gateway.'
@@ -102,7 +105,7 @@ async function checkBucket(parts: Parts, options: S3BucketOptions): Promise<Diag
   return diagnoses
 }
 
-/** Reports a connection to the mail server that others can read. Returns undefined if it is encrypted. */
+/** Reports an unencrypted connection to the mail server. Returns undefined if it is encrypted. */
 function diagnoseEncryption(
   smtpUrl: string,
   isEncrypted: boolean | undefined,
@@ -125,7 +128,7 @@ function diagnoseEncryption(
   return diagnose(finding, fix)
 }
 
-/** Checks that the mail server accepts mail, that the connection is encrypted, and that the sender is valid. */
+/** Checks that the mail server accepts mails from the sender over an encrypted connection. */
 export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
   const { mail, dir, production } = await config()
   if (!mail.smtpUrl)
@@ -196,7 +199,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
 
 const SOON_MS = 30 * 86_400_000
 
-/** Checks that key and certificates match, and how long the certificates are valid. */
+/** Checks that key and certificates match, and the validity period of the certificates. */
 export async function checkContentCredentials({ config }: Parts): Promise<Diagnosis[]> {
   const { contentCredentials, dir, production } = await config()
   const { findSigningIdentity } = await import('../../modules/content-credentials/content-credentials.ts')

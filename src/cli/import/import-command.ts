@@ -1,4 +1,4 @@
-/** The command `import`. */
+/** Command `import`. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { command } from '../command.ts'
@@ -31,14 +31,14 @@ interface ImportFlags {
 interface Report {
   account: string
   cost: ImportCost
-  /** Why the import did not start or stopped early. Null if it was completed. */
+  /** Reason why the import did not start or stopped early. Null if it completed. */
   stopped: string | null
   rows: Outcome[]
 }
 
 const MAX_CONCURRENCY = 32
 
-/** Throws a usage error. */
+/** Returns the access token. Throws a usage error. */
 async function readToken(file: string | undefined): Promise<string> {
   const { readAccessToken } = await import('../../config.ts')
   const token = (file === undefined ? readAccessToken(terminal().env) : readTokenFile(file))?.trim()
@@ -54,7 +54,7 @@ function readTokenFile(file: string): string {
   }
 }
 
-/** Throws a usage error. */
+/** Parses an integer option. Throws a usage error. */
 function readCount(flag: string, text: string, max: number): number {
   const count = Number(text)
   if (Number.isInteger(count) && count >= 1 && count <= max) return count
@@ -72,7 +72,7 @@ async function readUrl(url: string | undefined): Promise<string> {
   throw usageError('--url must be an address such as https://annal.example.org.')
 }
 
-/** Runs the steps of an import, each with its own progress. */
+/** Creates a runner for the steps of an import, each with its own progress bar. */
 function createSteps() {
   let progress: Progress | undefined
   return {
@@ -90,7 +90,7 @@ function createSteps() {
   }
 }
 
-/** Throws a usage error, RefusedError or InterruptedError. */
+/** Runs an import. Throws a usage error, RefusedError or InterruptedError. */
 async function runImport(source: string, flags: ImportFlags): Promise<Report> {
   const concurrency = readCount('--concurrency', flags.concurrency, MAX_CONCURRENCY)
   const limit = flags.limit === undefined ? undefined : readCount('--limit', flags.limit, Infinity)
@@ -105,7 +105,7 @@ async function runImport(source: string, flags: ImportFlags): Promise<Report> {
   const account = await server.readUsername()
   const { rows, folder } = await readSource(source, flags.files)
   const files = await steps.step('examined', rows.length, (done) => examineFiles(rows, folder, { done, interrupted }))
-  // The balance is read before the registered files, so that a concurrent import is not counted twice.
+  // Reading the balance before the registered files prevents a concurrent import from being counted twice.
   const quote = await server.quote()
   const registered = await server.findRegistered(new Set(files.valid.map(({ sha256 }) => sha256)))
   const { existing, open } = separate(files.valid, registered)
@@ -187,7 +187,7 @@ A changed file is a new file. Exits with 0 if all files were registered, or on a
     )
     .action(async (source: string, flags: ImportFlags) => {
       const result = await runImport(source, flags)
-      // Files beyond --limit stay pending, which is not a failure.
+      // Files beyond --limit stay pending. This is not a failure.
       if (result.stopped !== null || result.rows.some(({ state }) => state === 'failed')) fail()
       if (flags.json) return printJson(result)
       printReport(result, flags.dryRun === true)

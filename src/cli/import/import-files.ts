@@ -1,4 +1,4 @@
-/** Registers many files with limited concurrency. A repeated import registers and pays for nothing twice. */
+/** Registers many files with limited concurrency. Repeating an import neither registers nor charges twice. */
 import { randomUUID } from 'node:crypto'
 import { statuses } from '../../http/error-status.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
@@ -7,20 +7,23 @@ import { InterruptedError } from '../terminal.ts'
 import { type ImportQuote, type ImportServer, RefusedError } from './server.ts'
 import { forEach, type ImportRow, type InvalidRow } from './source.ts'
 
-/** Result of a row. `existing`: the account had registered the file before, at no cost. `pending`: not registered yet. */
+/**
+ * Result of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered
+ * yet.
+ */
 export type Outcome = { row: number; path: string } & (
   | { state: 'registered' | 'existing'; nid: string }
   | { state: 'failed'; code: string; message: string }
   | { state: 'pending' }
 )
 
-/** Cost of an import and the balance, as decimal strings. */
+/** Cost of an import and the available balance, as decimal strings. */
 export interface ImportCost extends ImportQuote {
   total: string
   missing: string
 }
 
-/** Returns the cost of these files. Equal files cost once. */
+/** Returns the cost of these files. Identical files are charged once. */
 export function costOf({ each, available }: ImportQuote, rows: readonly ImportRow[]): ImportCost {
   const files = new Set(rows.map(({ sha256 }) => sha256)).size
   const total = toUnits(each) * BigInt(files)
@@ -38,7 +41,7 @@ const failed = ({ row, path }: Named, { code, message }: { code: string; message
 
 export const invalid = (row: InvalidRow): Outcome => failed(row, { code: 'not_sent', message: row.problem })
 
-/** Separates files that are registered already. `registered`: nids by SHA-256. */
+/** Separates files that are already registered. `registered` maps SHA-256 hashes to nids. */
 export function separate(rows: readonly ImportRow[], registered: ReadonlyMap<string, string>) {
   const existing = rows.flatMap(({ row, path, sha256 }): Outcome[] => {
     const nid = registered.get(sha256)
@@ -49,10 +52,10 @@ export function separate(rows: readonly ImportRow[], registered: ReadonlyMap<str
 
 interface ImportOptions {
   server: ImportServer
-  /** Maximum cost of one registration. */
+  /** Maximum cost of one registration, as a decimal string. */
   maxCost: string
   concurrency: number
-  /** Receives the number of finished rows. */
+  /** Called with the number of completed rows. */
   done: (count: number) => void
 }
 
@@ -71,13 +74,13 @@ export async function validateRows(
 }
 
 const typeOf = (code: ErrorCode) => statuses[code].type
-/** Errors of a single row. All other errors stop the import. */
+/** Errors that affect a single row. All other errors stop the import. */
 const rowErrors = new Set([
   ...(['DUPLICATE_ASSET', 'INTERNAL', 'PARSE_ERROR', 'PAYLOAD_TOO_LARGE', 'VALIDATION_FAILED'] as const).map(typeOf),
   ...['damaged', 'not_sent'],
 ])
 
-/** Registers rows. `stopped`: why the import stopped before the end, or null. */
+/** Registers rows. `stopped`: reason why the import stopped early, or null. */
 export async function registerRows(
   rows: readonly ImportRow[],
   { server, maxCost, concurrency, done }: ImportOptions,
@@ -87,7 +90,7 @@ export async function registerRows(
 
   async function afterError(row: ImportRow, error: RefusedError): Promise<Outcome> {
     if (error.code === typeOf('DUPLICATE_ASSET')) {
-      // An earlier import may have registered the file without receiving the response.
+      // An interrupted import may have registered the file without receiving the response.
       const nid = (await server.findRegistered(new Set([row.sha256]))).get(row.sha256)
       if (nid !== undefined) return { row: row.row, path: row.path, state: 'existing', nid }
     }

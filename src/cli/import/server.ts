@@ -1,4 +1,6 @@
-/** Client of the REST API for an import, with retries. GraphQL may be limited to trusted documents. */
+/**
+ * Import client for the REST API, with retries. It does not use GraphQL, which may be limited to trusted documents.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,9 +8,9 @@ import { statuses } from '../../http/error-status.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { forEach, type ImportRow } from './source.ts'
 
-/** Time limit of a request, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const REQUEST_MS = 30_000
-/** Time limit of an upload, in milliseconds: the largest file over a slow connection. */
+/** Timeout of an upload, in milliseconds. Long enough for the largest file over a slow connection. */
 const UPLOAD_MS = 30 * 60_000
 const PAGE_SIZE = 1_000
 
@@ -22,12 +24,12 @@ const retryableCodes: ErrorCode[] = [
 ]
 const retryable = new Set(['unreachable', ...retryableCodes.map((code) => statuses[code].type)])
 
-/** An error response of the server, or no response. */
+/** An error response of the server, or a missing response. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
-  /** `error.type` of the REST API, or `unreachable`, `not_annal`, `not_sent`, `damaged`. */
+  /** `error.type` of the REST API, or `unreachable`, `not_annal`, `not_sent` or `damaged`. */
   readonly code: string
-  /** Seconds of the header Retry-After. */
+  /** Value of the header Retry-After, in seconds. */
   readonly retryAfter: number | undefined
 
   constructor(code: string, message: string, retryAfter?: number) {
@@ -41,25 +43,25 @@ export class RefusedError extends Error {
   }
 }
 
-/** Runs a request again until it succeeds or fails permanently. */
+/** Retries a request until it succeeds or fails permanently. */
 export type Retry = <T>(request: () => Promise<T>) => Promise<T>
 
-/** Seconds between attempts. The request fails after the last one. */
+/** Pauses between attempts, in seconds. The request fails after the last one. */
 const PAUSES_SECONDS = [1, 2, 4, 8, 15, 30, 30, 30]
-/** Seconds after a 429 response without Retry-After. */
+/** Pause after a 429 response without Retry-After, in seconds. */
 const THROTTLED_SECONDS = 10
-/** Minimum pause that is reported, in seconds. */
+/** Minimum pause that is reported to the user, in seconds. */
 const REPORTED_SECONDS = 5
 
 /**
- * Returns a function that retries requests. All its requests pause together. It waits for a server that limits the rate as long as the server says.
- * Requests must throw RefusedError. Throws the reason of `interrupted` before a new attempt.
+ * Creates a function that retries requests. All its requests pause together. After a rate limit it waits as long as
+ * the server requests. Requests must throw RefusedError. Throws the reason of `interrupted` before a new attempt.
  */
 export function createRetry(report: (text: string) => void, interrupted: AbortSignal): Retry {
-  /** End of the pause, in milliseconds of `performance.now()`. */
+  /** End of the current pause, in milliseconds of `performance.now()`. */
   let pausedUntil = 0
   let pauses = 0
-  /** Pauses since the last success, without those for the rate limit. */
+  /** Number of pauses since the last success, except those for the rate limit. */
   let failures = 0
 
   async function waitForPause() {
@@ -92,21 +94,24 @@ export function createRetry(report: (text: string) => void, interrupted: AbortSi
         return answer
       } catch (error) {
         if (!(error instanceof RefusedError) || !error.isRetryable) throw error
-        // Concurrent requests fail for the same reason. Only the first one adds a pause.
+        // Concurrent requests fail for the same reason, so only the first one adds a pause.
         if (pauses === pausesBefore) pauseAfter(error)
       }
     }
   }
 }
 
-/** The file changed after it was examined, or cannot be read anymore. */
+/** The file changed after it was examined, or can no longer be read. */
 class ChangedFileError extends Error {
   constructor(cause?: unknown) {
     super('The file changed or disappeared during the import. Run the same command again.', { cause })
   }
 }
 
-/** Yields the content of a file, and its last bytes only if all of it has the expected hash. Throws ChangedFileError. */
+/**
+ * Yields a file's content. Yields the last bytes only if the whole file has the expected hash. Throws
+ * ChangedFileError.
+ */
 async function* readUnchanged({ file, size, sha256 }: ImportRow): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
   let left = size
@@ -133,12 +138,12 @@ const streamOf = (parts: AsyncGenerator<Uint8Array>) =>
     cancel: async () => void (await parts.return(undefined)),
   })
 
-/** Quotes a name as browsers do. */
+/** Quotes a field name like browsers. */
 const quote = (name: string) => `"${name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')}"`
 
 /**
- * Returns body and headers of an upload. Reading the body throws ChangedFileError, so that no complete form is sent. A `FormData` with a file would
- * end the process if the file changes.
+ * Returns the body and headers of an upload. Reading the body throws ChangedFileError, so that an incomplete form is
+ * sent, which the server rejects. A `FormData` with a file would crash the process if the file changes.
  */
 function formOf(row: ImportRow, fields: Record<string, string>) {
   const boundary = `annal-${randomUUID()}`
@@ -160,7 +165,7 @@ function formOf(row: ImportRow, fields: Record<string, string>) {
   return { body: streamOf(parts()), headers, duplex: 'half' } as const
 }
 
-/** Price of a registration, and the balance of the account, as decimal strings. */
+/** Price of a registration, and the account's balance, as decimal strings. */
 export interface ImportQuote {
   each: string
   available: string
@@ -190,14 +195,14 @@ async function readResponse<Body>(response: Response): Promise<Body> {
   }
   const location = response.headers.get('location')
   const redirect = location === null ? '' : ` and redirects to ${location}`
-  // A proxy may respond for a server that is starting.
+  // A proxy may respond while the server starts.
   throw new RefusedError(
     response.status >= 500 ? statuses.UNAVAILABLE.type : 'not_annal',
     `${response.url} responds with status ${response.status}${redirect}, which is not a response of Annal.`,
   )
 }
 
-/** Client of the server, with the token of the account that pays. All methods throw RefusedError. */
+/** Client of the server, with the access token of the paying account. All methods throw RefusedError. */
 export type ImportServer = ReturnType<typeof createImportServer>
 
 export function createImportServer(
@@ -210,7 +215,7 @@ export function createImportServer(
   async function requestOnce<Body>(path: string, init: RequestInit, timeout: number): Promise<Body> {
     const headers = { ...init.headers, authorization: `token ${token}`, accept: 'application/json' }
     const signal = AbortSignal.timeout(timeout)
-    // A redirect would send the token elsewhere, or turn the POST into a GET.
+    // Following a redirect would send the token to another host or change the POST to a GET.
     const sent = fetch(`${url}/api/v3/${path}`, { ...init, headers, redirect: 'manual', signal })
     const response = await sent.catch((error: Error) => {
       const cause = error.cause instanceof Error ? error.cause : error
@@ -239,7 +244,7 @@ export function createImportServer(
       return { each, available }
     },
 
-    /** Returns the nids of the files that the account has already registered, by SHA-256. */
+    /** Returns the nids of the files that the account already registered, by SHA-256. */
     async findRegistered(hashes: ReadonlySet<string>): Promise<Map<string, string>> {
       const found = new Map<string, string>()
       const collect = ({ results }: Page) => {
@@ -247,7 +252,7 @@ export function createImportServer(
         return results.length
       }
       const { count } = await request<Page>('assets/?limit=1')
-      // Reads all pages or searches each file, whichever takes fewer requests.
+      // Reads all pages or searches for each file, whichever needs fewer requests.
       if (count > PAGE_SIZE * (hashes.size - 1)) {
         await forEach(hashes, concurrency, async (hash) => {
           collect(await request<Page>(`assets/?limit=1&proof_hash=${hash}`))
@@ -260,15 +265,18 @@ export function createImportServer(
       return found
     },
 
-    /** Validates the metadata of a row. Returns its first problem. */
+    /** Validates the metadata of a row. Returns the first problem, or undefined. */
     async validate({ fields }: ImportRow): Promise<{ code: string; message: string } | undefined> {
-      // The quote also reports that the file is missing.
+      // A quote also reports the missing file, which is expected here.
       const { errors } = await quote(fields)
       const [problem] = errors.filter(({ field }) => field !== null && field !== 'asset_file')
       return problem && { code: problem.type, message: `${problem.field}: ${problem.message}` }
     },
 
-    /** Registers a file for at most `maxCost` and returns its nid. The same `idempotencyKey` registers and charges once. */
+    /**
+     * Registers a file for at most `maxCost` and returns its nid. Repeating a call with the same `idempotencyKey`
+     * registers and charges once.
+     */
     async register(row: ImportRow, maxCost: string, idempotencyKey: string): Promise<string> {
       const createInit = () => {
         const { headers, ...form } = formOf(row, { ...row.fields, max_cost: maxCost })

@@ -1,4 +1,4 @@
-/** Reads the source of an import, a list or a folder, and examines its files. */
+/** Reads the source of an import, which is a list or a folder, and examines its files. */
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -9,13 +9,15 @@ import { usageError } from '../terminal.ts'
 
 /** A file and its metadata. */
 export interface SourceRow {
-  /** Row of a CSV including the header, line of JSON lines, or position in a folder sorted by name. Starts at 1. */
+  /**
+   * Row of a CSV file including the header, line of a JSON lines file, or position in the sorted folder. Starts at 1.
+   */
   row: number
-  /** Path of the file, as in the source. */
+  /** Path as written in the source. */
   path: string
-  /** Metadata, with the field names of the REST API. */
+  /** Metadata by field name of the REST API. */
   fields: Record<string, string>
-  /** Why the file cannot be registered. */
+  /** Reason why the file cannot be registered. */
   problem?: string
 }
 
@@ -27,18 +29,18 @@ export interface Source {
 
 const FILE_COLUMN = 'file'
 
-/** The character that replaces bytes that are not UTF-8. */
+/** Replacement character for bytes that are not UTF-8. */
 const UNDECODABLE = '\uFFFD'
 const NOT_UTF8 = 'The name is not UTF-8. Rename the file or folder.'
 
-/** Returns the columns that a source may have, without `file`. */
+/** Returns the permitted columns of a source except `file`. */
 async function knownColumns(): Promise<string[]> {
   const { customField, metadataFields, registrationFields } = await import('../../modules/assets/metadata.ts')
   const columns = Object.values({ ...metadataFields, ...registrationFields }).map(({ column }) => column)
   return [...columns, customField.changeName, 'commit_message', 'asset_file_mime_type']
 }
 
-/** Throws a usage error for a missing `file` column, and for unknown and repeated columns. */
+/** Throws a usage error for a missing `file` column and for unknown or repeated columns. */
 async function assertColumns(columns: readonly string[]): Promise<void> {
   const known = await knownColumns()
   const rule = `Fields: ${FILE_COLUMN} (required), ${known.join(', ')}.`
@@ -59,8 +61,8 @@ function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16
 const isValid = (text: string) => isUtf8(Buffer.from(text, 'latin1'))
 
 /**
- * Reads a list without its byte order mark. `rowsOf` splits a text into rows; the first is row 1. Throws a usage error with the number of the
- * first row that is not UTF-8.
+ * Reads a list and removes its byte order mark. `rowsOf` splits a text into rows, starting at 1. Throws a usage error
+ * with the number of the first row that is not valid UTF-8.
  */
 async function readText(path: string, rowsOf: (text: string) => string[][]): Promise<string> {
   const bytes = await readFile(path)
@@ -70,16 +72,19 @@ async function readText(path: string, rowsOf: (text: string) => string[][]): Pro
   } catch {
     if (encoding !== 'utf-8') throw usageError(`${path} is not valid UTF-16. Save it as "CSV UTF-8".`)
   }
-  // Separators and quotes are ASCII, so the rows are the same in Latin-1, in which every byte is a character.
+  // Separators and quotes are ASCII, so Latin-1, which decodes every byte, gives the same rows.
   const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '')
   const row = rowsOf(text).findIndex((cells) => !cells.every(isValid)) + 1
   throw usageError(`${path} is not UTF-8 in row ${row}. Save it as "CSV UTF-8".`)
 }
 
-/** A first line that tells Excel the separator. */
+/** First line that tells Excel the separator. */
 const SEPARATOR_LINE = /^sep=([,;\t])\r?\n/i
 
-/** Splits CSV into rows of cells. The first separator in the header counts for all lines: no field name contains one. */
+/**
+ * Splits CSV into rows of cells. The first separator in the header applies to all lines, because field names contain
+ * none.
+ */
 function csvRows(text: string, parse: typeof import('csv-parse/sync').parse): string[][] {
   const named = SEPARATOR_LINE.exec(text)
   const lines = named ? text.slice(named[0].length) : text
@@ -93,7 +98,7 @@ async function readCsv(path: string): Promise<SourceRow[]> {
   const rowsOf = (text: string) => csvRows(text, parse)
   let rows: string[][]
   try {
-    // An empty line is a row with one empty cell: spreadsheets count it, too.
+    // An empty line is a row with one empty cell, because spreadsheets count it too.
     rows = rowsOf(await readText(path, rowsOf))
   } catch (error) {
     throw error instanceof CsvError ? usageError(`${path} is not CSV: ${error.message}.`) : error
@@ -146,7 +151,10 @@ async function readJsonLines(path: string): Promise<SourceRow[]> {
 const SEPARATOR = Buffer.from(sep)
 const DOT = 0x2e
 
-/** Returns the relative paths of all files in a folder and its subfolders, without hidden ones. Paths are bytes: not every name is UTF-8. */
+/**
+ * Returns the relative paths of all files in a folder and its subfolders, except hidden ones. Paths are bytes,
+ * because a name may not be valid UTF-8.
+ */
 async function filesIn(folder: Buffer): Promise<Buffer[]> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   const files: Buffer[] = []
@@ -159,7 +167,7 @@ async function filesIn(folder: Buffer): Promise<Buffer[]> {
   return files
 }
 
-/** Returns the files of a folder, sorted by name. Links are resolved later. */
+/** Returns the files of a folder, sorted by name. Symbolic links are resolved later. */
 async function readFolder(folder: string): Promise<SourceRow[]> {
   const files = await filesIn(Buffer.from(folder))
   const rows = files.map((path) => ({ path: path.toString(), ...(!isUtf8(path) && { problem: NOT_UTF8 }) }))
@@ -176,8 +184,9 @@ const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
 }
 
 /**
- * Reads a folder or a list: `.csv`, `.tsv`, `.txt`, `.jsonl` or `.ndjson`. `files`: folder of the files in a list, by default that of the list.
- * Throws a usage error for another kind of source, unreadable text and unknown columns.
+ * Reads a folder or a list (`.csv`, `.tsv`, `.txt`, `.jsonl` or `.ndjson`). `files`: folder of the listed files.
+ * Default: the folder of the list. Throws a usage error for other kinds of sources, unreadable text and unknown
+ * columns.
  */
 export async function readSource(source: string, files?: string): Promise<Source> {
   const found = await stat(source).catch(() => undefined)
@@ -193,26 +202,28 @@ export async function readSource(source: string, files?: string): Promise<Source
   return { rows: await read(source), folder }
 }
 
-/** A row whose file can be registered. */
+/** A row with a file that can be registered. */
 export interface ImportRow extends Omit<SourceRow, 'problem'> {
   /** Resolved path of the file. */
   file: string
-  /** Name without folders. */
+  /** File name without folders. */
   fileName: string
-  /** MIME type of the file extension. */
+  /** MIME type, derived from the file extension. */
   type: string
   /** Size in bytes. */
   size: number
-  /** Hash of the content, in hex. */
+  /** SHA-256 of the content, in hexadecimal. */
   sha256: string
 }
 
-/** A row whose file cannot be registered. */
+/** A row with a file that cannot be registered. */
 export interface InvalidRow extends Pick<SourceRow, 'row' | 'path'> {
   problem: string
 }
 
-/** Calls `work` for each item with limited concurrency. Throws the first error, after calls in progress have ended. */
+/**
+ * Calls `work` for each item with limited concurrency. Throws the first error, after the running calls have ended.
+ */
 export async function forEach<Item>(
   items: Iterable<Item>,
   concurrency: number,
@@ -256,15 +267,15 @@ const reasonOf = (path: string, error: unknown) => {
   return (typeof code === 'string' ? reasons[code] : undefined) ?? `Cannot read the file: ${message}.`
 }
 
-/** Returns a path with slashes. A backslash separates folders, as on Windows, unless a file has it in its name. */
+/** Returns a path with slashes. A backslash separates folders, as on Windows, unless a file name contains it. */
 async function withSlashes(path: string, folder: string): Promise<string> {
   const isName = !path.includes('\\') || (await lstat(resolve(folder, path)).catch(() => undefined)) !== undefined
   return isName ? path : path.replaceAll('\\', '/')
 }
 
 /**
- * Returns the file at a path, or its problem. After links are resolved the file must be in the folder: an untrusted list must not select other
- * files that the user of the command can read.
+ * Returns the file at a path, or its problem. The resolved file must be inside the folder. Otherwise, an untrusted
+ * list could select any file that the user can read.
  */
 async function locate(path: string, folder: string): Promise<{ file: string; size: number } | { problem: string }> {
   const { MAX_FILE_BYTES } = await import('../../modules/assets/asset-input.ts')
@@ -290,7 +301,7 @@ async function examine(row: SourceRow, folder: string): Promise<ImportRow | Inva
     const located = await locate(named, folder)
     if ('problem' in located) return { row: number, path, problem: located.problem }
     const { default: mime } = await import('mime')
-    // The name in the source, because the target of a link may have no extension.
+    // The type depends on the name in the source, because a link's target may have no extension.
     const type = mime.getType(named) ?? 'application/octet-stream'
     return {
       row: number,
@@ -308,7 +319,10 @@ async function examine(row: SourceRow, folder: string): Promise<ImportRow | Inva
 
 const CONCURRENCY = 4
 
-/** Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an error for a missing folder. */
+/**
+ * Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an Error for
+ * a missing folder.
+ */
 export async function examineFiles(
   rows: readonly SourceRow[],
   folder: string,
