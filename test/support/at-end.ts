@@ -2,7 +2,7 @@
 
 const endings: (() => unknown)[] = []
 
-/** Cleanup functions, run in reverse order. Tests and hooks may add some; Vitest ignores an `afterAll` called there. */
+/** Registers a cleanup function. They run in reverse order. Use it inside tests and hooks, where Vitest ignores `afterAll`. */
 export const atEnd = (work: () => unknown): void => void endings.push(work)
 
 /** Runs all cleanup functions, even if one fails. Raises the failures. */

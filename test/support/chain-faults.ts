@@ -109,7 +109,7 @@ export const everyNth = (method: string, every: number, outcome: 'cut' | { code:
   }
 }
 
-/** Adds a node that lags by `behind` blocks and serves this share of the requests. It returns old state, but accepts transactions. */
+/** Simulates a node that lags by `behind` blocks and serves this share of the requests. It returns old state, but accepts transactions. */
 export const lagging =
   (random: Random, behind: () => number, share: number): Fault =>
   async (calls, pass) => {

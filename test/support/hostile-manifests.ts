@@ -45,7 +45,7 @@ export function boxesIn(file: Buffer, ...types: string[]): number[] {
   return found.toSorted((a, b) => a - b)
 }
 
-/** Returns copies of the file in which one box has a wrong length. */
+/** Returns a copy of the file in which one box has a wrong length. */
 export function withLength(file: Buffer, at: number, length: number): Buffer {
   const copy = Buffer.from(file)
   copy.writeUInt32BE(length, at)

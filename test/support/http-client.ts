@@ -167,7 +167,7 @@ export interface OpenRequest {
   continued(): boolean
 }
 
-/** Sends the head immediately over a new connection. */
+/** Sends the headers immediately over a new connection. */
 export function openRequest(url: string, message: Pick<Message, 'method' | 'token' | 'headers'> = {}): OpenRequest {
   let continued = false
   const { request, answer } = open(url, { method: 'POST', ...message }, { patience: 0 })

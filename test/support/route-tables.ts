@@ -1,4 +1,4 @@
-/** Tables of the routes that are not REST operations. They cannot be called. */
+/** Tables of the routes that are not REST operations. Their handlers do not work. */
 
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'

@@ -178,7 +178,7 @@ describe('the variables of a document', () => {
   })
 })
 
-describe('a disabled introspection', () => {
+describe('a server with introspection disabled', () => {
   it.each(['{ __schema { types { name } } }', '{ __type(name: "User") { name fields { name } } }'])(
     'rejects the query %s',
     async (document) => {

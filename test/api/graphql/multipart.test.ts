@@ -36,7 +36,7 @@ const uploadsIn = (dir: string) =>
   })
 const uploads = uploadsIn(dir)
 
-/** Returns the parsed operation, with each file described in its place. */
+/** Parses a request. Returns the operation, with each file replaced by its description. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
 
 /** Replaces each file with a description. */

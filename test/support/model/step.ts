@@ -255,7 +255,7 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       const file = String(deed.file)
       const isThere = state.assets[file] !== undefined
       // REST checks the wallet before it reads the body with `maxCost`. The duplicate check comes last, when the
-      // wallet may hold less by then.
+      // balance may be lower.
       if (refusal)
         return {
           code: refusal,
