@@ -22,6 +22,7 @@ import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { presentError } from '../src/http/error-status.ts'
 import { createHttpServer } from '../src/http/http-server.ts'
 import { openInfrastructure } from '../src/infrastructure.ts'
+import { cleanUpDeletedAccounts } from '../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { eraseOrderArguments, expireOrders } from '../src/modules/store/expire-orders.ts'
 import { openChain } from '../src/open-chain.ts'
 import { roles } from '../src/shared/process.ts'
@@ -111,7 +112,7 @@ async function sweep(): Promise<{ ms: number; removed: number }> {
   const before = await deleted()
   const start = performance.now()
   await expireOrders(app.context)
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   await eraseOrderArguments(app.context)
   await app.maintenance.sweep()
   const ms = performance.now() - start
@@ -146,7 +147,7 @@ while (day < DAYS && !isOver) {
   day += 1
 
   requests += await load.day(day)
-  await app.services.sessions.recordUse()
+  await app.context.credentials.recordTokenUse()
   await until(async () => (await underWay()) < MOST_UNDER_WAY)
   // A job in hand would be taken for one that was left behind, and a mail that waits for one that comes too late.
   await until(noJobInHand)

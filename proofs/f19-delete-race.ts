@@ -8,9 +8,8 @@ import { keyPairs } from '../src/chain/transaction.ts'
 import { arrayOf, boolean, int, statement, text, uuid } from '../src/db/sql.ts'
 import { createCustody } from '../src/keys/custody.ts'
 import { createLocalKeyVault } from '../src/keys/key-vault.ts'
-import { createDeletionService } from '../src/modules/accounts/deletion-service.ts'
+import { cleanUpDeletedAccounts } from '../src/modules/accounts/clean-up-deleted-accounts.ts'
 import type { CommitData } from '../src/modules/commits/commit-data.ts'
-import { noCoins } from '../src/services.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { startReceiver } from '../test/support/receiver.ts'
@@ -176,10 +175,7 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   })
   const held = await Promise.all(leavers.map(({ id }) => readWallet(database, id)))
   const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
-  const custody = openCustody(context)
-  const notifications = { notify() {}, listen: () => () => undefined }
-  const parts = { database, custody, coins: noCoins, vault: openVault(context), notifications, log: silent }
-  await createDeletionService({ ...parts, verifiesAddresses: false }).sweep()
+  await cleanUpDeletedAccounts({ database, log: silent })
   let forfeits = 0
   for (const { id, username } of leavers) {
     const orders = await database.query(findOrders, { buyer: id })

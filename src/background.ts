@@ -4,6 +4,11 @@ import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
 import { done, type Repetition, repeat } from './jobs/repeat.ts'
+import {
+  cleanUpDeletedAccounts,
+  deleteRestoredAccounts,
+  destroyRestoredKeys,
+} from './modules/accounts/clean-up-deleted-accounts.ts'
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/delivery-service.ts'
@@ -75,10 +80,13 @@ interface Chore {
 }
 
 /** Tasks of the queue `maintenance`. One process runs each at its times. */
-function tasksOf({ infrastructure: { config }, layer: { context, services, maintenance } }: LoopParts) {
+function tasksOf({ infrastructure: { config }, layer: { context, maintenance } }: LoopParts) {
   const garbageMinutes = config.files.garbageGraceSeconds / 60
   return {
-    'clean-up-deleted-accounts': { cron: '5 * * * *', work: services.deletions.sweep },
+    'clean-up-deleted-accounts': {
+      cron: '5 * * * *',
+      work: (cancel?: AbortSignal) => cleanUpDeletedAccounts(context, cancel),
+    },
     'erase-order-arguments': {
       cron: '15 * * * *',
       work: (cancel?: AbortSignal) => eraseOrderArguments(context, cancel),
@@ -91,12 +99,11 @@ function tasksOf({ infrastructure: { config }, layer: { context, services, maint
   }
 }
 
-function choresOf({ layer: { context, services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
-  const { sessions, deletions } = services
+function choresOf({ layer: { context, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
   // Once per process is enough: backups are restored while no process runs.
-  const reapply = async () => ((await deletions.reapply()) ? done : undefined)
-  const forgetAgain = async (cancel: AbortSignal) => {
-    await deletions.forgetAgain(cancel)
+  const deleteRestored = async () => ((await deleteRestoredAccounts(context)) ? done : undefined)
+  const destroyRestored = async (cancel: AbortSignal) => {
+    await destroyRestoredKeys(context, cancel)
     return done
   }
   return [
@@ -115,13 +122,13 @@ function choresOf({ layer: { context, services, maintenance }, chain: { gasQuote
     {
       role: 'jobs',
       every: 10_000,
-      work: reapply,
+      work: deleteRestored,
       task: 'delete restored accounts',
     },
     {
       role: 'jobs',
       every: 1_000,
-      work: forgetAgain,
+      work: destroyRestored,
       task: 'destroy restored keys',
     },
     // State of the requests of this process, which no other process knows.
@@ -140,7 +147,7 @@ function choresOf({ layer: { context, services, maintenance }, chain: { gasQuote
     {
       role: 'http',
       every: 60_000,
-      work: sessions.recordUse,
+      work: context.credentials.recordTokenUse,
       task: 'record session use',
     },
   ]

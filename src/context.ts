@@ -9,6 +9,7 @@ import type { Database } from './db/database-types.ts'
 import type { ContentCredentials, ContentStore, PictureMaker } from './files/file-types.ts'
 import type { Custody, EnvelopeCipher, KeyVault, PasswordHasher } from './keys/key-types.ts'
 import type { ComposeMail, Mailer } from './mail/mail-types.ts'
+import type { Credentials } from './modules/accounts/authenticate.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { ActionArgs } from './modules/store/action-args.ts'
@@ -56,11 +57,14 @@ export interface AppContext {
   readonly rateLimiter: RateLimiter
   readonly requestQuota: RequestQuota
   readonly counter: ConcurrencyCounter
+  readonly credentials: Credentials
   /** Files of requests that are being received. */
   readonly uploads: Uploads
   /** Signs links to asset pages. The same in all processes of an installation. */
   readonly assetLinkKey: KeyObject
   readonly semaphores: Semaphores
+  /** Deletions of accounts that are running, by UUID of the user. A second deletion of an account waits for the first one. */
+  readonly deletions: Map<string, Promise<void>>
 }
 
 /** Semaphores of expensive operations. */
@@ -71,6 +75,14 @@ export interface Semaphores {
   readonly proofs: Semaphore
   /** Creations of signed copies, which use a core for up to half a minute. */
   readonly signedCopies: Semaphore
+  /** Exports of account data, which last as long as their readers take. */
+  readonly exports: Semaphore
+  /** One export per account. A second one is rejected. */
+  readonly accountExports: Semaphore
+  /** Comparisons of passwords, by account. */
+  readonly passwordGuesses: Semaphore
+  /** Scaling of profile pictures. */
+  readonly pictures: Semaphore
 }
 
 /** Signed copies of files in this process. */

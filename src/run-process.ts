@@ -130,8 +130,8 @@ async function run(config: Config, opened: Opened): Promise<never> {
   server.endConnections()
   await delay(shutdownDelayMs)
   await Promise.all([server.drain(DRAIN_MS), loops.stop(DRAIN_MS), chain.close(), beats.stop()])
-  await layer.services.sessions
-    .recordUse()
+  await layer.context.credentials
+    .recordTokenUse()
     .catch((error: unknown) => log.warn({ err: error }, 'Failed to record when sessions were last used'))
   await presence.leave().catch(() => undefined)
   await infrastructure.close()

@@ -1,7 +1,6 @@
 /** The context during the move from services to use-case functions. */
 
 import type { AppContext, Context as UseCaseContext } from './context.ts'
-import type { AccountServices } from './modules/accounts/account-services.ts'
 import type { AuditService } from './modules/audit/audit-service.ts'
 import type { EventService } from './modules/events/event-service.ts'
 import type { createDeliveryService } from './modules/webhooks/delivery-service.ts'
@@ -9,7 +8,7 @@ import type { Idempotency } from './shared/idempotency.ts'
 import type { RequestQuota } from './shared/rate-limiter.ts'
 
 /** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
-export interface Services extends AccountServices {
+export interface Services {
   deliveries: ReturnType<typeof createDeliveryService>
   audit: AuditService
   events: EventService

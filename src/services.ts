@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import type { Coins, Histories } from './chain/chain-types.ts'
 import type { Config } from './config.ts'
-import type { AppContext, LinkConfig } from './context.ts'
+import type { AppContext, LinkConfig, Semaphores } from './context.ts'
 import type { Database } from './db/database-types.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import type { ContentCredentials, ContentStore, PictureMaker } from './files/file-types.ts'
@@ -24,7 +24,10 @@ import type { Custody, EnvelopeCipher, KeyVault } from './keys/key-types.ts'
 import type { WatchedHasher } from './keys/password-hasher.ts'
 import { createMailComposer } from './mail/mail-templates.ts'
 import type { Mailer } from './mail/mail-types.ts'
-import { createAccountServices } from './modules/accounts/account-services.ts'
+import { createCredentials } from './modules/accounts/authenticate.ts'
+import { deleteRestoredAccounts } from './modules/accounts/clean-up-deleted-accounts.ts'
+import { forgetKey } from './modules/accounts/delete-account.ts'
+import { sendAccountMail } from './modules/accounts/send-account-mail.ts'
 import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
 import { createAuditService } from './modules/audit/audit-service.ts'
@@ -43,7 +46,7 @@ import { createIdempotency, createIdempotencySecrets } from './shared/idempotenc
 import type { Log } from './shared/log.ts'
 import { createRateLimiter, createRequestQuota, isServiceKey } from './shared/rate-limiter.ts'
 import { createSemaphore } from './shared/semaphore.ts'
-import type { Telemetry, WatchedServices } from './telemetry/telemetry-types.ts'
+import type { Meter, Telemetry, WatchedServices } from './telemetry/telemetry-types.ts'
 
 /** The real parts, and the configuration. */
 export interface ServiceDependencies {
@@ -111,33 +114,37 @@ export const noCoins: Coins = {
 /** Returns how many places a caller holds: a trusted service, which acts for many users, holds more than an account or an address. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
-/** An export holds a few megabytes, and lasts as long as its reader takes. */
-const exportOptions = { name: 'Exports', places: 3, perKey: perKey(2), queue: 20, maxWait: 5_000 }
-
-/** Guesses at one account wait for each other, so that no more are hashed at once than may be wrong. */
-const guessOptions = {
-  ...{ name: 'Signing in', perKey: 2, queue: Number.POSITIVE_INFINITY, queuePerKey: 100, maxWait: 30_000 },
-  reject: () => throttled(5),
-}
-
-/** A profile picture takes a core for up to ten seconds, and up to 0.7 GB. */
-const pictureOptions = {
-  ...{ name: 'Pictures', places: 1, perKey: perKey(1), queue: 20, maxWait: 20_000 },
-  // One account leaves a waiting place to the others at its address.
-  queuePerKey: (key: string) => (key.startsWith('user:') ? 2 : 3),
-  reject: () => throttled(10),
-}
-
-/** A verification reads a history from the chain block by block, which takes seconds for a long history. */
-const verificationOptions = { name: 'Verifications', places: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }
-
-/** A proof holds a page of blocks for as long as its reader takes. */
-const proofOptions = { name: 'Proofs', places: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }
-
-/** Signing a file takes a core for up to half a minute. */
-const signedCopyOptions = {
-  ...{ name: 'Files with Content Credentials', places: 2, perKey: perKey(2), queue: 20, maxWait: 30_000 },
-}
+const createSemaphores = (meter: Meter): Semaphores => ({
+  // A verification reads a history from the chain block by block, which takes seconds for a long history.
+  verifications: createSemaphore({ name: 'Verifications', places: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
+  // A proof holds a page of blocks as long as its reader takes.
+  proofs: createSemaphore({ name: 'Proofs', places: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }),
+  // An export holds a few megabytes as long as its reader takes.
+  exports: createSemaphore({ name: 'Exports', places: 3, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
+  accountExports: createSemaphore({
+    ...{ name: 'Exports', perKey: 1, queue: 0, maxWait: 0 },
+    reject() {
+      meter.count('annal_limit_rejections_total', { limit: 'exports' })
+      return throttled(30)
+    },
+  }),
+  // Signing a file takes a core for up to half a minute.
+  signedCopies: createSemaphore({
+    ...{ name: 'Files with Content Credentials', places: 2, perKey: perKey(2), queue: 20, maxWait: 30_000 },
+  }),
+  // Guesses at one account wait for each other, so that concurrent requests cannot exceed the limit of wrong guesses.
+  passwordGuesses: createSemaphore({
+    ...{ name: 'Signing in', perKey: 2, queue: Number.POSITIVE_INFINITY, queuePerKey: 100, maxWait: 30_000 },
+    reject: () => throttled(5),
+  }),
+  // Scaling a picture takes a core for up to ten seconds, and up to 0.7 GB.
+  pictures: createSemaphore({
+    ...{ name: 'Pictures', places: 1, perKey: perKey(1), queue: 20, maxWait: 20_000 },
+    // An account leaves a waiting place for others at its address.
+    queuePerKey: (key) => (key.startsWith('user:') ? 2 : 3),
+    reject: () => throttled(10),
+  }),
+})
 
 /**
  * Makes all services from their parts, area by area. It starts nothing: `prepare` is to be called before anything is
@@ -162,7 +169,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const rateLimiter = createRateLimiter({ database, meter, limits })
   const requestQuota = createRequestQuota({ meter, limits })
   const counter = createConcurrencyCounter({ database, log })
-  const exports = createSemaphore(exportOptions)
   const composeMail = createMailComposer({ currency: config.money.currency, publicUrl })
   const idempotencySecrets = createIdempotencySecrets(
     vault.derive('idempotency'),
@@ -193,12 +199,10 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       meter,
     }),
     assetLinkKey: createSecretKey(vault.derive('asset-links')),
-    semaphores: {
-      verifications: createSemaphore(verificationOptions),
-      proofs: createSemaphore(proofOptions),
-      signedCopies: createSemaphore(signedCopyOptions),
-    },
+    credentials: createCredentials({ database }),
+    semaphores: createSemaphores(meter),
     signedCopies: { inProgress: new Map(), rejections: new Map() },
+    deletions: new Map(),
     version: manifest.version,
   }
   const shared = {
@@ -213,31 +217,17 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     compose: composeMail,
     verifiesAddresses: config.emailVerification !== 'off',
   }
-  const account = createAccountServices({
-    ...shared,
-    exports,
-    guesses: createSemaphore(guessOptions),
-    pictureSemaphore: createSemaphore(pictureOptions),
-    config: {
-      signUpPoints: config.money.signUpPoints,
-      requireApiKeyForSignUp: config.requireApiKeyForSignUp,
-      accessTokenDays: config.accessTokenDays,
-      emailVerification: config.emailVerification,
-    },
-  })
   const deliveries = createDeliveryService({
     ...shared,
     sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
   })
   const services: Services = {
-    ...account.services,
     deliveries,
     audit: createAuditService(deps),
     events: createEventService(shared),
     idempotency,
     requestQuota,
   }
-  const { deletions } = services
   const { uploads } = context
   const maintenance = createMaintenance({
     ...{ database, contentStore, rateLimiter, counter, uploads, meter, log },
@@ -253,11 +243,12 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     linkConfig,
     links,
     watched: {
-      queues: { passwords: passwords.load, exports: exports.load },
+      queues: { passwords: passwords.load, exports: context.semaphores.exports.load },
       overdue: maintenance.overdue,
     },
     jobs: {
-      ...account.jobs,
+      accountMail: (job) => sendAccountMail(context, job),
+      forgetKey: (job) => forgetKey(context, job),
       mail: (job) => sendOrderMail(context, job),
       webhookDelivery: deliveries.handle,
       abandonedDelivery: deliveries.abandon,
@@ -266,7 +257,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     },
     async prepare() {
       await maintenance.sweepUploads()
-      await deletions.reapply()
+      await deleteRestoredAccounts(context)
       for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
     },
   }

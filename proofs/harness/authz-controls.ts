@@ -2,7 +2,9 @@
  * The control: services and fields that take whoever asks for somebody else, as they would if a check or a filter were
  * forgotten. Each must be noticed by the matrix.
  */
+
 import { isObjectType } from 'graphql'
+import { authenticate } from '../../src/modules/accounts/authenticate.ts'
 import type { Context, Services } from '../../src/services-context.ts'
 import type { Actor } from '../../src/shared/actor.ts'
 import { notFound } from '../../src/shared/errors.ts'
@@ -41,7 +43,7 @@ interface Control {
 /** Services that know no actors: what hangs on an asset is asked for by whoever was given the asset. */
 const impersonal = new Set<keyof Services>([...(['idempotency'] as const)])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
-const administrative = new Set<keyof Services>([...(['adminSessions', 'deliveries', 'users'] as const)])
+const administrative = new Set<keyof Services>([...(['deliveries'] as const)])
 
 /** The ways to register a file. */
 const registersFile = (key: string) => key === 'Mutation.registerAsset' || key === 'POST assets'
@@ -57,7 +59,7 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
   const { services } = service.app
   const { people } = matrix.scene
   const actorOf = async ({ token }: Person) =>
-    (await services.accounts.authenticate({ token, apiKey: matrix.scene.apiKey, address: '127.0.0.1' })).actor
+    (await authenticate(service.app.context, { token, apiKey: matrix.scene.apiKey, address: '127.0.0.1' })).actor
   const actors = { owner: await actorOf(people.owner), admin: await actorOf(people.admin) }
 
   /** Whoever asks, and whatever password they give. */
@@ -72,11 +74,12 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
     return {
       name: `${name} take everybody for the ${taken}`,
       open: () =>
-        replace(services[name] as unknown as Methods, (methodName, method) => {
-          if (methodName !== 'authenticate') return (...args) => method(...args.map(takeFor(taken)))
-          // The pages' own sessions; an access token is what the matrix is about.
-          return name === 'adminSessions' ? async () => actors.admin : undefined
-        }),
+        replace(
+          services[name] as unknown as Methods,
+          (_methodName, method) =>
+            (...args) =>
+              method(...args.map(takeFor(taken))),
+        ),
     }
   }
 

@@ -1,7 +1,7 @@
 /** The known-bad variant of F18, never part of the product: a reset that reads the token, checks it, and then writes. */
 import pg from 'pg'
 import { createPasswordHasher } from '../../src/keys/password-hasher.ts'
-import { tokenKey } from '../../src/modules/accounts/one-time-token.ts'
+import { tokenKey } from '../../src/modules/accounts/mailed-links.ts'
 import type { MailedLink } from '../../test/support/read-mails.ts'
 import type { Outcome, Use } from './token-uses.ts'
 

@@ -1,9 +1,10 @@
 /** Commands `admin`, `sessions`, `grant` and `api-key`. */
 import type { Command } from 'commander'
+import { asSystem } from '../context.ts'
 import { formatAmount } from '../shared/money.ts'
 import { command, nameOptions } from './command.ts'
 import { counted, printJson, printTable, readPassword, report, reportIfUnread, usageError } from './terminal.ts'
-import { operator, withoutKey, withServices } from './with-infrastructure.ts'
+import { withServices } from './with-infrastructure.ts'
 
 interface AdminFlags {
   username: string
@@ -15,9 +16,12 @@ interface AdminFlags {
 async function createAdministrator({ username, email, passwordFile, json }: AdminFlags) {
   const password = await readPassword(passwordFile)
   const { toId } = await import('../shared/ids.ts')
-  const created = await withServices(async ({ services: { accounts } }) => {
-    const id = await accounts.createAdministrator(operator, { username, email, password })
-    const token = await accounts.signIn(operator, { email, password }, withoutKey())
+  const operations = await import('../modules/accounts/sign-up.ts')
+  const { signIn } = await import('../modules/accounts/sign-in.ts')
+  const created = await withServices(async (layer) => {
+    const context = asSystem(layer.context)
+    const id = await operations.createAdministrator(context, { username, email, password })
+    const token = await signIn(context, { email, password })
     return { id: toId('user', id), token }
   })
   reportIfUnread(
@@ -61,7 +65,8 @@ export function addSessionsCommands(program: Command): void {
     .requiredOption('--all', 'sessions of all users')
     .option('--json', 'prints {"ended"}')
     .action(async ({ json }) => {
-      const ended = await withServices(({ services }) => services.sessions.endAll())
+      const { endAllSessions } = await import('../modules/accounts/sessions.ts')
+      const ended = await withServices(({ context }) => endAllSessions(context))
       if (json) return printJson({ ended })
       report(`${counted(ended, 'session')} ended. The users have to sign in again.`)
     })

@@ -164,17 +164,16 @@ interface CreditFlags {
 
 async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags) {
   const { creditTransaction } = await import('../modules/coins/deposits/credit-transaction.ts')
-  const { createFindAccount, withReason } = await import('../modules/accounts/account-lookup.ts')
+  const { accountWithReason, findAccount } = await import('../modules/accounts/find-users.ts')
   const { notFound } = await import('../shared/errors.ts')
   const { fromId, toId } = await import('../shared/ids.ts')
   const { parse, positiveAmount } = await import('../shared/input.ts')
   const { createDepositLedger } = await import('../modules/coins/deposit-ledger.ts')
-  const input = parse(withReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
+  const input = parse(accountWithReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
   return withInfrastructure(async (infrastructure) => {
-    const { database, config } = infrastructure
-    const findAccount = createFindAccount({ database, verifiesAddresses: config.emailVerification !== 'off' })
+    const { config } = infrastructure
     // An ID also finds a deleted account, whose last treasury sweep may have moved the coins.
-    const userId = fromId(input.userId, 'user')?.uuid ?? (await findAccount(input.userId))
+    const userId = fromId(input.userId, 'user')?.uuid ?? (await findAccount(infrastructure, input.userId))
     if (userId === undefined) throw notFound('User')
     return withChain(infrastructure, async ({ registry }) => {
       const { id, blockNumber, isTraced } = await creditTransaction(

@@ -85,9 +85,10 @@ export function addGcCommand(program: Command): void {
   command(program, 'gc', 'Deletes expired data and unused file blocks.', ['annal gc'])
     .option('--json', 'prints {"removedBlocks"}')
     .action(async ({ json }) => {
+      const { cleanUpDeletedAccounts } = await import('../modules/accounts/clean-up-deleted-accounts.ts')
       const { eraseOrderArguments } = await import('../modules/store/expire-orders.ts')
-      const removedBlocks = await withServices(async ({ maintenance, context, services: { deletions } }) => {
-        await deletions.sweep()
+      const removedBlocks = await withServices(async ({ maintenance, context }) => {
+        await cleanUpDeletedAccounts(context)
         await eraseOrderArguments(context)
         await maintenance.sweep()
         return maintenance.collectGarbage()

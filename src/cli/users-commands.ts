@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
-import type { ForeseenDeletion } from '../modules/accounts/delete-account.sql.ts'
+import { asSystem } from '../context.ts'
+import type { DeletionPreview } from '../modules/accounts/delete-account.sql.ts'
 import { command } from './command.ts'
 import {
   counted,
@@ -18,7 +19,7 @@ import {
   terminal,
   writePrivateFile,
 } from './terminal.ts'
-import { operator, withKeysAndCoins, withoutKey, withServices } from './with-infrastructure.ts'
+import { withKeysAndCoins, withServices } from './with-infrastructure.ts'
 
 interface ReasonFlags {
   reason: string
@@ -32,7 +33,8 @@ const ANONYMOUS_REASON = `${REASON}; kept indefinitely, so it must not name a pe
 
 async function findUsers(search: string, { json }: { json?: true }) {
   const { toId } = await import('../shared/ids.ts')
-  const rows = await withServices(({ services }) => services.users.search(operator, search))
+  const { searchUsers } = await import('../modules/accounts/find-users.ts')
+  const rows = await withServices(({ context }) => searchUsers(asSystem(context), search))
   const users = rows.map((user) => ({ ...user, id: toId('user', user.id) }))
   if (users.length === 0) fail()
   if (json) return printJson(users)
@@ -45,11 +47,14 @@ async function findUsers(search: string, { json }: { json?: true }) {
   ])
 }
 
-async function setLock(operation: 'lock' | 'unlock', userId: string, { reason, json }: ReasonFlags) {
+async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { reason, json }: ReasonFlags) {
   const { toId } = await import('../shared/ids.ts')
-  const { id: uuid, lockedAt } = await withServices(async ({ services: { users, accounts } }) =>
-    accounts.get(await users[operation](operator, { userId, reason }, withoutKey())),
-  )
+  const operations = await import('../modules/accounts/lock-user.ts')
+  const { readUser } = await import('../modules/accounts/read-user.ts')
+  const { id: uuid, lockedAt } = await withServices(async (layer) => {
+    const context = asSystem(layer.context)
+    return readUser(context, await operations[operation](context, { userId, reason }))
+  })
   const id = toId('user', uuid)
   if (json) return printJson({ id, lockedAt })
   report(lockedAt ? `${id} is locked since ${lockedAt.toISOString()}.` : `${id} is not locked.`)
@@ -72,8 +77,9 @@ async function* joinChunks(texts: AsyncIterable<string>): AsyncGenerator<string>
 async function exportUser(userId: string, { reason, out, json }: ReasonFlags & { out?: string }) {
   const { toId } = await import('../shared/ids.ts')
   const signal = interruption()
+  const { streamExportAsOperator } = await import('../modules/accounts/export-account.ts')
   const exportTo = (send: (texts: AsyncIterable<string>) => Promise<void>) =>
-    withServices(({ services }) => services.exports.streamFor(operator, { userId, reason }, send)).catch(
+    withServices(({ context }) => streamExportAsOperator(asSystem(context), { userId, reason }, send)).catch(
       (error: unknown) => {
         signal.throwIfAborted()
         throw error
@@ -93,7 +99,7 @@ async function exportUser(userId: string, { reason, out, json }: ReasonFlags & {
   report(green(`Exported ${id} to ${out} (${bytes} bytes).`))
 }
 
-function printLosses({ id, username, email, ...lost }: ForeseenDeletion, currency: string) {
+function printLosses({ id, username, email, ...lost }: DeletionPreview, currency: string) {
   printTable([
     ['account', `${id} (${username}, ${email})`],
     ['balance', `${lost.num} ${currency} and ${lost.points} points: lost, including later deposits`],
@@ -113,8 +119,10 @@ function printLosses({ id, username, email, ...lost }: ForeseenDeletion, currenc
 
 async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { yes?: true }) {
   const { toId } = await import('../shared/ids.ts')
-  await withKeysAndCoins(async ({ services: { deletions } }, { config }) => {
-    const foreseen = await deletions.foresee(operator, user)
+  const { deleteAccountAsOperator, previewDeletion } = await import('../modules/accounts/delete-account.ts')
+  await withKeysAndCoins(async (layer, { config }) => {
+    const context = asSystem(layer.context)
+    const foreseen = await previewDeletion(context, user)
     const account = { ...foreseen, id: toId('user', foreseen.id) }
     const { id, username } = account
     if (foreseen.deletedAt === null) {
@@ -126,7 +134,7 @@ async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { y
         return report(red('The account was not deleted. Use --yes to delete it without a question.'))
       }
     }
-    const { isNew } = await deletions.deleteFor(operator, { userId: id, reason })
+    const { isNew } = await deleteAccountAsOperator(context, { userId: id, reason })
     if (json) return printJson({ ...account, isDeleted: true })
     report(isNew ? green(`Deleted ${id}.`) : `${id} was already deleted.`)
   })
@@ -156,7 +164,7 @@ export function addUsersCommands(program: Command): void {
     .argument('<user>', USER)
     .requiredOption('--reason <text>', REASON)
     .option('--json', 'prints {"id", "lockedAt"}')
-    .action((user: string, flags: ReasonFlags) => setLock('lock', user, flags))
+    .action((user: string, flags: ReasonFlags) => setLock('lockUser', user, flags))
 
   command(users, 'unlock', 'Unlocks an account, so that its owner can sign in again.', [
     'annal users unlock ada --reason "The owner has it back"',
@@ -164,7 +172,7 @@ export function addUsersCommands(program: Command): void {
     .argument('<user>', USER)
     .requiredOption('--reason <text>', REASON)
     .option('--json', 'prints {"id", "lockedAt"}')
-    .action((user: string, flags: ReasonFlags) => setLock('unlock', user, flags))
+    .action((user: string, flags: ReasonFlags) => setLock('unlockUser', user, flags))
 
   command(
     users,

@@ -1,4 +1,6 @@
 import { brandWithType } from '@pothos/core'
+import { findUser } from '../modules/accounts/read-user.ts'
+import { findSession } from '../modules/accounts/sessions.ts'
 import { findAssetLink } from '../modules/assets/asset-links.ts'
 import { findAsset } from '../modules/assets/find-asset.ts'
 import { findCommit } from '../modules/commits/asset-versions.ts'
@@ -34,9 +36,9 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   link: { type: 'AssetLink', find: ({ uuid }, context) => findAssetLink(context, uuid) },
   order: { type: 'Order', find: ({ uuid }, context) => findOrder(context, uuid) },
   refund: { type: 'Refund', find: ({ uuid }, context) => findRefund(context, uuid) },
-  session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
+  session: { type: 'Session', find: ({ id }, context) => findSession(context, id) },
   transfer: { type: 'Transfer', find: ({ uuid }, context) => findTransfer(context, uuid) },
-  user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },
+  user: { type: 'User', find: ({ uuid }, context) => findUser(context, uuid) },
 }
 
 /** Adds a type of an optional module. */

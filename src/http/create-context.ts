@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import type { Identity } from '../context.ts'
+import { authenticate } from '../modules/accounts/authenticate.ts'
 import type { Context, SharedContext } from '../services-context.ts'
 import { validationFailed } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
@@ -64,11 +65,9 @@ export function createRequestContexts({ shared, logOf, watch, clientAddress, bas
     const { headers } = req
     const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
     const address = clientAddress(req)
-    const identity = isUncounted
-      ? anonymousAt(address)
-      : await shared.services.accounts.authenticate({ ...credentials, address })
+    const identity = isUncounted ? anonymousAt(address) : await authenticate(shared, { ...credentials, address })
     if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
-    if (!isUncounted) await shared.services.requestQuota.consume(identity.actor, costOf(req))
+    if (!isUncounted) await shared.requestQuota.consume(identity.actor, costOf(req))
     admit?.(identity)
     // Other headers are validated after the request is counted and the caller is authorized.
     const key = headers['idempotency-key'] as string | undefined

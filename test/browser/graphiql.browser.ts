@@ -1,7 +1,10 @@
 /** The playground in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
+
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
+import { asSystem } from '../../src/context.ts'
+import { createAdministrator } from '../../src/modules/accounts/sign-up.ts'
 import { atEnd } from '../support/at-end.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -78,10 +81,9 @@ it('opens with example tabs that work from left to right', {
   timeout: 120_000,
 }, async () => {
   // As the comment of a tab says, in a terminal.
-  await app.services.accounts.createAdministrator(
-    { kind: 'system' },
-    { username: 'root', email: 'root@example.org', password: 'correct horse battery' },
-  )
+  await createAdministrator(asSystem(app.context), {
+    ...{ username: 'root', email: 'root@example.org', password: 'correct horse battery' },
+  })
   // So high that every answer is in view.
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
   const complaints = complaintsOf(page)

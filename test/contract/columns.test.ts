@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
+import { cleanUpDeletedAccounts } from '../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { fromId } from '../../src/shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -171,7 +172,7 @@ it('personal data is exported, and erased with the account', async () => {
 
   expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
   // What a delivery under way may still need goes with a sweep.
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   const left = await whatStands()
   const stays = personal.filter(
     ({ name, erased }) => erased === true && ownOf(name).some((value) => left.get(name)!.has(value)),

@@ -1,10 +1,12 @@
 /** Coins that came in and where they go, on a chain whose blocks are made by hand. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { Transaction, Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { Database } from '../../src/db/database-types.ts'
+import { cleanUpDeletedAccounts } from '../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { createCoinLedger } from '../../src/modules/coins/coin-ledger.ts'
 import { NIL_UUID } from '../../src/shared/ids.ts'
 import { fromUnits, toUnits } from '../../src/shared/money.ts'
@@ -148,7 +150,7 @@ it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async 
     () => app.wallet(user),
     ({ num }) => num === '5',
   )
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
@@ -315,7 +317,7 @@ it('an operator can credit coins that a contract sent to a deleted account', asy
     },
     ({ code }) => code === 0,
   )
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   const [unswept] = await app.sql<{ sum: string }>(
     `select trim_scale((select sum(amount) from deposits where wallet_id = w.user_id) - (select sum(amount) from coin_moves where sender = w.address))::text as sum
      from wallets w where user_id = $1::uuid`,
@@ -527,7 +529,7 @@ it('sweeps the remaining coins of a deleted account after some deposits are lost
   await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   expect(await settled(user)).toMatchObject([{ amount: '5' }])
   expect(await balanceOf(user.address)).toBe(0n)
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
@@ -593,7 +595,7 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: '7' }])
   expect([await balanceOf(user.address), await waiting()]).toEqual([0n, 0])
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 

@@ -2,6 +2,7 @@
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
 import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import { authenticate } from '../../src/modules/accounts/authenticate.ts'
 import type { Context } from '../../src/services-context.ts'
 import type { DomainError } from '../../src/shared/errors.ts'
 import type { TestApp } from './test-app.ts'
@@ -9,7 +10,7 @@ import type { TestApp } from './test-app.ts'
 /** The GraphQL context of a request with these credentials. */
 export async function contextOf(app: TestApp, token: string | undefined, apiKey?: string): Promise<Context> {
   return {
-    ...(await app.services.accounts.authenticate({ token, apiKey, address: '127.0.0.1' })),
+    ...(await authenticate(app.context, { token, apiKey, address: '127.0.0.1' })),
     ...app.context,
     services: app.services,
     baseUrl: app.url,

@@ -3,7 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/database-types.ts'
 import { numeric, statement, uuid } from '../../src/db/sql.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
-import { insertToken, insertUser } from '../../src/modules/accounts/accounts.sql.ts'
+import { insertToken } from '../../src/modules/accounts/sessions.sql.ts'
+import { insertUser } from '../../src/modules/accounts/users.sql.ts'
 import { newUuid, toId } from '../../src/shared/ids.ts'
 
 /** The sender of a request. */
@@ -71,7 +72,7 @@ export async function insertPerson(
   if (Number(num) > 0) await database.query(deposit, { user: id, amount: num })
   const token = randomBytes(20).toString('hex')
   const secretHash = createHash('sha256').update(token).digest()
-  const session = { verifiedHash: passwordHash, hash: secretHash, name: '', days: 0, making: '' }
+  const session = { verifiedHash: passwordHash, hash: secretHash, name: '', days: 0, seed: '' }
   await database.query(insertToken, { user: id, ...session, ...unattended })
   return { id, publicId: toId('user', id), username: name, email, address, token }
 }

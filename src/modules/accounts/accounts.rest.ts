@@ -13,6 +13,8 @@ import {
   same,
 } from '../../http/rest/values.ts'
 import { meRecord, presentMe, presentUser, userRecord } from './present-user.ts'
+import { assertMaySignIn } from './sign-in.ts'
+import { assertMaySignUp } from './sign-up.ts'
 
 const newUserRecord = z
   .object({
@@ -45,7 +47,7 @@ const signUp = defineRoute({
     })
     .meta({ id: 'SignUp', description: 'A new account.' }),
   action: 'account:create',
-  admit: ({ services, actor }) => services.accounts.admitSignUp(actor),
+  admit: assertMaySignUp,
   operation: graphql(/* GraphQL */ `
     mutation RestSignUp($input: SignUpInput!) {
       signUp(input: $input) {
@@ -102,7 +104,7 @@ const login = defineRoute({
     })
     .meta({ id: 'SignIn', description: 'Credentials.' }),
   action: 'session:create',
-  admit: ({ services, actor }) => services.accounts.admitSignIn(actor),
+  admit: assertMaySignIn,
   operation: graphql(/* GraphQL */ `
     mutation RestLogin($input: SignInInput!) {
       signIn(input: $input) {

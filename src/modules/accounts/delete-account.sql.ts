@@ -1,7 +1,7 @@
 /**
- * What deletes an account. Rows are locked in the order in which all other statements lock them (orders, assets, the
- * relay's rows, wallet, apps, user), so that nobody waits in a circle. Once the wallet is held nothing more can be accepted for
- * the account; what came while the others were being locked is found then, and everything begins anew.
+ * Statements of the deletion of an account. They lock rows in the same order as all other statements (orders, assets, rows of the relay, wallet, apps, user), so that no
+ * deadlock is possible. Once the wallet is locked, nothing more can be accepted for the account. Anything that was accepted while the other rows were being locked
+ * is found then, and the deletion starts again.
  */
 
 import {
@@ -28,16 +28,15 @@ import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/orders.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 const user = { user: uuid }
-const users = { users: arrayOf(uuid) }
 const ids = { id: uuid }
 
-/** Commits of a user that were accepted and that nobody has signed. Nearly every commit is settled, and is not looked at. */
+/** SQL of a user's accepted commits without a signature. Starts at pending relay rows, because nearly every commit is settled. */
 const unsignedSql = `from commit_relays r
    join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
    where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $user`
 
-/** The commits of a user that nobody has signed yet, each with the key that is to sign it. */
-export const findUnsigned = statement(
+/** Returns the unsigned commits of a user with the key that signs them. */
+export const findUnsignedCommits = statement(
   'deletion_unsigned',
   {
     parameters: user,
@@ -54,25 +53,8 @@ export const findUnsigned = statement(
      k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
 )
 
-/** Which of these accounts stand; `waits`: something was accepted for it that is neither signed nor given up. */
-export const findReturned = statement(
-  'deletion_returned',
-  { parameters: users, columns: { id: uuid, waits: boolean } },
-  `select u.id, exists (
-     select from commits c join commit_relays r on r.commit_id = c.id
-     where c.author_id = u.id and r.status = 'PENDING' and r.lane is null and r.tree_signature is null) as waits
-   from users u where u.id = any ($users) and u.deleted_at is null`,
-)
-
-/** Which of these accounts are deleted. */
-export const findDeleted = statement(
-  'deletion_deleted',
-  { parameters: users, columns: ids },
-  'select id from users where id = any ($users) and deleted_at is not null',
-)
-
-/** One deletion of an account at a time. */
-export const waitForTurn = statement(
+/** Waits until no other process deletes the account. */
+export const waitForDeletionTurn = statement(
   'deletion_turn',
   { parameters: { user: text }, columns: { pg_advisory_xact_lock: nothing } },
   `select pg_advisory_xact_lock(hashtextextended('deletion:' || $user, 0))`,
@@ -82,16 +64,16 @@ const openOrdersSql = `select id from orders where buyer_id = $user and status =
 const assetsSql = 'select id from assets where owner_id = $user and deleted_at is null order by id for no key update'
 
 const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
-/** Locks a user's orders that wait to be confirmed. */
+/** Locks a user's unconfirmed orders. */
 export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
 /** Locks a user's assets. */
 export const lockAssets = lock('deletion_assets', assetsSql)
-/** Those and what came since, but for what somebody else holds: waiting for that with the wallet in hand could be waiting in a circle. */
+/** Locks the same and newer orders. Skips rows that are locked elsewhere, because waiting for them with the wallet locked could deadlock. */
 export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
-/** The same of assets. */
+/** Locks the same and newer assets. Skips rows that are locked elsewhere. */
 export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
 
-/** Writes the signatures of commits, in pairs with them. What the relay is signing at this moment is left to it. */
+/** Stores the signatures of commits (parallel arrays). Skips commits that the relay is signing. */
 export const storeSignatures = statement(
   'deletion_signatures',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
@@ -104,20 +86,20 @@ export const storeSignatures = statement(
    from locked_relays where r.commit_id = locked_relays.commit_id`,
 )
 
-/** Locks a wallet: from then on nothing more can be accepted for its owner. */
+/** Locks a wallet. Nothing more can be accepted for its owner. */
 export const lockWallet = statement(
   'deletion_wallet',
   { parameters: user, columns: { closed: boolean } },
   'select closed_at is not null as closed from wallets where user_id = $user for no key update',
 )
 
-/** Locks the apps that a user sells: whoever changes one holds it, and then names the user in the trail. */
+/** Locks the apps of a user. A change of an app locks the app first, and then the user for the audit entry. */
 export const lockApps = lock(
   'deletion_apps',
   'select id from network_apps where owner_id = $user order by id for no key update',
 )
 
-/** Locks a user's row, which is last in the order of locks. */
+/** Locks the user's row, the last one in the lock order. */
 export const lockUser = statement(
   'deletion_user',
   { parameters: user, columns: { deleted: boolean } },
@@ -128,15 +110,15 @@ const tokensSql = `(
      select trim_scale(coalesce(sum(amount), 0)) from deposits
      where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED')`
 
-/** The tokens that came in at a user's address, where they stay: a decimal string. */
+/** Sums the tokens at a user's address. They cannot be moved. */
 export const sumTokens = statement(
   'deletion_tokens',
   { parameters: user, columns: { amount: numeric } },
   `select ${tokensSql} as amount`,
 )
 
-/** Whether anything came that is not held or not signed: `orders` and `assets` are those that are held. */
-export const findLatecomers = statement(
+/** Returns whether the user has anything that is not locked or not signed. `orders` and `assets` are locked. */
+export const findLateEntries = statement(
   'deletion_latecomers',
   { parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) }, columns: { some: boolean } },
   `select exists (select ${unsignedSql})
@@ -144,14 +126,14 @@ export const findLatecomers = statement(
      or exists (select id from assets where owner_id = $user and deleted_at is null except select unnest($assets)) as some`,
 )
 
-/** Takes some of a user's assets out of the service, as `deleteAsset` does with one. All of many would take longer than a statement may. */
+/** Deletes some assets of a user as `deleteAsset` does. One statement for all would exceed the statement timeout. */
 export const emptyAssets = statement(
   'deletion_empty',
   { parameters: { user: uuid, assets: arrayOf(uuid) } },
   `with ${emptyAssetsSql('owner_id = $user and id = any ($assets)')} select from deleted_assets limit 0`,
 )
 
-/** The transfer of all that a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
+/** SQL of the transfer of a wallet's whole balance. The CTE `from` returns `(transfer_id, user_id, num, points)`. */
 export const forfeitSql = (from: string, reference: string) =>
   postTransferSql({
     from,
@@ -166,7 +148,7 @@ export const forfeitSql = (from: string, reference: string) =>
     ],
   })
 
-/** Withdraws open orders, takes what the wallet holds, and closes it. */
+/** Cancels open orders, forfeits the balance and closes the wallet. */
 export const closeWallet = statement(
   'deletion_close',
   { parameters: user },
@@ -192,8 +174,8 @@ export const closeWallet = statement(
 )
 
 /**
- * What is left is a tombstone: it holds the books together and names nobody. Its name and address are made of chance,
- * because anybody may have taken one that could be foretold. `reason`: an operator's, who did it in the owner's place; else null.
+ * Erases personal data. The row stays as a tombstone for the ledger. `username` and `email` are random, because a predictable one could be taken. `reason` is an operator's, or
+ * null.
  */
 export const eraseAccount = statement(
   'deletion_erase',
@@ -227,41 +209,39 @@ export const eraseAccount = statement(
    select count(*)::int as jobs from enqueued_jobs`,
 )
 
-/** Says in the system's trail that an operator deleted an account, and why. `subject` is its identifier as callers see it. */
-export const noteDeletion = statement(
+/** Writes an operator's deletion into the system's audit log. `subject` is the public ID of the account. */
+export const recordOperatorDeletion = statement(
   'deletion_note',
   { parameters: { subject: text, reason: text } },
-  `with ${auditSql({ from: '(values (1)) as deed', user: 'null', action: 'account.deleted', subject: '$subject', reason: '$reason' })}
+  `with ${auditSql({ from: '(values (1)) as deletion', user: 'null', action: 'account.deleted', subject: '$subject', reason: '$reason' })}
    select limit 0`,
 )
 
-const foreseenColumns = {
+const previewColumns = {
   id: uuid,
   username: text,
   email: text,
   deletedAt: orNull(timestamp),
   num: numeric,
   points: numeric,
-  /** At the address, where nobody can move them afterwards. */
+  /** Tokens at the address. They are lost. */
   tokens: numeric,
   assets: int,
   openOrders: int,
-  /** On sale. */
+  /** Active apps. */
   networkApps: int,
-  /** Under way, and what they are to bring where they go. */
+  /** Withdrawals that are not settled, and their sum. */
   withdrawals: int,
   withdrawn: numeric,
 }
 
-/** What a deletion takes. */
-export type ForeseenDeletion = RowOf<typeof foreseenColumns>
+/** What a deletion destroys. */
+export type DeletionPreview = RowOf<typeof previewColumns>
 
-/**
- * What somebody loses whose account is deleted, as it is now. Also of a deleted account; no row where there was never any.
- */
-export const foreseeDeletion = statement(
+/** Returns what a deletion of an account would destroy now. Also for a deleted account. */
+export const readDeletionPreview = statement(
   'deletion_foreseen',
-  { parameters: user, columns: foreseenColumns },
+  { parameters: user, columns: previewColumns },
   `select u.id, u.username, u.email, u.deleted_at as "deletedAt", trim_scale(w.num) as num,
      trim_scale(w.points) as points, ${tokensSql} as tokens, u.asset_count as assets,
      (select count(*)::int from orders where buyer_id = $user and status = 'CREATED') as "openOrders",
@@ -274,11 +254,11 @@ export const foreseeDeletion = statement(
    where u.id = $user`,
 )
 
-/** Entries of a trail that one statement goes through: whoever signs in every minute has half a million in a year. */
+/** Audit entries that one statement reads. A sign-in per minute adds half a million per year. */
 const ENTRIES_AT_ONCE = 5_000
 
-/** Erases where the owner of a trail came from, in the entries after one of them. Tells the last that was looked at; null where there was none. */
-export const eraseTrail = statement(
+/** Erases network addresses in a page of the user's audit entries. Returns the last entry of the page, or null at the end. */
+export const eraseAuditAddresses = statement(
   'deletion_trail',
   { parameters: { user: uuid, after: uuid }, columns: { last: orNull(uuid) } },
   `with page as materialized (
@@ -290,22 +270,22 @@ export const eraseTrail = statement(
    select (select id from page order by id desc limit 1) as last`,
 )
 
-/** Requests tell what they carried and were answered. */
-export const forgetAnswers = statement(
+/** Deletes idempotency keys, which contain responses. */
+export const eraseIdempotencyKeys = statement(
   'deletion_answers',
   { parameters: user },
   `delete from idempotency_keys where ${sentBySql('$user')}`,
 )
 
-/** Notices that never got away keep the addresses they were for as long as there is the account. */
-export const forgetLetters = statement(
+/** Erases addresses from mails in the dead-letter queue. */
+export const eraseDeadLetters = statement(
   'deletion_letters',
   { parameters: { user: text } },
   `update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'
    where name = 'dead-letter' and data->>'userId' = $user and data ?| array['email', 'newEmail']`,
 )
 
-/** Arguments of its settled orders, some at a time. Whatever is being settled at this moment has time. */
+/** Erases the arguments of some settled orders. Skips orders that are being settled; a job erases them later. */
 export const eraseArguments = statement(
   'deletion_arguments',
   { parameters: user, columns: ids },

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
 import { sendDownload } from '../../http/send.ts'
+import { streamExport } from './export-account.ts'
 
 /** What is told of the export. */
 export const exportDescription: DirectDescription = {
@@ -21,7 +22,7 @@ export const exportDescription: DirectDescription = {
 }
 
 /** Streams the actor's export as a download. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before anything is sent. */
-export async function sendExport({ req, res, context: { actor, services } }: DirectRequest): Promise<void> {
+export async function sendExport({ req, res, context }: DirectRequest): Promise<void> {
   const file = { name: 'my-data.json', mediaType: 'application/json' }
-  await services.exports.stream(actor, (content) => sendDownload(req, res, { ...file, content }))
+  await streamExport(context, (content) => sendDownload(req, res, { ...file, content }))
 }

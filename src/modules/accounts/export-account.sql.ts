@@ -1,6 +1,5 @@
 /**
- * Everything that is kept of a person, list by list, in pages: `after` is the cursor of the row before or ''. Amounts are
- * decimal strings. Identifiers are plain UUIDs here.
+ * Statements that read all data of a user, page by page. `after` is the cursor of the previous row, or ''. Amounts are decimal strings, and IDs are UUIDs.
  */
 
 import {
@@ -21,11 +20,11 @@ import { NIL_UUID } from '../../shared/ids.ts'
 import { metadataExport } from '../assets/metadata.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 
-/** A row says where the next page begins; everything else of it is exported. */
+/** A row of an export with its cursor `after`, which is not exported. */
 export type ExportRow = { after: string } & Record<string, unknown>
 
-/** Writes the export into the account's trail before anything is read: whoever took it is known. */
-export const noteExport = statement(
+/** Writes an export into the user's audit log. */
+export const recordExport = statement(
   'export_note',
   { parameters: { user: uuid, address: text } },
   `with exported_user as (select id from users where id = $user and deleted_at is null),
@@ -33,23 +32,17 @@ export const noteExport = statement(
    select from exported_user limit 0`,
 )
 
-/**
- * The same of an operator who takes it in the person's place: their reason stands in the person's trail and in the system's. `subject` is the
- * account's identifier as callers see it.
- */
-export const noteExportFor = statement(
+/** Writes an operator's export with its reason into the audit logs of the user and of the system. `subject` is the public ID of the user. */
+export const recordOperatorExport = statement(
   'export_note_for',
   { parameters: { user: uuid, subject: text, reason: text } },
   `with exported_user as (select id from users where id = $user and deleted_at is null),
-   ${auditSql({ name: 'told_owner', from: 'exported_user', user: 'exported_user.id', action: 'account.exported', reason: '$reason' })},
-   ${auditSql({ name: 'told_system', from: 'exported_user', user: 'null', action: 'account.exported', subject: '$subject', reason: '$reason' })}
+   ${auditSql({ name: 'owner_entry', from: 'exported_user', user: 'exported_user.id', action: 'account.exported', reason: '$reason' })},
+   ${auditSql({ name: 'system_entry', from: 'exported_user', user: 'null', action: 'account.exported', subject: '$subject', reason: '$reason' })}
    select from exported_user limit 0`,
 )
 
-/**
- * The head of an export: the account's own row and its wallet, and the time by the database's clock. No row once it is
- * deleted.
- */
+/** Reads the account, its wallet and the time of the database. No row: the account is deleted. */
 export const readAccount = statement(
   'export_account',
   {
@@ -65,23 +58,23 @@ export const readAccount = statement(
 )
 
 const NIL = `'${NIL_UUID}'`
-/** Of a cursor of several parts. */
+/** SQL of a part of a cursor. */
 const part = (place: number) => `split_part($after, '/', ${place})`
 const afterMoment = `coalesce(nullif(${part(1)}, '')::timestamptz, '-infinity')`
 const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL})`
 
 const parameters = { user: uuid, after: text, limit: int }
-/** A list of an export, read page by page; rows beyond `after` are exported as they are. */
+/** Reads a page of a list. */
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 
 const list = (name: string, columns: Types, sql: string): ExportPage =>
   statement(`export_${name}`, { parameters, columns: { ...columns, after: text } }, sql)
 
-/** A list whose rows have a UUID of their own, oldest first. */
+/** Reads a list in the order of its UUIDs, oldest first. */
 const listById = (name: string, columns: Types, selected: string, rest: string) =>
   list(name, columns, `select ${selected}, id::text as after ${rest} and id > ${afterId()} order by id limit $limit`)
 
-/** As `listById` where the UUID is made before the row: by when that was written. */
+/** Reads a list by creation time, for rows whose UUID is older than the row. */
 const listByTime = (name: string, columns: Types, selected: string, rest: string) =>
   list(
     name,
@@ -91,7 +84,6 @@ const listByTime = (name: string, columns: Types, selected: string, rest: string
      order by created_at, id limit $limit`,
   )
 
-/** The user's assets that are not deleted, with their metadata. */
 export const readAssets = listById(
   'assets',
   {
@@ -109,10 +101,7 @@ export const readAssets = listById(
   'from assets where owner_id = $user and deleted_at is null',
 )
 
-/**
- * Also of deleted assets: what became of them on the chain. By asset and position, as the indexes have them; of each asset
- * no more than a page, lest a long history be read whole for each.
- */
+/** Commits, also of deleted assets, by asset and position as in the indexes. Reads at most one page of each asset, so that a long history is not read whole. */
 export const readCommits = list(
   'commits',
   {
@@ -140,7 +129,7 @@ export const readCommits = list(
    order by a.id, c.sequence limit $limit`,
 )
 
-/** The orders that the user made; `actionArgs` still sealed. */
+/** The user's orders. `actionArgs` is encrypted. */
 export const readOrders = listByTime(
   'orders',
   {
@@ -170,7 +159,7 @@ export const readOrders = listByTime(
   'from orders where buyer_id = $user',
 )
 
-/** What the user got back of orders. By order, and of each no more than a page. */
+/** Refunds of the user's orders, in the order of the index on orders. */
 export const readRefunds = list(
   'refunds',
   { id: uuid, orderId: uuid, points: text, num: text, reason: text, transferId: uuid, createdAt: timestamp },
@@ -197,7 +186,6 @@ export const readTransfers = list(
    ) own join transfers t on t.id = own.transfer_id order by t.id`,
 )
 
-/** What the user withdrew over the chain. */
 export const readWithdrawals = listById(
   'withdrawals',
   {
@@ -218,7 +206,6 @@ export const readWithdrawals = listById(
   'from withdrawals where wallet_id = $user',
 )
 
-/** What came in to the user's address over the chain. */
 export const readDeposits = listById(
   'deposits',
   {
@@ -240,7 +227,7 @@ export const readDeposits = listById(
   'from deposits where wallet_id = $user',
 )
 
-/** Without their secrets, of which only hashes are kept. */
+/** Sessions without their hashes. */
 export const readSessions = listById(
   'sessions',
   { id: uuid, name: text, createdAt: timestamp, lastUsedAt: orNull(timestamp), expiresAt: orNull(timestamp) },
@@ -248,7 +235,7 @@ export const readSessions = listById(
   'from access_tokens where user_id = $user',
 )
 
-/** Links to the pages of the user's assets, without the signatures that make them good. By asset, and of each no more than a page. */
+/** Links to the user's assets, without their signatures, in the order of the index on assets. */
 export const readAssetLinks = list(
   'asset_links',
   {
@@ -270,7 +257,6 @@ export const readAssetLinks = list(
    order by a.id, l.id limit $limit`,
 )
 
-/** The trail of the account. */
 export const readAuditEntries = listById(
   'audit',
   { id: uuid, action: text, subject: orNull(text), address: orNull(text), reason: orNull(text), createdAt: timestamp },
@@ -278,7 +264,7 @@ export const readAuditEntries = listById(
   'from audit_entries where user_id = $user',
 )
 
-/** As WebP, in base64. */
+/** Pictures as WebP in base64. */
 export const readPictures = listByTime(
   'pictures',
   { id: uuid, kind: text, picture: text, createdAt: timestamp },
@@ -286,7 +272,7 @@ export const readPictures = listByTime(
   'from pictures where user_id = $user',
 )
 
-/** Without their secrets. */
+/** The user's apps without their secrets. */
 export const readNetworkApps = listByTime(
   'network_apps',
   {
@@ -307,7 +293,7 @@ export const readNetworkApps = listByTime(
   'from network_apps where owner_id = $user',
 )
 
-/** The user's feed, as far back as it is kept. */
+/** The user's events. Older ones are deleted by retention. */
 export const readEvents = list(
   'events',
   {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { givenEmail, neededText, nothing, presentPassword, same } from '../../http/rest/values.ts'
+import { assertMayRequestMail } from './mailed-links.ts'
 
 const changeEmail = defineRoute({
   method: 'POST',
@@ -107,7 +108,7 @@ const requestVerification = defineRoute({
     .object({ email: same('RequestEmailVerificationInput.email', givenEmail).optional() })
     .meta({ id: 'RequestEmailVerification', description: 'Which address.' }),
   action: 'email:verify',
-  admit: ({ services, actor }) => services.identities.admitVerificationRequest(actor),
+  admit: (context) => assertMayRequestMail(context, 'email-verification'),
   operation: graphql(/* GraphQL */ `
     mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {
       requestEmailVerification(input: $input) {

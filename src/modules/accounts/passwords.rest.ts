@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { givenEmail, neededText, newPassword, nothing, presentPassword, same } from '../../http/rest/values.ts'
+import { assertMayRequestMail } from './mailed-links.ts'
 
 const requestReset = defineRoute({
   method: 'POST',
@@ -14,7 +15,7 @@ const requestReset = defineRoute({
     .object({ email: same('RequestPasswordResetInput.email', givenEmail) })
     .meta({ id: 'RequestPasswordReset', description: 'Whose password is forgotten.' }),
   action: 'password:reset',
-  admit: ({ services, actor }) => services.passwords.admitResetRequest(actor),
+  admit: (context) => assertMayRequestMail(context, 'password-reset'),
   operation: graphql(/* GraphQL */ `
     mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {
       requestPasswordReset(input: $input) {

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import type { DirectDescription, DirectRequest, DirectRoute } from '../../http/rest/define-route.ts'
 import { fileBytes } from '../../http/rest/values.ts'
 import { corsHeaders } from '../../http/send.ts'
+import { readPicture } from './update-profile.ts'
 
 const send =
-  (thumbnail: boolean): DirectRoute['handle'] =>
+  (isThumbnail: boolean): DirectRoute['handle'] =>
   async ({ reply, params, context }: DirectRequest) => {
-    const bytes = await context.services.profiles.readPicture(params.id!, { thumbnail })
+    const bytes = await readPicture(context, { id: params.id!, isThumbnail })
     reply.headers({
       ...corsHeaders,
       'Content-Type': 'image/webp',

@@ -3,7 +3,9 @@ import { builder, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
-import { ACCOUNTS_PER_PAGE, type LockInput } from './lock-service.ts'
+import { ACCOUNTS_PER_PAGE, type AccountWithReason, countUsers, listUsers } from './find-users.ts'
+import { lockUser, unlockUser } from './lock-user.ts'
+import { readStoredUser } from './read-user.ts'
 import { UserType } from './users.graphql.ts'
 
 const userIdDescription = "The user's identifier, e-mail address or username."
@@ -35,10 +37,10 @@ const payload = (name: string, description: string) =>
 const LockUserPayload = payload('LockUserPayload', 'The account that is locked.')
 const UnlockUserPayload = payload('UnlockUserPayload', 'The account that is not locked any more.')
 
-const change = (operation: 'lock' | 'unlock') =>
-  showing('user', async (query, { input }: { input: LockInput }, { actor, services, idempotency }) => {
-    const id = await services.users[operation](actor, input, idempotency)
-    return { user: await services.accounts.recordOf(id, query()) }
+const change = (operation: typeof lockUser) =>
+  showing('user', async (query, { input }: { input: AccountWithReason }, context) => {
+    const id = await operation(context, input)
+    return { user: await readStoredUser(context, id, query()) }
   })
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED'
@@ -61,8 +63,7 @@ builder.queryFields((t) => ({
       offset: offsetArg(t),
       order: t.arg({ type: UserOrder, description: 'Sorts the accounts by creation time.' }),
     },
-    resolve: (query, _root, { search, ...page }, { actor, services }) =>
-      services.users.list(actor, search, omitNullish(page), query),
+    resolve: (query, _root, { search, ...page }, context) => listUsers(context, search, omitNullish(page), query),
   }),
   userCount: t.int({
     description: `Number of accounts that match a search, counted no further than a page behind \`offset\` needs. ${adminOnly}.`,
@@ -70,7 +71,7 @@ builder.queryFields((t) => ({
       search: t.arg.string({ required: true, ...characters(254), description: searchDescription }),
       offset: t.arg.int({ description: 'The offset of the page that is read.' }),
     },
-    resolve: (_root, { search, offset }, { actor, services }) => services.users.count(actor, search, offset),
+    resolve: (_root, { search, offset }, context) => countUsers(context, search, offset),
   }),
 }))
 
@@ -81,12 +82,12 @@ builder.mutationFields((t) => ({
       'Locks an account: its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on. ' +
       `${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: LockUserInput, required: true, description: 'Whom, and why.' }) },
-    resolve: change('lock'),
+    resolve: change(lockUser),
   }),
   unlockUser: t.field({
     type: UnlockUserPayload,
     description: `Lets the owner of a locked account sign in again. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: UnlockUserInput, required: true, description: 'Whom, and why.' }) },
-    resolve: change('unlock'),
+    resolve: change(unlockUser),
   }),
 }))

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
 import { DomainError, type ErrorCode } from '../../shared/errors.ts'
+import { confirmAdminPassword } from '../accounts/admin-sessions.ts'
 import type { Html } from '../pages/page.ts'
 import { type AdminAnswer, type AdminPage, type AdminRequest, type AdminRoute, hiddenFields } from './admin-page.ts'
 import { heading } from './components.ts'
@@ -180,8 +181,8 @@ const isPassword = (error: unknown) =>
   error.code === 'VALIDATION_FAILED' &&
   Object.hasOwn(Object(error.details), 'currentPassword')
 
-const confirm = ({ context: { actor, services }, form }: AdminRequest): Promise<void> =>
-  services.adminSessions.confirm(actor, form.get(PASSWORD) ?? '')
+const confirm = ({ context, form }: AdminRequest): Promise<void> =>
+  confirmAdminPassword(context, form.get(PASSWORD) ?? '')
 
 /** Returns the two routes of an action: one shows the form, the other handles it. */
 export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] => [

@@ -7,6 +7,7 @@ import { html } from 'hono/html'
 import type { Context, SharedContext } from '../../services-context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
+import { authenticateAdmin, endAdminSession, startAdminSession } from '../accounts/admin-sessions.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
@@ -136,7 +137,6 @@ function decodeOr(value: string): string {
 export function createAdminHandler(parts: AdminParts) {
   const { shared, publicUrl, tell, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
-  const { adminSessions } = shared.services
   // A path without parameters takes precedence over one with parameters.
   const patterns = parts.routes
     .toSorted((one, other) => countParams(one) - countParams(other))
@@ -206,15 +206,15 @@ export function createAdminHandler(parts: AdminParts) {
     const address = parts.clientAddress(req)
     let secret: string
     try {
-      secret = await adminSessions.signIn(address, { email, password })
+      secret = await startAdminSession(shared, address, { email, password })
     } catch (error) {
       return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email, kept })
     }
     // Ends the previous session, whose cookie is replaced. A copy of that cookie must not stay valid.
-    if (request.context.actor.kind === 'user') await adminSessions.signOut(request.context.actor)
+    if (request.context.actor.kind === 'user') await endAdminSession(request.context)
     res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
     if (kept === '') return { redirect: next }
-    request.context = contextOf({ ...request.context, actor: await adminSessions.authenticate(secret, address) })
+    request.context = contextOf({ ...request.context, actor: await authenticateAdmin(shared, secret, address) })
     request.formToken = formTokenOf(secret)
     return formOnceMore(request, next, kept)
   }
@@ -252,8 +252,8 @@ export function createAdminHandler(parts: AdminParts) {
     return { redirect: `${SIGN_IN}?${query}` }
   }
 
-  async function signOut({ context: { actor } }: AdminRequest, res: ServerResponse): Promise<AdminAnswer> {
-    await adminSessions.signOut(actor)
+  async function signOut({ context }: AdminRequest, res: ServerResponse): Promise<AdminAnswer> {
+    await endAdminSession(context)
     res.setHeader('Set-Cookie', clearedCookie(isSecure))
     return { redirect: SIGN_IN }
   }
@@ -310,7 +310,7 @@ export function createAdminHandler(parts: AdminParts) {
     const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
     try {
       if (answerMethod(req, res, path)) return
-      const actor = await adminSessions.authenticate(secret, address)
+      const actor = await authenticateAdmin(shared, secret, address)
       if (actor.kind === 'user') watch.identified(res, actor.id)
       request.context = contextOf({ ...context, actor })
       send(req, res, await answer(request, req, res, path), request, path)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cidInput, jsonObject, text, trimmedText } from '../../shared/input.ts'
 import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
-import { normalizeEmail } from '../accounts/email-address.ts'
+import { normalizeEmail } from '../accounts/email-addresses.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
 import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'

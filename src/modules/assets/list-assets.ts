@@ -14,7 +14,7 @@ import {
   searched,
 } from '../../shared/lists.ts'
 import { visibleAssets } from '../../shared/policy.ts'
-import { countsSql } from '../accounts/email-lookup-sql.ts'
+import { isEmailUsableSql } from '../accounts/email-addresses.ts'
 import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
 import type { AssetQuery } from './find-asset.ts'
 
@@ -117,7 +117,7 @@ const findOwner = statement(
   'asset_owner',
   { parameters: { email: text, mustBeVerified: boolean, caller: orNull(uuid) }, columns: { id: uuid } },
   `select id from users
-   where lower(email) = lower($email) and deleted_at is null and (id = $caller or ${countsSql('$mustBeVerified')})
+   where lower(email) = lower($email) and deleted_at is null and (id = $caller or ${isEmailUsableSql('$mustBeVerified')})
    order by email_held desc limit 1`,
 )
 

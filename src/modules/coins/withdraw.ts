@@ -9,7 +9,7 @@ import { inspect, parse, positiveAmount, text } from '../../shared/input.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../shared/money.ts'
 import { assertUserMay } from '../../shared/policy.ts'
 import { presentPassword } from '../accounts/account-input.ts'
-import { type OwnPassword, wrongPassword } from '../accounts/own-password.ts'
+import { checkOwnPassword, type OwnPasswordContext, wrongPassword } from '../accounts/check-password.ts'
 import { maxCost, type Problem, problemsOf } from '../wallet/quote.ts'
 import { insertWithdrawal, readWithdrawable } from './withdrawals.sql.ts'
 
@@ -28,8 +28,7 @@ export interface WithdrawalQuote {
   problems: Problem[]
 }
 
-type Needs = IdempotentContext &
-  Use<'config' | 'coins' | 'notifications' | 'rateLimiter'> & { services: { ownPassword: OwnPassword } }
+type Needs = IdempotentContext & Use<'config' | 'coins' | 'notifications' | 'rateLimiter'> & OwnPasswordContext
 
 /** Attempts while other requests change the wallet. */
 const MAX_ATTEMPTS = 10
@@ -39,11 +38,11 @@ const MAX_ATTEMPTS = 10
  * canceled. Throws VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.
  */
 export async function withdraw(context: Needs, input: z.input<typeof withdrawInput>): Promise<string> {
-  const { actor, coins, notifications, rateLimiter, services } = context
+  const { actor, coins, notifications, rateLimiter } = context
   assertUserMay(actor, 'withdrawal:create')
   const { currentPassword, amount, to, maxFee } = parse(withdrawInput, input)
   const id = await once(context, 'withdraw', { amount, to, maxFee, currentPassword }, async () => {
-    const verifiedHash = await services.ownPassword.verify(actor, currentPassword)
+    const verifiedHash = await checkOwnPassword(context, actor, currentPassword)
     await rateLimiter.consume('withdrawal', actor.id)
     const quoted = await coins.quote(to, toUnits(amount))
     return storeWithdrawal(context, actor, { amount, maxFee, quoted, verifiedHash })

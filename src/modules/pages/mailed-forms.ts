@@ -4,6 +4,9 @@ import { html } from 'hono/html'
 import { fill, type Messages, messages } from '../../locales/messages.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { type Language, preferredLanguage } from '../../shared/language.ts'
+import { findLink } from '../accounts/mailed-links.ts'
+import { resetPassword } from '../accounts/reset-password.ts'
+import { verifyEmail } from '../accounts/verify-email.ts'
 import { type FormPage, keyedBy, keyField, noticePage, type PageAnswer, type PageRequest, secretPage } from './page.ts'
 
 /** Returns user ID and token from the path of a mailed link. */
@@ -136,15 +139,15 @@ export const createPasswordResetPage = ({ passwordLength, passwordProblem }: Opt
 
   async show(request) {
     const language = preferredLanguage(request.languages)
-    const email = await request.context.services.passwords.addressOf(linkOf(request))
+    const email = (await findLink(request.context, 'PASSWORD_RESET', linkOf(request)))?.email
     return email === undefined ? expiredResetPage(language) : passwordForm(language, { email, passwordLength })
   },
 
   async submit(request, form) {
     const language = preferredLanguage(request.languages)
-    const { actor, idempotency, services } = request.context
+    const { context } = request
     const showAgain = async (problem: Problem) => {
-      const email = await services.passwords.addressOf(linkOf(request))
+      const email = (await findLink(context, 'PASSWORD_RESET', linkOf(request)))?.email
       // An expired link is reported first, before the user thinks of a better password.
       return email === undefined
         ? expiredResetPage(language)
@@ -154,7 +157,8 @@ export const createPasswordResetPage = ({ passwordLength, passwordProblem }: Opt
     if (problem) return showAgain(problem)
     try {
       const newPassword = form.get('new-password')!
-      await services.passwords.reset(actor, { ...linkOf(request), newPassword }, keyedBy(form, idempotency))
+      const idempotency = keyedBy(form, context.idempotency)
+      await resetPassword({ ...context, idempotency }, { ...linkOf(request), newPassword })
     } catch (error) {
       if (isDeadLink(error)) return expiredResetPage(language)
       if (isRefusedField(error, 'newPassword')) return showAgain('unfit')
@@ -197,15 +201,16 @@ export const createEmailVerificationPage = (): FormPage => ({
 
   async show(request) {
     const language = preferredLanguage(request.languages)
-    const link = await request.context.services.identities.findLink(linkOf(request))
+    const link = await findLink(request.context, 'EMAIL_VERIFICATION', linkOf(request))
     return link ? askPage(language, link) : expiredVerificationPage(language)
   },
 
   async submit(request, form) {
     const language = preferredLanguage(request.languages)
-    const { actor, idempotency, services } = request.context
+    const { context } = request
+    const idempotency = keyedBy(form, context.idempotency)
     try {
-      await services.identities.verify(actor, linkOf(request), keyedBy(form, idempotency))
+      await verifyEmail({ ...context, idempotency }, linkOf(request))
     } catch (error) {
       if (isDeadLink(error)) return expiredVerificationPage(language)
       if (error instanceof DomainError && error.code === 'DUPLICATE_EMAIL') return takenPage(language)

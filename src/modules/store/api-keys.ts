@@ -17,7 +17,7 @@ import { parse, requiredDisplayName } from '../../shared/input.ts'
 import { type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
 import { newSecret, sha256 } from '../../shared/secrets.ts'
-import { findApiKeys } from '../accounts/accounts.sql.ts'
+import { findApiKeys } from '../accounts/authenticate.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 
 type Reader = Use<'actor' | 'database'>

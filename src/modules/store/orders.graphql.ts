@@ -14,6 +14,7 @@ import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
+import { readUser } from '../accounts/read-user.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { cancelOrder } from './cancel-order.ts'
 import { confirmOrder } from './confirm-order.ts'
@@ -75,8 +76,7 @@ export const OrderType = builder.prismaObject('Order', {
     buyer: t.read({
       type: UserType,
       description: 'The user who created the order.',
-      resolve: (query, { buyerId }, _args, { actor, services }) =>
-        services.accounts.asSignedIn(actor, buyerId, query) ?? services.accounts.get(buyerId, query),
+      resolve: (query, { buyerId }, _args, context) => readUser(context, buyerId, query),
     }),
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),

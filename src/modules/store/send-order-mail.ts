@@ -6,7 +6,7 @@ import type { OrderFacts, OrderMessage, Split } from '../../mail/mail-types.ts'
 import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../shared/money.ts'
-import { addressCounts } from '../accounts/email-lookup-sql.ts'
+import { isEmailUsable } from '../accounts/email-addresses.ts'
 
 type Needs = Pick<AppContext, 'composeMail' | 'config' | 'database' | 'log' | 'mailer'>
 
@@ -37,7 +37,7 @@ const isPaid = (order: Order | null): order is PaidOrder => Boolean(order?.paidA
 const isAddress = (email: string) => /^[^\s@]+@[^\s@]+$/.test(email) && !/[.@]invalid$/i.test(email)
 
 const canReach = (person: Person, { config }: Needs) =>
-  isAddress(person.email) && addressCounts(person, config.emailVerification !== 'off')
+  isAddress(person.email) && isEmailUsable(person, config.emailVerification !== 'off')
 
 const factsOf = (order: PaidOrder, at = order.paidAt): OrderFacts => ({
   appName: order.networkAppName,

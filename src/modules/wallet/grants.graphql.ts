@@ -2,6 +2,7 @@ import { builder } from '../../graphql/builder.ts'
 import { characters } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
+import { readStoredUser } from '../accounts/read-user.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { type Grant, grantPoints } from './grant-points.ts'
 
@@ -13,7 +14,7 @@ const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
     user: t.read({
       type: UserType,
       description: 'The user who received the points.',
-      resolve: (query, { userId }, _args, { services }) => services.accounts.recordOf(userId, query),
+      resolve: (query, { userId }, _args, context) => readStoredUser(context, userId, query),
     }),
     amount: t.expose('amount', { type: 'Decimal', description: 'Number of points.' }),
     reason: t.exposeString('reason', {

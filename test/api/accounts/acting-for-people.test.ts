@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { deleteAccountAsOperator, previewDeletion } from '../../../src/modules/accounts/delete-account.ts'
+import { streamExportAsOperator } from '../../../src/modules/accounts/export-account.ts'
 import type { Actor } from '../../../src/shared/actor.ts'
 import { annalHere, type HereOptions } from '../../support/annal-command.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -131,16 +134,12 @@ describe('annal users export', () => {
   it('fails if the account is deleted during the export', async () => {
     const user = await app.newUser()
     const taken: string[] = []
-    const taking = app.services.exports.streamFor(
-      { kind: 'system' },
-      { userId: user.publicId, reason },
-      async (texts) => {
-        for await (const text of texts) {
-          if (taken.length === 0) expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
-          taken.push(text)
-        }
-      },
-    )
+    const taking = streamExportAsOperator(asSystem(app.context), { userId: user.publicId, reason }, async (texts) => {
+      for await (const text of texts) {
+        if (taken.length === 0) expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+        taken.push(text)
+      }
+    })
     await expect(taking).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(() => JSON.parse(taken.join(''))).toThrow()
   })
@@ -271,7 +270,6 @@ describe('annal users delete', () => {
 
 it('only the system can export or delete accounts of other users', async () => {
   const [user, admin] = [await app.newUser(), await app.admin()]
-  const { deletions, exports } = app.services
   const anonymous = { kind: 'anonymous', address: '192.0.2.1', service: undefined } as const
   const signedIn = { ...anonymous, kind: 'user', id: admin.id, role: 'ADMIN' } as unknown as Actor
   const refused: [Actor, string][] = [
@@ -282,9 +280,10 @@ it('only the system can export or delete accounts of other users', async () => {
   const input = { userId: user.publicId, reason }
   const send = () => Promise.reject(new Error('It was sent.'))
   for (const [actor, code] of refused) {
-    await expect(deletions.foresee(actor, user.publicId)).rejects.toMatchObject({ code })
-    await expect(deletions.deleteFor(actor, input)).rejects.toMatchObject({ code })
-    await expect(exports.streamFor(actor, input, send)).rejects.toMatchObject({ code })
+    const context = { ...asSystem(app.context), actor }
+    await expect(previewDeletion(context, user.publicId)).rejects.toMatchObject({ code })
+    await expect(deleteAccountAsOperator(context, input)).rejects.toMatchObject({ code })
+    await expect(streamExportAsOperator(context, input, send)).rejects.toMatchObject({ code })
   }
   expectOk(await user.rest('GET', 'auth/users/me/'))
 })

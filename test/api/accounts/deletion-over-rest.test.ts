@@ -1,6 +1,7 @@
 import { verifyMessage } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { eventually } from '../../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
@@ -212,7 +213,7 @@ it('account deletion keeps the arguments of an order until its webhook delivery 
        from orders o join network_apps a on a.id = o.network_app_id where o.buyer_id = $1::uuid`,
       [user.id],
     )
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   expect(await look()).toEqual([{ erased: false, unsigned: false }])
   await app.sql(
     `with given_up as (
@@ -222,7 +223,7 @@ it('account deletion keeps the arguments of an order until its webhook delivery 
      update orders set status = 'FAILURE', settled_at = now() from given_up where orders.id = given_up.id`,
     [user.id],
   )
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   expect(await look()).toEqual([{ erased: true, unsigned: true }])
 })
 
@@ -230,7 +231,7 @@ it('account deletion transfers later deposits to the platform once', async () =>
   const user = await app.newUser({ points: '0' })
   expect((await remove(user)).status).toBe(204)
   await app.installation.database.query(deposit, { user: user.id, amount: '3' })
-  await Promise.all([app.services.deletions.sweep(), app.services.deletions.sweep()])
+  await Promise.all([cleanUpDeletedAccounts(app.context), cleanUpDeletedAccounts(app.context)])
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   expect((await forfeited(user.id)).map(({ amount }) => amount)).toEqual(['3'])
   expect(await brokenInvariants()).toEqual([])
@@ -349,7 +350,7 @@ it('account deletion erases webhook responses that contain data of the buyer', a
     )
   }
   expect((await remove(user)).status).toBe(204)
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   const answers = await app.sql(
     `select a.status_code, a.response from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
        join orders o on o.id = d.order_id where o.buyer_id = any ($1::uuid[]) order by a.response`,

@@ -6,6 +6,7 @@ import { NextToLast } from 'blockstore-fs/sharding'
 import { CID } from 'multiformats/cid'
 import { describe, expect, it } from 'vitest'
 import { checkOwners } from '../../../src/keys/check-keys.ts'
+import { deleteRestoredAccounts, destroyRestoredKeys } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { checkFiles, repairFiles } from '../../../src/modules/assets/pinned-files.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -14,7 +15,6 @@ import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts
 
 const app = await createTestApp()
 const { vault, custody, config } = app.installation
-const { deletions } = app.services
 
 const counterpartOf = ({ id }: SignedIn) => join(config.dir, 'keys/counterparts', id.slice(-2), id)
 const remove = (user: SignedIn) => user.rest('DELETE', 'auth/users/me/')
@@ -28,7 +28,7 @@ describe('a deleted account after a restore from a backup', () => {
     await vault.markDeleted(gone.id)
     await vault.forget(gone.id)
     expect((await ownersOf()).S2?.rows).toContainEqual(expect.objectContaining({ subject: gone.publicId }))
-    expect(await deletions.reapply()).toBe(true)
+    expect(await deleteRestoredAccounts(app.context)).toBe(true)
     expectError(await me(gone), 'AUTHENTICATION_FAILED')
     expectOk(await me(stays))
     expect((await ownersOf()).S2?.rows).toEqual([])
@@ -39,13 +39,13 @@ describe('a deleted account after a restore from a backup', () => {
     const gone = await app.newUser()
     await gone.register()
     await vault.markDeleted(gone.id)
-    expect(await deletions.reapply()).toBe(false)
+    expect(await deleteRestoredAccounts(app.context)).toBe(false)
     expectOk(await me(gone))
     await app.sql(
       `update commit_relays r set status = 'FINAL' from commits c where c.id = r.commit_id and c.author_id = $1::uuid`,
       [gone.id],
     )
-    expect(await deletions.reapply()).toBe(true)
+    expect(await deleteRestoredAccounts(app.context)).toBe(true)
     expectError(await me(gone), 'AUTHENTICATION_FAILED')
   })
 
@@ -57,11 +57,11 @@ describe('a deleted account after a restore from a backup', () => {
       $$ begin raise exception 'for a test'; end $$`)
     await app.sql(`create trigger test_refuse before update on users for each row
       when (old.id = '${stuck.id}') execute function test_refuse()`)
-    await expect(deletions.reapply()).rejects.toThrow()
+    await expect(deleteRestoredAccounts(app.context)).rejects.toThrow()
     for (const other of others) expectError(await me(other), 'AUTHENTICATION_FAILED')
     await app.sql('drop trigger test_refuse on users')
     expectOk(await me(stuck))
-    expect(await deletions.reapply()).toBe(true)
+    expect(await deleteRestoredAccounts(app.context)).toBe(true)
     expectError(await me(stuck), 'AUTHENTICATION_FAILED')
   })
 
@@ -73,7 +73,7 @@ describe('a deleted account after a restore from a backup', () => {
     expect((await ownersOf()).S2?.rows).toEqual([
       { subject: user.publicId, problem: expect.stringContaining('key share still exists') },
     ])
-    await deletions.forgetAgain()
+    await destroyRestoredKeys(app.context)
     expect((await ownersOf()).S2?.rows).toEqual([])
     await expect(custody.create(user.id)).rejects.toMatchObject({ name: 'LostKeyError', isForGood: true })
   })
@@ -82,7 +82,7 @@ describe('a deleted account after a restore from a backup', () => {
 it('reports and keeps a key share without an account', async () => {
   const owner = randomUUID()
   await custody.create(owner)
-  await deletions.forgetAgain()
+  await destroyRestoredKeys(app.context)
   const { S3 } = await ownersOf()
   expect(S3).toMatchObject({ isNote: true, rows: [{ problem: expect.stringContaining('no such account') }] })
   await vault.forget(owner)

@@ -150,14 +150,14 @@ describe('the last-use time of a session', () => {
     expectOk(await me(user.token))
     expect(await list(user)).toMatchObject([{ lastUsedAt: null }])
     const [before] = await app.sql<{ at: Date }>('select now() as at')
-    await app.services.sessions.recordUse()
+    await app.context.credentials.recordTokenUse()
     const [{ lastUsedAt }] = await list(user)
     expect(Date.parse(lastUsedAt)).toBeGreaterThanOrEqual(before!.at.getTime() - 1)
   })
 
   it('is recorded later for a session whose row is locked', async () => {
     const [busy, free] = [await app.newUser(), await app.newUser()]
-    await app.services.sessions.recordUse()
+    await app.context.credentials.recordTokenUse()
     const usedAt = () =>
       app.sql<{ mine: boolean; used: boolean }>(
         `select user_id = $1::uuid as mine, last_used_at is not null as used from access_tokens
@@ -166,7 +166,7 @@ describe('the last-use time of a session', () => {
       )
     await whileHeld(app, `select from access_tokens where user_id = '${busy.id}' for update`, async () => {
       for (const user of [busy, free]) expectOk(await me(user.token))
-      await app.services.sessions.recordUse()
+      await app.context.credentials.recordTokenUse()
       return {}
     })
     expect(await usedAt()).toEqual([
@@ -174,7 +174,7 @@ describe('the last-use time of a session', () => {
       { mine: true, used: false },
     ])
     expectOk(await me(busy.token))
-    await app.services.sessions.recordUse()
+    await app.context.credentials.recordTokenUse()
     expect((await usedAt()).map(({ used }) => used)).toEqual([true, true])
   })
 })

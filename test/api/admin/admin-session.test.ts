@@ -1,5 +1,6 @@
 /** Access to the pages for administrators, and the lifetime of their sessions. */
 import { describe, expect, it } from 'vitest'
+import { endAllSessions } from '../../../src/modules/accounts/sessions.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { send } from '../../support/http-client.ts'
 import { PASSWORD } from '../../support/user.ts'
@@ -123,7 +124,7 @@ describe('an admin session', () => {
     expect(await isIn(third)).toBe(false)
     const fourth = await signIn(other, json.new_password)
     expect(await isIn(fourth)).toBe(true)
-    await app.services.sessions.endAll()
+    await endAllSessions(app.context)
     expect(await isIn(fourth)).toBe(false)
   })
 

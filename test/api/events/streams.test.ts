@@ -1,7 +1,7 @@
 /** Event streams and subscriptions share limits and session checks, and each event is read only once. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createOneTimeTokens } from '../../../src/modules/accounts/one-time-token.ts'
+import { issueToken } from '../../../src/modules/accounts/mailed-links.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
@@ -178,8 +178,8 @@ describe('a session that ends in another process', () => {
         json: { current_password: PASSWORD, new_password: 'staple battery horse' },
       }),
     'resetting the password': async (user) => {
-      const tokens = createOneTimeTokens(app.installation)
-      const { token } = (await tokens.issue('PASSWORD_RESET', user.id, randomUUIDv7()))!
+      const request = { purpose: 'PASSWORD_RESET', userId: user.id, requestId: randomUUIDv7() } as const
+      const { token } = (await issueToken(app.context, request))!
       const json = { uid: user.publicId, token, new_password: 'staple battery horse' }
       return createRest(other.url)('POST', 'auth/users/reset_password_confirm/', { json })
     },

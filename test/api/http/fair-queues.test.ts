@@ -1,7 +1,7 @@
 /** Expensive operations are limited per account and per network address, so many accounts at one address leave places to others. */
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
-import { noteExport } from '../../../src/modules/accounts/export-account.sql.ts'
+import { recordExport } from '../../../src/modules/accounts/export-account.sql.ts'
 import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
 import { until } from '../../support/eventually.ts'
 import type { Answer } from '../../support/http-client.ts'
@@ -92,7 +92,7 @@ const operations: Record<string, Operation> = {
       const { database } = app.installation
       const query = database.query.bind(database)
       vi.spyOn(database, 'query').mockImplementation(async (statement, parameters) => {
-        if (Object.is(statement, noteExport)) await hold()
+        if (Object.is(statement, recordExport)) await hold()
         return query(statement, parameters)
       })
     },

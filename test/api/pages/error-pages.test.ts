@@ -35,7 +35,7 @@ describe.each(pages)('the HTML page %s', (path) => {
   })
 
   it('shows an HTML error page if the database is unavailable', async () => {
-    vi.spyOn(app.services.accounts, 'authenticate').mockRejectedValue(unavailable('The database'))
+    vi.spyOn(app.context.requestQuota, 'consume').mockRejectedValue(unavailable('The database'))
     const answer = await app.rest('GET', path)
     expectPage(answer, 503, 'This does not work right now')
     expect(answer.headers.get('retry-after')).toBe('5')

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { type SweepName, sweepNames } from '../../../src/jobs/batch-job.ts'
 import { findSetbacks, retrySetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
 import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
+import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import { eraseOrderArguments, expireOrders } from '../../../src/modules/store/expire-orders.ts'
@@ -22,7 +23,6 @@ await app.sql(
   [fromId(called.appId)!.uuid],
 )
 const { database } = app.installation
-const { deletions } = app.services
 
 interface Scene {
   /** Makes an item that is due, and returns its identifier. */
@@ -36,7 +36,7 @@ interface Scene {
 }
 
 const tidy = () => app.maintenance.sweep()
-const sweepDeletions = () => deletions.sweep()
+const sweepDeletions = () => cleanUpDeletedAccounts(app.context)
 
 const order = async (fields: object = {}, of = store) => {
   const buyer = await app.newUser()

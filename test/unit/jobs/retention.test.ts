@@ -224,10 +224,10 @@ describe('a session', () => {
   it('ends only after the configured idle time', async () => {
     const user = await app.newUser()
     expect(await isOpen(user)).toBe(true)
-    await app.services.sessions.recordUse()
+    await app.context.credentials.recordTokenUse()
     await sweepAfter(99, user)
     expect(await isOpen(user)).toBe(true)
-    await app.services.sessions.recordUse()
+    await app.context.credentials.recordTokenUse()
     await sweepAfter(100, user)
     expect(await isOpen(user)).toBe(false)
   })

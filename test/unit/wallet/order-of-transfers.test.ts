@@ -1,8 +1,10 @@
 /** A statement is in the order in which its wallet's balance changed, whatever moved it, and whatever a clock said. */
+
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
+import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
@@ -178,7 +180,7 @@ it("the last transfer of a deleted account's wallet is the forfeiture", async ()
   await app.sql(moveSql(`uuidv7(interval '10 minutes')`), [user.id])
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   await creditDepositsOf(app, user, 1)
-  await app.services.deletions.sweep()
+  await cleanUpDeletedAccounts(app.context)
   const kinds = await app.sql(
     `select distinct t.id, split_part(reference, ':', 1) as kind from entries e join transfers t on t.id = e.transfer_id
      where e.wallet_id = $1::uuid order by t.id`,

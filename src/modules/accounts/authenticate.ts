@@ -1,0 +1,155 @@
+/** Identifies the callers of requests by access token and API key. */
+import type { Database } from '../../db/database-types.ts'
+import { arrayOf, boolean, bytes, int, json, statement, text, uuid } from '../../db/sql.ts'
+import type { Actor, SignedInUser } from '../../shared/actor.ts'
+import { createBatchLoader } from '../../shared/async.ts'
+import { sha256 } from '../../shared/secrets.ts'
+import { byEmailSql } from './email-addresses.ts'
+
+/** The user and wallet of a session, as one JSON value of the database. */
+export type SessionUser = Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }
+
+/** SQL of a `SessionUser`. `u` is the user, `w` the wallet, and `token` the ID of the access token or session. */
+export const sessionUserSql = (
+  token: string,
+) => `json_build_object('tokenId', ${token}, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
+     'language', u.language, 'emailVerified', u.email_verified, 'emailHeld', u.email_held,
+     'pendingEmail', u.pending_email, 'displayName', u.display_name, 'description', u.description,
+     'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
+     'assetCount', u.asset_count, 'createdAt', u.created_at,
+     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text))`
+
+/**
+ * Finds the users of access tokens, with everything that `me` returns. `position` counts from 1. One JSON column is cheaper for the driver than many
+ * columns, and this statement runs for every request. The subquery around the parameter hides the length of the list from the planner: one plan
+ * serves all lengths, which halves the cost of the lookup.
+ */
+const findSessionUsers = statement(
+  'account_by_tokens',
+  { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, signed_in: json<SessionUser>() } },
+  `select asked.position::int, ${sessionUserSql('t.id')} as signed_in
+   from unnest((select $hashes)) with ordinality as asked (hash, position)
+     join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
+   where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
+)
+
+/** Finds API keys that are not revoked. `position` counts from 1. */
+export const findApiKeys = statement(
+  'api_keys_by_hashes',
+  { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, id: uuid } },
+  `select asked.position::int, k.id from unnest((select $hashes)) with ordinality as asked (hash, position)
+     join api_keys k on k.hash = asked.hash where k.revoked_at is null`,
+)
+
+/** Finds the password hashes of accounts by e-mail address. `position` counts from 1. */
+const findPasswordHashes = statement(
+  'account_credentials',
+  {
+    parameters: { emails: arrayOf(text) },
+    columns: { position: int, id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean },
+  },
+  `select asked.position::int, found.* from unnest((select $emails)) with ordinality as asked (address, position)
+     cross join lateral (
+       select id, password_hash, email_verified, locked_at is not null as is_locked
+       from users ${byEmailSql('asked.address')}
+     ) as found`,
+)
+
+/** Records that access tokens were used. Skips rows that another process is updating, because waiting could end in a deadlock. */
+const recordTokenUse = statement(
+  'account_token_use',
+  { parameters: { tokens: arrayOf(uuid) } },
+  `update access_tokens set last_used_at = now()
+   where id in (select id from access_tokens where id = any ($tokens) for no key update skip locked)`,
+)
+
+/** The credentials of an account that a sign-in names. */
+export interface PasswordRecord {
+  id: string
+  password_hash: string
+  email_verified: boolean
+  is_locked: boolean
+}
+
+/** Looks up credentials. Lookups that arrive together are one statement. */
+export interface Credentials {
+  /** Finds the user of an access token by the token's SHA-256. */
+  findSessionUser(hash: Buffer): Promise<SessionUser | undefined>
+  findApiKey(hash: Buffer): Promise<{ id: string } | undefined>
+  /** Finds the account that holds an e-mail address, or that claimed it first. */
+  findPassword(email: string): Promise<PasswordRecord | undefined>
+  /** Notes in memory that an access token was used, so that a request does not cost a write. */
+  noteTokenUse(tokenId: string): void
+  /** Writes the noted uses. Keeps them for the next time if that fails. */
+  recordTokenUse(): Promise<void>
+}
+
+/** Creates the lookup of credentials. */
+export function createCredentials({ database }: { database: Database }): Credentials {
+  let usedTokens = new Set<string>()
+  const inOrder = <Row extends { position: number }>(keys: unknown[], rows: readonly Row[]) => {
+    const found = new Map(rows.map((row) => [row.position, row]))
+    return keys.map((_, index) => found.get(index + 1))
+  }
+  const findSession = createBatchLoader(async (hashes: Buffer[]) =>
+    inOrder(hashes, await database.query(findSessionUsers, { hashes })),
+  )
+  return {
+    findSessionUser: async (hash) => (await findSession(hash))?.signed_in,
+    findApiKey: createBatchLoader(async (hashes: Buffer[]) =>
+      inOrder(hashes, await database.query(findApiKeys, { hashes })),
+    ),
+    findPassword: createBatchLoader(async (emails: string[]) =>
+      inOrder(emails, await database.query(findPasswordHashes, { emails })),
+    ),
+    noteTokenUse: (tokenId) => void usedTokens.add(tokenId),
+    async recordTokenUse() {
+      if (usedTokens.size === 0) return
+      const noted = usedTokens
+      usedTokens = new Set()
+      try {
+        await database.query(recordTokenUse, { tokens: [...noted] })
+      } catch (error) {
+        for (const id of noted) usedTokens.add(id)
+        throw error
+      }
+    },
+  }
+}
+
+type Caller = Exclude<Actor, { kind: 'system' }>
+type Origin = Pick<Caller, 'address' | 'service'>
+
+/** Returns the actor of a session. */
+export const actorOf = ({ tokenId, ...found }: SessionUser, origin: Origin): Caller => {
+  const user = { ...found, createdAt: new Date(found.createdAt) }
+  return { kind: 'user', id: user.id, role: user.role, user, tokenId, ...origin }
+}
+
+/** Credentials and network address of a request. */
+export interface RequestCredentials {
+  /** The secret of `Authorization: token <secret>`. */
+  token: string | undefined
+  /** The header `x-api-key`. */
+  apiKey: string | undefined
+  address: string
+}
+
+/**
+ * Identifies the caller of a request. A caller with an invalid or expired token is anonymous, and both APIs reject nearly all requests
+ * with such a token.
+ */
+export async function authenticate(
+  { credentials }: { readonly credentials: Credentials },
+  { token, apiKey, address }: RequestCredentials,
+): Promise<{ actor: Caller; hasStaleToken: boolean }> {
+  const [found, key] = await Promise.all([
+    token === undefined ? undefined : credentials.findSessionUser(sha256(token)),
+    apiKey === undefined ? undefined : credentials.findApiKey(sha256(apiKey)),
+  ])
+  const service = apiKey === undefined ? undefined : key ? { id: key.id } : ('unknown' as const)
+  const origin = { address, service }
+  if (!found) return { actor: { kind: 'anonymous', ...origin }, hasStaleToken: token !== undefined }
+  credentials.noteTokenUse(found.tokenId)
+  return { actor: actorOf(found, origin), hasStaleToken: false }
+}

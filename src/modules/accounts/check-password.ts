@@ -1,0 +1,167 @@
+/**
+ * Checks passwords. An account allows five wrong guesses in 15 minutes over all APIs, and an address without an account four. Accounts that claim
+ * the same address are counted separately. A guess reserves a place before the password is compared, and releases it if the password was right. If no place is free,
+ * a guess waits for those that are being compared. More guesses do not extend the window. A password reset ends it.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Use } from '../../context.ts'
+import { int, joinedStatement, statement, text, uuid } from '../../db/sql.ts'
+import type { UserActor } from '../../shared/actor.ts'
+import { throttled, validationFailed } from '../../shared/errors.ts'
+import { toOpaqueString } from './account-input.ts'
+
+const WINDOW_SECONDS = 900
+const MAX_WRONG = 5
+/** The last place is reserved for signed-in users, so that an attacker cannot keep an owner from changing the password. */
+const MAX_WRONG_ANONYMOUS = 4
+/** Interval between checks for a free place, and the longest wait, in milliseconds. */
+const CHECK_INTERVAL_MS = 50
+const MAX_WAIT_MS = 8_000
+/** Seconds to wait after the longest wait. */
+const RETRY_AFTER_SECONDS = 5
+
+// The database compares addresses with `lower`, so it also computes the digest. Other spellings would have other digests.
+const digestSql = (subject: string) => `encode(sha256(convert_to(lower(${subject}), 'UTF8')), 'hex')`
+
+/** Key of the guesses that were wrong or are being compared. */
+const takenKeySql = (subject: string) => `'password-check:' || ${digestSql(subject)}`
+/** Key of the guesses that were wrong. */
+const wrongKeySql = (subject: string) => `'password-wrong:' || ${digestSql(subject)}`
+
+/** SQL of the key in `limits` that counts guesses at an account. `user` is an expression for its UUID. Deleting the row ends the window. */
+export const passwordCheckKeySql = (user: string) => takenKeySql(`'user:' || ${user}`)
+
+/** Reserves a place for a guess. No row: `most` guesses were wrong or are being compared. */
+const reserveGuess = joinedStatement(
+  'password_guess_take',
+  { parameters: { subject: text, most: int }, columns: { window_end: text }, apart: ['subject'] },
+  // Two spellings of one address may arrive together. Then one of them runs alone.
+  ({ item, place }) => `with ${item},
+   guess as materialized (
+     select distinct on (key) * from (select ${takenKeySql('subject')} as key, item.* from item) as keyed
+   ),
+   taken as (
+     insert into limits as l (key, window_end, count)
+       select key, now() + interval '${WINDOW_SECONDS} seconds', 1 from guess order by key
+     on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
+       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
+     where l.window_end <= now() or l.count < (select g.most from guess g where g.key = l.key)
+     returning key, window_end
+   )
+   select ${place} t.window_end::text as window_end from taken t join guess using (key)`,
+)
+
+/** Counts the wrong guesses, and returns the seconds until the window ends. */
+const countWrongGuesses = statement(
+  'password_guess_find',
+  { parameters: { subject: text }, columns: { wrong: int, retry_after: int } },
+  `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from taken.window_end - now())))::int as retry_after
+   from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$subject')} and wrong.window_end = taken.window_end
+   where taken.key = ${takenKeySql('$subject')} and taken.window_end > now()`,
+)
+
+/** `windowEnd` is text, because a `Date` would lose the microseconds. */
+const guess = { subject: text, windowEnd: text }
+
+const releaseGuess = statement(
+  'password_guess_back',
+  { parameters: guess },
+  `update limits set count = greatest(0, count - 1)
+   where key = ${takenKeySql('$subject')} and window_end = $windowEnd::timestamptz`,
+)
+
+const countWrongGuess = statement(
+  'password_guess_wrong',
+  { parameters: guess },
+  `insert into limits as l (key, window_end, count) values (${wrongKeySql('$subject')}, $windowEnd::timestamptz, 1)
+   on conflict (key) do update set window_end = excluded.window_end,
+     count = case when l.window_end = excluded.window_end then l.count + 1 else 1 end`,
+)
+
+const findOwnPassword = statement(
+  'password_own',
+  { parameters: { user: uuid }, columns: { password_hash: text } },
+  'select password_hash from users where id = $user and deleted_at is null',
+)
+
+/** A password to check. */
+export interface Guess {
+  /** The account, or an address without an account. Both take the same time. */
+  account: { user: string; passwordHash: string } | { email: string }
+  /** The password as typed, at most 256 characters. */
+  password: string
+  /** True for a request with a session of the account. */
+  isSignedIn: boolean
+}
+
+type PasswordContext = Use<'database' | 'passwords' | 'semaphores' | 'meter'>
+
+/** Reserves a place. Returns the end of the window. Throws THROTTLED. */
+async function waitForPlace({ database, meter }: PasswordContext, subject: string, most: number): Promise<string> {
+  for (const start = performance.now(); ; await delay(CHECK_INTERVAL_MS)) {
+    const [taken] = await database.query(reserveGuess, { subject, most })
+    if (taken) return taken.window_end
+    const [guesses] = await database.query(countWrongGuesses, { subject })
+    const isFull = guesses !== undefined && guesses.wrong >= most
+    if (!isFull && performance.now() - start <= MAX_WAIT_MS) continue
+    meter.count('annal_limit_rejections_total', { limit: 'password-guesses' })
+    const seconds = guesses?.retry_after ?? 1
+    throw throttled(isFull ? seconds : Math.min(seconds, RETRY_AFTER_SECONDS))
+  }
+}
+
+/**
+ * Compares the normalized password, then the password as typed if that differs: earlier versions stored hashes of what was
+ * typed. The number of hashes depends on the password alone, so it does not reveal whether the account exists.
+ */
+async function matches({ passwords }: PasswordContext, hash: string | undefined, typed: string): Promise<boolean> {
+  for (const candidate of new Set([toOpaqueString(typed), typed])) {
+    if (await passwords.verify(hash, candidate)) return true
+  }
+  return false
+}
+
+/** Returns whether the password is the account's. Throws THROTTLED, UNAVAILABLE. */
+export function checkPassword(context: PasswordContext, { account, password, isSignedIn }: Guess): Promise<boolean> {
+  const subject = 'user' in account ? `user:${account.user}` : `address:${account.email}`
+  const hash = 'user' in account ? account.passwordHash : undefined
+  const compare = async () => {
+    const windowEnd = await waitForPlace(context, subject, isSignedIn ? MAX_WRONG : MAX_WRONG_ANONYMOUS)
+    let isWrong = false
+    try {
+      isWrong = !(await matches(context, hash, password))
+      return !isWrong
+    } finally {
+      // A failed comparison does not count.
+      await context.database.query(isWrong ? countWrongGuess : releaseGuess, { subject, windowEnd })
+    }
+  }
+  return context.semaphores.passwordGuesses(compare, { keys: [subject.toLowerCase()] })
+}
+
+/** The error of a wrong current password. */
+export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid password.'] })
+
+/** Context of operations that ask a signed-in user for the password. */
+export type OwnPasswordContext = PasswordContext & Use<'rateLimiter'>
+
+/**
+ * Checks the password of a signed-in user, because a stolen session must not be enough to take an account over. Returns the stored hash. Statements compare it
+ * again. Throws VALIDATION_FAILED for `currentPassword`, THROTTLED, UNAVAILABLE.
+ */
+export async function checkOwnPassword(
+  context: OwnPasswordContext,
+  { id: user }: Pick<UserActor, 'id'>,
+  password: string,
+): Promise<string> {
+  const { database, rateLimiter } = context
+  const [account] = await database.query(findOwnPassword, { user })
+  if (!account) throw wrongPassword()
+  await rateLimiter.assertAvailable('own-password', user)
+  const { password_hash: passwordHash } = account
+  if (!(await checkPassword(context, { account: { user, passwordHash }, password, isSignedIn: true })))
+    throw wrongPassword()
+  // A wrong password counts as a guess only, so a stolen session cannot use up this limit.
+  await rateLimiter.consume('own-password', user)
+  return passwordHash
+}

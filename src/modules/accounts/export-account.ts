@@ -1,0 +1,219 @@
+/** Exports all data of a user as one JSON document. */
+import type { Use } from '../../context.ts'
+import { keysetPages } from '../../shared/async.ts'
+import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
+import { type IdPrefix, toId } from '../../shared/ids.ts'
+import { parse } from '../../shared/input.ts'
+import { assertOperator, assertUserMay } from '../../shared/policy.ts'
+import { rateLimitKeys } from '../../shared/rate-limiter.ts'
+import { describeReference } from '../wallet/statement.ts'
+import {
+  type ExportPage,
+  readAccount,
+  readAssetLinks,
+  readAssets,
+  readAuditEntries,
+  readCommits,
+  readDeposits,
+  readEvents,
+  readNetworkApps,
+  readOrders,
+  readPictures,
+  readRefunds,
+  readSessions,
+  readTransfers,
+  readWithdrawals,
+  recordExport,
+  recordOperatorExport,
+} from './export-account.sql.ts'
+import { type AccountWithReason, accountWithReason, findAccount, isDeletedError } from './find-users.ts'
+
+type Needs = Use<'actionArgs' | 'actor' | 'database' | 'semaphores'>
+type Item = Record<string, unknown>
+
+interface List {
+  name: string
+  page: ExportPage
+  /** Rows that are read at once. */
+  rows?: number
+  /** Columns with IDs, and their prefixes. */
+  ids?: Record<string, IdPrefix>
+  present?: (item: Item, context: Needs) => Item | Promise<Item>
+}
+
+/** An export that is recorded in the audit log, with the head of the document. */
+interface StartedExport {
+  user: string
+  head: Item
+}
+
+/** Rows that are read at once of lists with small rows, and of lists with long texts. */
+const MANY = 200
+const FEW = 48
+/** Maximum size of an export over GraphQL, in bytes. */
+export const MAX_DATA_BYTES = 4_000_000
+const MAX_ROWS = 10_000
+
+const lists: List[] = [
+  { name: 'assets', page: readAssets, rows: FEW },
+  { name: 'commits', page: readCommits, rows: FEW, ids: { id: 'commit' } },
+  {
+    name: 'orders',
+    page: readOrders,
+    rows: FEW,
+    ids: { id: 'order', networkAppId: 'app', transferId: 'transfer' },
+    async present(item, { actionArgs }) {
+      return {
+        ...item,
+        actionArgs: await actionArgs.openForDisplay(item.id as string, item.actionArgs as Uint8Array | null),
+      }
+    },
+  },
+  { name: 'refunds', page: readRefunds, ids: { id: 'refund', orderId: 'order', transferId: 'transfer' } },
+  {
+    name: 'transfers',
+    page: readTransfers,
+    ids: { id: 'transfer' },
+    present: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
+  },
+  { name: 'deposits', page: readDeposits, ids: { id: 'deposit' } },
+  { name: 'withdrawals', page: readWithdrawals, ids: { id: 'withdrawal' } },
+  { name: 'sessions', page: readSessions, ids: { id: 'session' } },
+  { name: 'assetLinks', page: readAssetLinks, ids: { id: 'link' } },
+  { name: 'auditEntries', page: readAuditEntries, ids: { id: 'audit' } },
+  { name: 'pictures', page: readPictures, present: ({ id, ...item }) => item },
+  { name: 'networkApps', page: readNetworkApps, ids: { id: 'app' } },
+  {
+    name: 'events',
+    page: readEvents,
+    ids: { id: 'event', orderId: 'order', commitId: 'commit', deliveryId: 'delivery', transferId: 'transfer' },
+  },
+]
+
+/** Replaces UUIDs by public IDs. */
+const withPublicIds = (item: Item, ids: Record<string, IdPrefix>): Item =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => {
+      const prefix = ids[name]
+      return [name, prefix && typeof value === 'string' ? toId(prefix, value) : value]
+    }),
+  )
+
+/** Reads the head of the document. Throws AUTHENTICATION_FAILED if the account was deleted in the meantime. */
+async function readHead({ database }: Needs, user: string): Promise<Item> {
+  const [found] = await database.query(readAccount, { user })
+  if (!found) throw authenticationFailed()
+  const { account, wallet, now } = found
+  return { exportedAt: now, account: withPublicIds(account, { id: 'user' }), wallet }
+}
+
+async function* readItems(
+  context: Needs,
+  { page, rows: size = MANY, ids = {}, present = (item) => item }: List,
+  user: string,
+): AsyncGenerator<Item> {
+  const pages = keysetPages({
+    first: '',
+    limit: size,
+    read: (after, limit) => context.database.query(page, { user, after, limit }),
+    keyOf: ({ after }) => after,
+  })
+  for await (const rows of pages) {
+    for (const { after: _, ...item } of rows) yield withPublicIds(await present(item, context), ids)
+  }
+}
+
+/** Yields the text of the document. Only one page is in memory at a time. */
+async function* writeDocument(context: Needs, { user, head }: StartedExport): AsyncGenerator<string> {
+  yield JSON.stringify(head).slice(0, -1)
+  for (const list of lists) {
+    yield `,\n"${list.name}":[`
+    let separator = '\n'
+    for await (const item of readItems(context, list, user)) {
+      yield separator + JSON.stringify(item)
+      separator = ',\n'
+    }
+    yield ']'
+  }
+  // If the account was deleted in the meantime, the lists are incomplete.
+  await readHead(context, user)
+  yield '}\n'
+}
+
+async function readDocument(context: Needs, { user, head }: StartedExport): Promise<Item> {
+  const document: Item = { ...head }
+  let rows = 0
+  let bytes = 0
+  for (const list of lists) {
+    const items: Item[] = []
+    for await (const item of readItems(context, list, user)) {
+      rows += 1
+      bytes += Buffer.byteLength(JSON.stringify(item))
+      if (rows > MAX_ROWS || bytes > MAX_DATA_BYTES) {
+        throw new DomainError('VALIDATION_FAILED', 'There is too much for one answer.', {
+          details: 'Download it from GET /api/v3/auth/users/me/export',
+        })
+      }
+      items.push(item)
+    }
+    document[list.name] = items
+  }
+  await readHead(context, user)
+  return document
+}
+
+/** Runs one export of an account at a time. Throws THROTTLED, UNAVAILABLE. */
+const runExport = <T>({ actor, semaphores }: Needs, user: string, work: () => Promise<T>): Promise<T> =>
+  semaphores.accountExports(() => semaphores.exports(work, { keys: rateLimitKeys(actor) }), { keys: [`user:${user}`] })
+
+/** Records the export of the caller's own data before it is read. */
+async function startOwnExport(context: Needs, user: string, address: string): Promise<StartedExport> {
+  await context.database.query(recordExport, { user, address })
+  return { user, head: await readHead(context, user) }
+}
+
+type SendText = (text: AsyncIterable<string>) => Promise<void>
+
+/**
+ * Streams the caller's data as JSON text. Throws NOT_AUTHENTICATED, THROTTLED and UNAVAILABLE before the first byte, and AUTHENTICATION_FAILED if the account is
+ * deleted in the meantime.
+ */
+export async function streamExport(context: Needs, send: SendText): Promise<void> {
+  const { actor } = context
+  assertUserMay(actor, 'account:export')
+  await runExport(context, actor.id, async () =>
+    send(writeDocument(context, await startOwnExport(context, actor.id, actor.address))),
+  )
+}
+
+/** Returns the caller's data. Throws the errors of `streamExport`, and VALIDATION_FAILED if it is too large. */
+export async function readExport(context: Needs): Promise<Item> {
+  const { actor } = context
+  assertUserMay(actor, 'account:export')
+  return runExport(context, actor.id, async () =>
+    readDocument(context, await startOwnExport(context, actor.id, actor.address)),
+  )
+}
+
+/**
+ * Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user. Throws NOT_AUTHENTICATED, PERMISSION_DENIED,
+ * VALIDATION_FAILED, NOT_FOUND, THROTTLED, UNAVAILABLE.
+ */
+export async function streamExportAsOperator(
+  context: Needs & Use<'config'>,
+  rawInput: AccountWithReason,
+  send: SendText,
+): Promise<string> {
+  assertOperator(context.actor)
+  const { userId, reason } = parse(accountWithReason, rawInput)
+  const user = await findAccount(context, userId)
+  if (user === undefined) throw notFound('User')
+  const work = async () => {
+    await context.database.query(recordOperatorExport, { user, subject: toId('user', user), reason })
+    await send(writeDocument(context, { user, head: await readHead(context, user) }))
+  }
+  await runExport(context, user, work).catch((error: unknown) => {
+    throw isDeletedError(error) ? notFound('User') : error
+  })
+  return user
+}

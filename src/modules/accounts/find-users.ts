@@ -1,0 +1,158 @@
+/** Finds accounts for administrators and operators. */
+import { z } from 'zod'
+import type { Use } from '../../context.ts'
+import type { User } from '../../db/prisma/client.ts'
+import { boolean, int, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
+import { DomainError } from '../../shared/errors.ts'
+import { fromId } from '../../shared/ids.ts'
+import { parse, requiredText } from '../../shared/input.ts'
+import { countLimit } from '../../shared/lists.ts'
+import { assertMay } from '../../shared/policy.ts'
+import { isEmailUsableSql, normalizeEmail } from './email-addresses.ts'
+import type { UserQuery } from './read-user.ts'
+
+/** Number of accounts that a search returns when the caller sets no limit. */
+export const ACCOUNTS_PER_PAGE = 50
+
+const foundColumns = {
+  id: uuid,
+  username: text,
+  email: text,
+  role: textOf<'USER' | 'ADMIN'>('role'),
+  emailVerified: boolean,
+  assetCount: int,
+  createdAt: timestamp,
+  /** Null unless the account is locked. */
+  lockedAt: orNull(timestamp),
+  lockReason: orNull(text),
+}
+
+/** An account in a search result. */
+export type FoundUser = RowOf<typeof foundColumns>
+
+/** Order of accounts by creation time. */
+export type UserOrder = 'NEWEST' | 'OLDEST'
+
+/** The last code point. It sorts after every continuation of a prefix. */
+const LAST = '\u{10ffff}'
+
+/** SQL of the IDs of accounts by ID (`$user`, or null), e-mail address, or prefix of the username. `most` limits the matches of the prefix. */
+const foundSql = (most: string) => `
+  select id from users where id = $user and deleted_at is null
+  union select id from users where lower(email) = lower($text) and deleted_at is null
+  union (
+    select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || '${LAST}')
+      and deleted_at is null
+    order by username_key using ~<~ limit ${most})`
+
+/** Accounts that match a search. Without an order, exact matches come first, and the others are sorted by username. */
+const searchStatement = statement(
+  'user_search',
+  {
+    parameters: { user: orNull(uuid), text, order: orNull(textOf<UserOrder>()), limit: int, offset: int },
+    columns: foundColumns,
+    isList: true,
+  },
+  `select u.id, u.username, u.email, u.role, u.email_verified as "emailVerified", u.asset_count as "assetCount",
+     u.created_at as "createdAt", u.locked_at as "lockedAt",
+     case when u.locked_at is not null then (
+       select a.reason from audit_entries a
+       where a.user_id = u.id and a.action = 'account.locked' order by a.id desc limit 1
+     ) end as "lockReason"
+   from users u
+   where u.id in (${foundSql('case when $order is null then $limit + $offset end')})
+   order by case $order when 'NEWEST' then u.created_at end desc, case $order when 'OLDEST' then u.created_at end,
+     u.username_key = username_key($text) desc, u.username_key collate "C" limit $limit offset $offset`,
+)
+
+/** Number of accounts that match a search, counted up to `most`. */
+const countStatement = statement(
+  'user_search_count',
+  { parameters: { user: orNull(uuid), text, most: int }, columns: { count: int }, isList: true },
+  `select least(count(*), $most)::int as count from (${foundSql('$most')}) found`,
+)
+
+/** Finds an account by UUID or else by name: an e-mail address if it contains an @, otherwise a username. */
+export const findByName = statement(
+  'user_by_name',
+  { parameters: { user: orNull(uuid), name: text, mustBeVerified: boolean }, columns: { id: uuid } },
+  `select id from users where deleted_at is null and (
+     id = $user
+     or ($user is null and $name like '%@%' and lower(email) = lower($name) and ${isEmailUsableSql('$mustBeVerified')})
+     or ($user is null and $name not like '%@%' and username_key = username_key($name)))`,
+)
+
+/** Input that names an account by ID, e-mail address or username. */
+export const accountSelector = z.strictObject({ userId: requiredText(254).transform(normalizeEmail) })
+/** Input of an administrative action on an account. */
+export const accountWithReason = accountSelector.extend({ reason: requiredText(500) })
+/** Input of an administrative action on an account, before validation. */
+export type AccountWithReason = z.input<typeof accountWithReason>
+
+/** Returns whether an operation failed because the account is deleted. */
+export const isDeletedError = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'AUTHENTICATION_FAILED'
+
+/** Returns the UUID of an account by ID, e-mail address or username. Undefined if it does not exist or is deleted. */
+export async function findAccount(
+  { config, database }: Use<'database'> & { readonly config: Pick<Use<'config'>['config'], 'emailVerification'> },
+  name: string,
+): Promise<string | undefined> {
+  const user = fromId(name, 'user')?.uuid ?? null
+  const [found] = await database.query(findByName, {
+    user,
+    name,
+    mustBeVerified: config.emailVerification !== 'off',
+  })
+  return found?.id
+}
+
+const searchInput = z.strictObject({ search: requiredText(254).transform(normalizeEmail) })
+
+type Needs = Use<'actor' | 'database'>
+
+/** Part of a search result. */
+export interface SearchPage {
+  limit?: number | undefined
+  offset?: number | undefined
+  order?: UserOrder | undefined
+}
+
+function parseSearch({ actor }: Needs, rawSearch: string) {
+  assertMay(actor, 'store:administer')
+  const { search } = parse(searchInput, { search: rawSearch })
+  return { user: fromId(search, 'user')?.uuid ?? null, text: search }
+}
+
+/** Finds accounts by ID, e-mail address or prefix of the username. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+export async function searchUsers(
+  context: Needs,
+  search: string,
+  { limit = ACCOUNTS_PER_PAGE, offset = 0, order }: SearchPage = {},
+): Promise<FoundUser[]> {
+  return context.database.query(searchStatement, {
+    ...parseSearch(context, search),
+    limit,
+    offset,
+    order: order ?? null,
+  })
+}
+
+/** Counts accounts that match a search, no further than a page behind `offset` needs. Throws the errors of `searchUsers`. */
+export async function countUsers(context: Needs, search: string, offset?: number | null): Promise<number> {
+  const parameters = { ...parseSearch(context, search), most: countLimit(offset) }
+  const [counted] = await context.database.query(countStatement, parameters)
+  return counted!.count
+}
+
+/** Returns the accounts of `searchUsers` as records, in the same order. Throws the errors of `searchUsers`. */
+export async function listUsers(
+  context: Needs,
+  search: string,
+  page: SearchPage,
+  query: UserQuery = {},
+): Promise<User[]> {
+  const ids = (await searchUsers(context, search, page)).map(({ id }) => id)
+  const users = await context.database.read.user.findMany({ ...query, where: { id: { in: ids }, deletedAt: null } })
+  return users.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
+}

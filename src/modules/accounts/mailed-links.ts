@@ -1,0 +1,193 @@
+/**
+ * Links in mails: requests for them and their one-time tokens. Only the newest token of a purpose is valid, once, and for the address that it was sent to. The
+ * database stores the SHA-256.
+ */
+import type { Use } from '../../context.ts'
+import type { OneTimeToken } from '../../db/prisma/client.ts'
+import { bytes, int, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
+import { DomainError } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import { fromId } from '../../shared/ids.ts'
+import { networkOf } from '../../shared/rate-limiter.ts'
+import { newSecret, sha256 } from '../../shared/secrets.ts'
+import { type AccountMailParts, accountMailSql } from './account-mail.sql.ts'
+import { addressDigest } from './email-addresses.ts'
+
+/** Purpose of a mailed token. */
+export type Purpose = OneTimeToken['purpose']
+
+/** The account and the token of a link. */
+export interface MailedLink {
+  /** Public ID of the account. */
+  uid: string
+  token: string
+}
+
+/** Lifetimes of tokens, in seconds. */
+export const lifetimes = { PASSWORD_RESET: 30 * 60, EMAIL_VERIFICATION: 24 * 3600 } satisfies Record<Purpose, number>
+
+/** 256 bits: 43 characters of base64url. */
+const SECRET_BYTES = 32
+
+const tokenParameters = { user: uuid, purpose: textOf<Purpose>('token_purpose'), hash: bytes }
+
+/** SQL of the address that a link is sent to. A verification is of the new address of the account. */
+const addressSql = (users: string) =>
+  `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
+
+/**
+ * Stores the token of a request unless a newer one exists. A repeated job writes the same token and restarts its lifetime, because the mail was not sent. No row: a newer
+ * or used token exists, or the account is locked or deleted.
+ */
+const upsertToken = statement(
+  'one_time_token_issue',
+  { parameters: { ...tokenParameters, request: uuid, seconds: int }, columns: { email: text } },
+  `insert into one_time_tokens as t (user_id, purpose, request_id, hash, email, expires_at)
+   select id, $purpose, $request, $hash, ${addressSql('users')}, now() + make_interval(secs => $seconds)
+   from users where id = $user and deleted_at is null and locked_at is null for share
+   on conflict (user_id, purpose) do update set request_id = excluded.request_id, hash = excluded.hash,
+     email = excluded.email, created_at = now(), expires_at = excluded.expires_at, used_at = null
+   where excluded.request_id > t.request_id
+     or (excluded.request_id = t.request_id and t.used_at is null and excluded.email = t.email)
+   returning email`,
+)
+
+/** Finds a token that can be used: not used, not expired, for the current address of an account that is not locked. */
+const findUsableToken = statement(
+  'one_time_token_usable',
+  { parameters: tokenParameters, columns: { email: text, username: text } },
+  `select t.email, u.username from one_time_tokens t join users u on u.id = t.user_id
+   where t.user_id = $user and t.purpose = $purpose and t.hash = $hash and t.used_at is null
+     and t.expires_at > now() and lower(${addressSql('u')}) = lower(t.email) and u.deleted_at is null
+     and u.locked_at is null`,
+)
+
+/**
+ * SQL of a CTE that uses a token. It returns `user_id`. `held` is the CTE that locks the user's row, unless the account is locked, with `id` and `email`. Every
+ * change of credentials locks that row first.
+ */
+export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: Purpose; hash: string }): string => `
+  spent_token as (
+    update one_time_tokens t set used_at = now() from ${held}
+    where t.user_id = ${held}.id and t.purpose = '${purpose}' and t.hash = ${hash} and t.used_at is null
+      and t.expires_at > clock_timestamp() and lower(t.email) = lower(${held}.email)
+    returning t.user_id
+  )`
+
+/** SQL of a CTE that invalidates tokens of an account. The rows stay, so that an older request cannot replace them. */
+export const voidTokensSql = ({
+  name = 'voided_tokens',
+  from,
+  purposes,
+}: {
+  name?: string
+  from: string
+  purposes: readonly Purpose[]
+}): string => `
+  ${name} as (
+    update one_time_tokens t set used_at = now() from ${from}
+    where t.user_id = ${from}.id and t.purpose in (${purposes.map((purpose) => `'${purpose}'`).join(', ')})
+      and t.used_at is null
+  )`
+
+/** The same error for a wrong, an expired, a used and a replaced token. */
+export const invalidToken = () =>
+  new DomainError('INVALID_TOKEN', 'The link is not valid, or not any more. Request a new one.')
+
+/** Returns the UUID of the account and the hash of the token. Undefined if the link cannot be valid. Only a statement can validate the token. */
+export function tokenKey({ uid, token }: MailedLink): { userId: string; hash: Buffer } | undefined {
+  const userId = fromId(uid, 'user')?.uuid
+  return userId === undefined ? undefined : { userId, hash: sha256(token) }
+}
+
+/** Token of a mail, and the address that it is sent to. */
+interface IssuedToken {
+  token: string
+  email: string
+}
+
+/**
+ * Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. Undefined if a newer or used
+ * token exists, or the account is locked or deleted.
+ */
+export async function issueToken(
+  { database, vault }: Use<'database' | 'vault'>,
+  { purpose, userId: user, requestId: request }: { purpose: Purpose; userId: string; requestId: string },
+): Promise<IssuedToken | undefined> {
+  const derivationKey = vault.derive('one-time-token')
+  const token = newSecret(derivationKey, `${purpose}\n${user}`, request, SECRET_BYTES).toString('base64url')
+  const parameters = { user, purpose, request, hash: sha256(token), seconds: lifetimes[purpose] }
+  const [issued] = await database.query(upsertToken, parameters)
+  return issued && { token, email: issued.email }
+}
+
+/** Finds the address and the username of a link that is valid now. The statement that uses the token validates it again. */
+export async function findLink(
+  { database }: Use<'database'>,
+  purpose: Purpose,
+  link: MailedLink,
+): Promise<{ email: string; username: string } | undefined> {
+  const key = tokenKey(link)
+  return key && (await database.query(findUsableToken, { user: key.userId, purpose, hash: key.hash }))[0]
+}
+
+/** `asker` is the signed-in user. */
+const enqueueMail = (name: string, mail: AccountMailParts) =>
+  statement(
+    name,
+    { parameters: { email: text, asker: orNull(uuid), ...remembered } },
+    `with request as (select $email as address, $asker as asker),
+     ${accountMailSql(mail)},
+     ${rememberSql("'requested'", 'request')}
+     select from enqueued_mails`,
+  )
+
+const requests = {
+  'password-reset': {
+    limit: 'reset',
+    enqueue: enqueueMail('password_reset_request', {
+      from: 'request',
+      template: 'password-reset',
+      facts: { email: 'request.address' },
+    }),
+  },
+  'email-verification': {
+    limit: 'verification',
+    enqueue: enqueueMail('account_verification_request', {
+      from: 'request',
+      template: 'email-verification',
+      facts: { email: 'request.address', asker: 'request.asker' },
+    }),
+  },
+} as const
+
+/** Mails that anyone can request for an address. */
+export type RequestedMail = keyof typeof requests
+
+/** Rejects a request for a mail before its body is read. Throws THROTTLED. */
+export async function assertMayRequestMail(
+  { actor, rateLimiter }: Use<'actor' | 'rateLimiter'>,
+  mail: RequestedMail,
+): Promise<void> {
+  if (actor.kind !== 'system') await rateLimiter.assertAvailable(requests[mail].limit, networkOf(actor.address))
+}
+
+/**
+ * Sends a mail to an address if an account has it. Looks no account up and counts every address, so that the response does not reveal whether an account exists.
+ * Throws THROTTLED.
+ */
+export async function requestMail(
+  context: IdempotentContext & Use<'rateLimiter'>,
+  mail: RequestedMail,
+  email: string,
+): Promise<void> {
+  const { actor, database, rateLimiter } = context
+  const { limit, enqueue } = requests[mail]
+  await once(context, mail, { email }, async () => {
+    if (actor.kind !== 'system') await rateLimiter.consume(limit, networkOf(actor.address))
+    await rateLimiter.consume(`${limit}-mailbox`, addressDigest(email))
+    const asker = actor.kind === 'user' ? actor.id : null
+    await database.query(enqueue, { email, asker, ...idempotencyParams(context) })
+    return 'requested'
+  })
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { Use } from '../../context.ts'
+import { assertUser } from '../../shared/actor.ts'
+import { DomainError } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once, outlived } from '../../shared/idempotency.ts'
+import { toId } from '../../shared/ids.ts'
+import { parse } from '../../shared/input.ts'
+import { assertMay } from '../../shared/policy.ts'
+import { networkOf } from '../../shared/rate-limiter.ts'
+import { newSecret, sha256 } from '../../shared/secrets.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
+import { type SignInInput, signInInput } from './account-input.ts'
+import type { PasswordRecord } from './authenticate.ts'
+import { checkPassword } from './check-password.ts'
+import { deleteToken, findLiveToken, insertToken } from './sessions.sql.ts'
+
+/** 160 bits, as 40 hex digits. Existing callers store tokens in columns of that width. */
+const TOKEN_BYTES = 20
+
+/** The error of a wrong address or password. It does not reveal which of the two was wrong. */
+export const incorrectLogin = () =>
+  new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
+
+/** Rejects a sign-in before its body is read. Throws THROTTLED. */
+export async function assertMaySignIn({ actor, rateLimiter }: Use<'actor' | 'rateLimiter'>): Promise<void> {
+  if (actor.kind !== 'system') await rateLimiter.assertAvailable('sign-in', networkOf(actor.address))
+}
+
+type LoginContext = Use<'credentials' | 'database' | 'meter' | 'passwords' | 'semaphores'>
+
+/** Returns the account of an e-mail address if the password is right. Throws INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE. */
+export async function checkLogin(
+  context: LoginContext,
+  { email, password }: { email: string; password: string },
+): Promise<PasswordRecord> {
+  const found = await context.credentials.findPassword(email)
+  const account = found ? { user: found.id, passwordHash: found.password_hash } : { email }
+  if (!(await checkPassword(context, { account, password, isSignedIn: false })) || !found) throw incorrectLogin()
+  return found
+}
+
+type Needs = LoginContext & IdempotentContext & Use<'config' | 'rateLimiter' | 'vault'>
+
+/** Derives the token from a random seed, so that a retry with the same idempotency key gets the same token. */
+const tokenOf = ({ vault, idempotency }: Needs, seed: string) =>
+  newSecret(vault.derive('access-token'), seed, idempotency.key, TOKEN_BYTES).toString('hex')
+
+/** Returns the token of an earlier request with the same idempotency key. Throws IDEMPOTENCY_KEY_REUSED. */
+async function replayToken(context: Needs, seed: string): Promise<string> {
+  const token = tokenOf(context, seed)
+  const [live] = await context.database.query(findLiveToken, { hash: sha256(token) })
+  if (!live) throw outlived('its session has ended')
+  return token
+}
+
+/**
+ * Starts a session. Returns its access token. Throws VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE,
+ * AUTHENTICATION_FAILED for the right password of a locked account, and IDEMPOTENCY_KEY_REUSED for a retry after the session has ended.
+ */
+export async function signIn(context: Needs, rawInput: SignInInput): Promise<string> {
+  const { actor, config, database, idempotency, rateLimiter } = context
+  assertMay(actor, 'session:create')
+  const { email, password, name } = parse(signInInput, rawInput)
+  if (actor.kind !== 'system') await rateLimiter.consume('sign-in', networkOf(actor.address))
+  const account = await checkLogin(context, { email, password })
+  if (account.is_locked)
+    throw new DomainError('AUTHENTICATION_FAILED', 'This account is locked. Ask those who run the service.')
+  if (config.emailVerification === 'required' && !account.email_verified)
+    throw new DomainError('EMAIL_NOT_VERIFIED', 'Verify your e-mail address first: follow the link in the mail it got.')
+  idempotency.isSecret = true
+  let token: string | undefined
+  const seed = await once(context, 'signIn', { email, user: account.id, name }, async () => {
+    const newSeed = randomUUID()
+    const newToken = tokenOf(context, newSeed)
+    const [session] = await database.query(insertToken, {
+      user: account.id,
+      verifiedHash: account.password_hash,
+      hash: sha256(newToken),
+      name: name ?? '',
+      days: config.accessTokenDays,
+      seed: newSeed,
+      address: auditorOf(actor).address,
+      ...idempotencyParams(context),
+    })
+    if (!session) throw incorrectLogin()
+    token = newToken
+    return newSeed
+  })
+  // The stored result is the ID of the session, a colon and the seed. An earlier version stored the seed only.
+  return token ?? replayToken(context, seed.split(':').at(-1)!)
+}
+
+/** Ends the session of the request. Throws NOT_AUTHENTICATED. */
+export async function signOut({ actor, database }: Use<'actor' | 'database'>): Promise<void> {
+  assertUser(actor)
+  const { id: user, tokenId: token, address } = actor
+  await database.query(deleteToken, { user, token, subject: toId('session', token), address })
+}
