@@ -1,4 +1,4 @@
-/** Ledger of the coins on the chain, for the treasury worker. Every function may be called again, and by several processes at once. */
+/** Ledger of the coins on the chain, for the treasury worker. Every function is idempotent and safe for concurrent use. */
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
 import type { SignedCoins } from '../../keys/key-types.ts'
@@ -94,7 +94,7 @@ export async function storeSweep(query: Database['query'], transfer: SignedTrans
 
 const fundParams = ({ free, price }: AvailableFunds) => ({ free: fromUnits(free), price: fromUnits(price) })
 
-/** Withdrawals that one statement settles. */
+/** Maximum number of withdrawals that one statement settles. */
 const PAGE = 100
 
 interface Parts {

@@ -1,26 +1,26 @@
 /**
- * Moves of coins: signed, sent, in a block, settled. What a move does to the books stands here alone: signed, its coins
- * are under way; settled, they are where they arrived, less the fee.
+ * Statements of coin transfers and their ledger entries. A signed transfer moves its coins to the account UNDER_WAY. A settled one moves them
+ * to the account where they arrived, minus the fee.
  */
 import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
 import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
 
-/** The nonce after all that were ever signed for an address. */
+/** Returns the nonce after all signed transfers of an address. */
 export const findNextNonce = statement(
   'coins_next_nonce',
   { parameters: { sender: text }, columns: { nonce: int } },
   'select coalesce(max(nonce) + 1, 0) as nonce from coin_moves where sender = $sender',
 )
 
-/** What is signed for an address and not settled. */
+/** Returns the open transfers of an address: signed, not settled and not suspended. */
 export const findUnderWay = statement(
   'coins_under_way',
   { parameters: { sender: text }, columns: { nonce: int, amount: numeric } },
   `select m.nonce, m.amount from coin_moves m where m.sender = $sender and ${isOpenSql} order by m.nonce`,
 )
 
-/** A move and its transactions, the cheapest first: in step, each with its value. Prices in wei, all else in currency units. */
+/** A transfer with its transactions, cheapest first. The arrays are parallel. Prices are in wei, other amounts in currency units. */
 export const signedColumns = {
   sender: text,
   nonce: int,
@@ -32,7 +32,7 @@ export const signedColumns = {
   prices: arrayOf(numeric),
   values: arrayOf(numeric),
 }
-/** What leaves an address by the transaction `t` of a gathering, which costs all of its price. */
+/** SQL for the amount that leaves an address with the transaction `t` of a sweep: its value and its gas at the full price. */
 export const leavesSql = `(t.value + 21000 * 0.000000000000000001 * t.gas_price)`
 const insertTransactionsSql = (move: string) => `
    inserted_transactions as (
@@ -41,7 +41,7 @@ const insertTransactionsSql = (move: string) => `
      from ${move}, unnest($hashes, $raws, $prices, $values) as item (hash, raw, price, value)
      on conflict (hash) do nothing
    )`
-/** Stores a move with its transactions where the part or join `from` has a row: `inserted_move (id, transfer_id)`. */
+/** SQL that stores a transfer with its transactions for each row of `from`. Defines the CTE `inserted_move (id, transfer_id)`. */
 export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => `
    inserted_move as (
      insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
@@ -52,8 +52,8 @@ export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => 
    ${insertTransactionsSql('inserted_move')}`
 
 /**
- * Holds the wallets of these addresses until the transaction ends. A statement of its own: only the one after it sees what became of their coins
- * while this one waited.
+ * Locks the wallets of these addresses until the transaction ends. It must be a separate statement, because only later statements see what
+ * other transactions committed while this one waited for the locks.
  */
 export const holdWallets = statement(
   'coins_hold_wallets',
@@ -66,7 +66,7 @@ const lockedWalletSql = `
      select user_id, address from wallets where user_id = $user and closed_at is null for no key update
    )`
 const isAllSql = `($unswept is null or $unswept = ${unsweptSql('locked_wallet')})`
-/** What the move `move (id, transfer_id)` of all coins there does to the books. */
+/** SQL of the ledger entries for a sweep of all coins at an address, in the CTE `move (id, transfer_id)`. */
 const gatherSql = (move: string, reference: string) => `
    gathered_deposits as (
      update deposits d set gathered_by = ${move}.id from ${move}
@@ -82,8 +82,8 @@ const gatherSql = (move: string, reference: string) => `
    })}`
 
 /**
- * Stores a move from an owner's address with all its transactions. `unswept` is what the books must have there, all of which it takes; null
- * for coins that are not in the books. No row when the account is deleted, something else lies there, or another move has the nonce.
+ * Stores a sweep with all its transactions. `unswept` is the expected ledger balance of the address, and the sweep takes all of it. Null for
+ * coins that are not in the ledger. Returns no row if the account is deleted, the balance differs, or the nonce is used.
  */
 export const storeGathering = statement(
   'coins_store_gathering',
@@ -95,8 +95,8 @@ export const storeGathering = statement(
 )
 
 /**
- * Takes a move up again that is set aside, with transactions of another amount at its nonce; those that it had stay, and whichever gets into
- * the chain counts. No row as for `storeGathering`, and when it is not set aside.
+ * Resumes a suspended sweep with transactions of another amount at its nonce. Its earlier transactions stay valid, and only one of them can
+ * be included. Returns no row in the same cases as `storeGathering`, or if the sweep is not suspended.
  */
 export const signAnew = statement(
   'coins_sign_anew',
@@ -114,7 +114,7 @@ export const signAnew = statement(
    select id from renewed_move`,
 )
 
-/** Stores transactions that move nothing, at the nonce of a withdrawal in no block. No row: it has some. */
+/** Stores empty transactions at the nonce of a withdrawal that is in no block. Returns no row if it has some already. */
 export const storeFillers = statement(
   'coins_store_fillers',
   {
@@ -142,11 +142,11 @@ const moveColumns = {
   hasArrived: boolean,
   hashes: arrayOf(text),
   prices: arrayOf(text),
-  /** Whether each is to be sent: it moves what the books have under way, or is the filler of a withdrawal that is given up. */
+  /** True for each transaction to send: its amount is the one in the ledger, or it replaces a canceled withdrawal. */
   current: arrayOf(boolean),
 }
 
-/** A page of what is not settled, and what is in blocks from `youngest` on. */
+/** Returns a page of transfers that are open or in a block from `youngest` on. */
 export const findMoves = statement(
   'coins_moves',
   { parameters: { youngest: int, afterSender: text, afterNonce: int, limit: int }, columns: moveColumns },
@@ -167,14 +167,13 @@ export const findMoves = statement(
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
 )
 
-/** Stored bytes. */
 export const findCoinRaw = statement(
   'coins_raw',
   { parameters: { hashes: arrayOf(text) }, columns: { hash: text, raw: bytes } },
   'select hash, raw from coin_transactions where hash = any ($hashes)',
 )
 
-/** Moves of which a node has taken a transaction. */
+/** Marks transfers of which a node accepted a transaction. */
 export const markMovesSent = statement(
   'coins_sent',
   { parameters: { ids: arrayOf(uuid), hashes: arrayOf(text) } },
@@ -184,8 +183,8 @@ export const markMovesSent = statement(
 )
 
 /**
- * Moves that are in blocks: which transaction of each it is, what its fee was, and whether anything arrived. Where it is one of another amount
- * than the books have under way, they have that one.
+ * Marks transfers as included, with the transaction, its fee and whether the coins arrived. If the transaction has another amount than the
+ * ledger, the ledger is corrected.
  */
 export const markMovesIncluded = statement(
   'coins_included',
@@ -230,9 +229,9 @@ export const markMovesIncluded = statement(
 )
 
 /**
- * Settled, where its block is still the one of that hash. What the fee did not take of what was kept for it goes back to where it came from. A withdrawal
- * that was confirmed by an earlier block, and that its recipient refused in this one, is to be ended once more; of what the platform bears it bears
- * what arrived.
+ * Settles transfers whose block hash is unchanged. The unused part of the fee returns to the account that paid it. A confirmed withdrawal is
+ * reopened if its recipient refused it in another block after a reorg. For a payment that the platform bears, only the amount that arrived
+ * is a loss.
  */
 export const settleMoves = statement(
   'coins_settle',
@@ -277,14 +276,14 @@ export const settleMoves = statement(
    select from settled_moves limit 0`,
 )
 
-/** Holds moves until the transaction ends. A statement of its own, as `holdWallets` is: the one after it sees what was settled meanwhile. */
+/** Locks transfers until the transaction ends. Must be a separate statement, for the same reason as `holdWallets`. */
 export const holdMoves = statement(
   'coins_hold_moves',
   { parameters: { ids: arrayOf(uuid) } },
   'select from coin_moves where id = any ($ids) order by id for no key update',
 )
 
-/** The blocks of these, which are held, are gone. What was booked for one that counted as settled is taken back. */
+/** Marks transfers as displaced by a reorg and reverses the ledger entries of settled ones. The transfers must be locked. */
 export const displaceMoves = statement(
   'coins_displace',
   { parameters: { ids: arrayOf(uuid) } },

@@ -44,7 +44,7 @@ export interface DueWithdrawal {
 export interface AvailableFunds {
   /** Wei of the treasury that no signed transfer takes. */
   free: bigint
-  /** Present gas price. */
+  /** Current gas price. */
   price: bigint
 }
 

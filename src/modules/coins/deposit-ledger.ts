@@ -65,7 +65,7 @@ export interface ManualDeposit {
   reason: string
 }
 
-/** Deposits that one statement changes. */
+/** Maximum number of deposits per statement. */
 const PAGE = 500
 
 const settingOf = (chainId: number) => `${settingKeys.deposits}${chainId}`

@@ -5,7 +5,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/event-sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
 
-/** Which of these addresses are wallets of ours. */
+/** Returns those of the addresses that belong to wallets. */
 export const findWalletAddresses = statement(
   'deposits_wallets',
   { parameters: { addresses: arrayOf(text) }, columns: { address: text } },
@@ -14,15 +14,15 @@ export const findWalletAddresses = statement(
 
 /** Parameters of a statement that moves a scan. */
 export const scanMove = { setting: text, from: text, to: text }
-/** The part `advanced_scan`, which has a row if nobody has moved the scan since: it is moved. */
+/** SQL of the CTE `advanced_scan`. It moves the scan and has a row, unless another process moved it. */
 export const advanceSql = `
    advanced_scan as materialized (
      update settings set value = $to where key = $setting and value = $from returning key
    )`
 
 /**
- * Holds a scan until the transaction ends; no row when somebody has moved it. A statement of its own: only the one after it sees what was done at
- * the same place while this one waited.
+ * Locks a scan until the transaction ends. Returns no row if another process has moved it. It must be a separate statement, because only later
+ * statements see what was committed while this one waited for the lock.
  */
 export const holdScan = statement(
   'deposits_hold_scan',
@@ -31,9 +31,8 @@ export const holdScan = statement(
 )
 
 /**
- * Advances the scan and stores the deposits that it found, in the order of the blocks. A deposit that is already stored keeps its data and gets the
- * new block. If the same transaction now has another recipient or amount, the result is another deposit, whose reference also has the wallet and the
- * amount.
+ * Advances the scan and stores the deposits that it found, in the order of the blocks. A known deposit keeps its data and gets the new block.
+ * If its transaction now has another recipient or amount, a new deposit is stored. Its reference also contains the wallet and the amount.
  */
 export const noteDeposits = statement(
   'deposits_note',
@@ -69,11 +68,11 @@ export const noteDeposits = statement(
    select count(*)::int as advanced from advanced_scan`,
 )
 
-/** What counts by now and is not in the books: found and deep enough, or frozen and found again. */
+/** Condition on a deposit `d` with enough confirmations: it is pending, or frozen and on the chain again. */
 const dueSql = `d.status <> 'CREDITED' and d.block_number <= $due`
 const byId = idPlaceSql('d.id')
 
-/** A page of a sweep: deposits that count, as they were found. */
+/** Returns a page of deposits to credit, in the order in which they were found. */
 export const findDueDeposits = statement(
   'deposits_find_due',
   { parameters: { ...sweepPage.parameters, due: int }, columns: sweepPage.columns },
@@ -83,8 +82,8 @@ export const findDueDeposits = statement(
 )
 
 /**
- * Credits deposits that count; the scan is held. One that was frozen comes back less what its wallet still owed for it and
- * what the platform bore. Wallets are locked in the order of their ids, as a sale does, so that nobody waits in a circle.
+ * Credits deposits with enough confirmations. The scan must be locked. A frozen deposit is credited without what its wallet still owed for it
+ * and what the platform wrote off. Wallets are locked in the order of their IDs, as in a sale, to avoid deadlocks.
  */
 export const creditDeposits = statement(
   'deposits_credit',
@@ -199,7 +198,7 @@ export const insertManualDeposit = statement(
    select id from inserted_deposit`,
 )
 
-/** How far the chain was seen, for readers; null before it was looked at. */
+/** Returns the newest scanned block. Null before the first scan. */
 export const findHead = statement(
   'deposits_head',
   { columns: { head: orNull(int) } },

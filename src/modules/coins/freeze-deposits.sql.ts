@@ -1,4 +1,4 @@
-/** What becomes of a deposit whose block the chain has lost: the books take it back, and an operator decides about what was spent of it. */
+/** Statements for deposits whose block the chain has lost: freezing them, and settling what was already spent. */
 
 import { arrayOf, int, numeric, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
@@ -7,8 +7,8 @@ import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { advanceSql, scanMove } from './deposits.sql.ts'
 
 /**
- * Freezes up to `limit` deposits that were credited from blocks above `height`, the newest first; the scan is held. Their wallets are locked before
- * them, as by what moves their coins. The coins leave the books; a wallet that has spent them gives what it has, never more, and what is missing stands in SHORTFALL.
+ * Freezes up to `limit` credited deposits from blocks above `height`, newest first. The scan must be locked. Wallets are locked before
+ * deposits, in the same order as elsewhere. If a wallet has spent the coins, it is charged its whole balance. The rest is booked as SHORTFALL.
  */
 export const freezeDeposits = statement(
   'deposits_freeze',
@@ -72,8 +72,8 @@ export const freezeDeposits = statement(
 )
 
 /**
- * Moves the scan back, which is held; `height` is that of the block up to which the chain is the same. What did not count yet is forgotten with its block, and
- * found anew if the chain still has it.
+ * Moves a locked scan back to `height`, the newest block that the chain still has. Deletes pending deposits above it. The scan finds them again
+ * if the chain still has them.
  */
 export const moveScanBack = statement(
   'deposits_back',
@@ -89,7 +89,7 @@ export const moveScanBack = statement(
    delete from setbacks where sweep = 'credit-deposits' and item in (select reference from deleted_deposits)`,
 )
 
-/** Frozen deposits for the operator, the newest first. */
+/** Returns frozen deposits, newest first. */
 export const findFrozenDeposits = statement(
   'deposits_find_frozen',
   {
@@ -112,7 +112,7 @@ export const findFrozenDeposits = statement(
    where d.status = 'FROZEN' order by d.frozen_at desc, d.id desc limit $limit`,
 )
 
-/** Books what the part `collected (reference, user_id, taken, transfer_id)` takes from wallets for frozen deposits. */
+/** SQL of the ledger entries for what the CTE `collected (reference, user_id, taken, transfer_id)` charges to wallets. */
 const collectSql = postTransferSql({
   from: 'collected',
   reference: `'deposit-collection:' || substr(reference, 9) || ':' || transfer_id`,
@@ -123,8 +123,8 @@ const collectSql = postTransferSql({
 })
 
 /**
- * Takes from a wallet what it still owes for a frozen deposit, as far as it has it; written from what was locked, as in `payOrder`. Returns what was
- * taken; no row when that is nothing.
+ * Charges a wallet what it owes for a frozen deposit, up to its balance. Returns the charged amount, or no row if it is zero. The update uses
+ * the locked rows, as in `payOrder`.
  */
 export const collectShortfall = statement(
   'deposits_collect',
@@ -148,7 +148,7 @@ export const collectShortfall = statement(
    select trim_scale(taken) as taken, user_id as owner from collected`,
 )
 
-/** Has the platform bear what a wallet still owes for a frozen deposit. Returns how much that is; no row when it is nothing. */
+/** Writes off what a wallet owes for a frozen deposit. The platform bears it. Returns the amount, or no row if it is zero. */
 export const writeShortfallOff = statement(
   'deposits_write_off',
   { parameters: { deposit: uuid }, columns: { borne: numeric } },

@@ -36,9 +36,9 @@ interface TransferPlan {
   plans: readonly CoinPlan[]
 }
 
-/** Time limit for reading the address, in milliseconds. A deletion must not wait for the node. */
+/** Timeout for reading the address, in milliseconds. Deleting an account must not wait long for the node. */
 const TIMEOUT_MS = 2_000
-/** Halvings of the present price, or of the maximum price if the node does not answer: gas may be cheaper later. */
+/** Number of times that the current gas price is halved for the cheapest transaction. Without the node, the maximum price is halved. */
 const STEPS_BELOW_PRESENT = 3n
 const STEPS_BELOW_CAP = 10n
 

@@ -1,15 +1,15 @@
-/** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
+/** Suspends sweeps whose coins the chain lost with their deposits, and resumes them. A suspended sweep has no coins under way in the ledger. */
 import { arrayOf, int, numeric, statement, text } from '../../db/sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
 import { leavesSql } from './coin-transfers.sql.ts'
 import { isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
 
-/** Gathered, in no block, and for an hour nothing new of it. */
+/** Condition on a transfer `m`: a pending sweep without a change for an hour. */
 const waitsSql = `m.kind = 'GATHERING' and m.status in ('SIGNED', 'BROADCAST') and m.stranded_at is null and m.updated_at < now() - interval '1 hour'`
 
 /**
- * Sets a move aside at each address where the books have had less than was signed to go for an hour, the newest one first: the chain has lost
- * what came in there. The books have nothing under way for it any more. Returns the addresses.
+ * Suspends the newest pending sweep of each address whose ledger balance has been negative for an hour. The chain has lost deposits of these
+ * addresses. Also reverses the ledger entries of the sweep. Returns the addresses.
  */
 export const strandMoves = statement(
   'coins_strand',
@@ -40,13 +40,13 @@ export const strandMoves = statement(
    select array(select sender from stranded_moves order by sender) as addresses`,
 )
 
-/** What the books could take the move `move` up again with, at the wallet `w`. */
+/** SQL for the transactions of the transfer `move` that the ledger balance of the wallet `w` covers. */
 const coveredSql = (move: string) =>
   `select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
 
 /**
- * A page of addresses where a move is set aside and the books have what something is signed for at its nonce (the oldest move of an address counts), with
- * the nonces and amounts of what is under way from there.
+ * Returns a page of addresses whose oldest suspended sweep has a signed transaction that the ledger balance covers. `nonces` and `amounts` are
+ * those of the address's open transfers.
  */
 export const findResumable = statement(
   'coins_resumable',
@@ -66,9 +66,9 @@ export const findResumable = statement(
 )
 
 /**
- * Takes moves up again that were set aside, the oldest one of each of these addresses: with the largest amount that is signed at its nonce and
- * that the books have there. Not with less than what is `free` for it on the chain, as far as that is signed for: the rest is not credited yet, and
- * nothing else can be sent at that nonce. Their wallets are held. Returns the addresses.
+ * Resumes the oldest suspended sweep of each address, with the largest signed amount that the ledger covers. Skips an address if a larger signed
+ * amount is `free` on the chain: the rest is not credited yet, and the nonce can be used only once. The wallets must be locked. Returns the
+ * addresses.
  */
 export const resumeMoves = statement(
   'coins_resume',

@@ -14,15 +14,15 @@ import {
   uuid,
 } from '../../db/sql.ts'
 
-/** Condition on a move `m`: signed and not settled. Written as the partial index `coin_moves_open_idx` has it. */
+/** Condition on a transfer `m`: signed and not settled. It must match the partial index `coin_moves_open_idx`. */
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
-/** Condition on a move `m`: signed, not settled and not suspended. */
+/** Condition on a transfer `m`: signed, not settled and not suspended. */
 export const isOpenSql = `${isSignedSql} and m.stranded_at is null`
 /** Condition on a deposit `d`: credited coins. Tokens are never swept. */
 export const isCoinSql = `d.kind = 'COIN' and d.status = 'CREDITED'`
-/** Condition on a deposit `d`: credited coins that no move has taken. */
+/** Condition on a deposit `d`: credited coins that no transfer has taken. */
 const isUnsweptSql = `d.gathered_by is null and ${isCoinSql}`
-/** Coins at a wallet's address as the ledger has it: the credited deposits, less every move from the address that is not suspended. */
+/** SQL for the ledger balance of a wallet's address: the credited deposits, minus all transfers from it that are not suspended. */
 export const unsweptSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
    - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address and m.stranded_at is null)`
@@ -32,10 +32,10 @@ const unsweptColumns = {
   address: text,
   unswept: numeric,
   nextNonce: int,
-  /** Nonce and recipient of the oldest suspended move. */
+  /** Nonce and recipient of the oldest suspended transfer. */
   asideNonce: orNull(int),
   asideRecipient: orNull(text),
-  /** Amounts of the newest deposits that no move has taken, newest first. */
+  /** Amounts of the newest deposits that no transfer has taken, newest first. */
   newest: arrayOf(text),
   version: smallint,
   vaultKeyId: text,
@@ -45,7 +45,7 @@ const unsweptColumns = {
 /** The coins at a user's address, with the user's sealed key. */
 export type UnsweptRow = RowOf<typeof unsweptColumns>
 
-/** Number of newest deposits of which each may be the one that the chain loses. */
+/** Number of newest deposits that the chain may still lose. */
 const DOUBTED = 8
 const unsweptRowSql = `
    w.user_id as "userId", w.address, ${unsweptSql('w')} as unswept,
@@ -58,7 +58,7 @@ const unsweptRowSql = `
      select m.nonce, m.recipient from coin_moves m where m.sender = w.address and ${isSignedSql} and m.stranded_at is not null
      order by m.nonce limit 1) a on true`
 
-/** A page of users at whose addresses at least so many coins wait for a sweep, and from whose addresses no move is under way. */
+/** Returns a page of users with at least `least` unswept coins and no open transfer from their address. */
 export const findUnswept = statement(
   'coins_unswept',
   { parameters: { least: numeric, after: uuid, limit: int }, columns: unsweptColumns },
@@ -72,7 +72,7 @@ export const findUnswept = statement(
    select ${unsweptRowSql} where w.user_id in (select user_id from page) order by w.user_id`,
 )
 
-/** The coins at one user's address, also when there are none. */
+/** Returns the coins at one user's address, even if there are none. */
 export const findOwnUnswept = statement(
   'coins_own_unswept',
   { parameters: { user: uuid }, columns: unsweptColumns },
@@ -80,8 +80,8 @@ export const findOwnUnswept = statement(
 )
 
 /**
- * Whether a move is not settled, a withdrawal is due, or a deposit of the last minute brought an address to at least so many coins. It runs every
- * second, so it does not look at older deposits: the treasury worker looks at all addresses once a minute.
+ * Returns true if a transfer is open, a withdrawal is due, or a deposit of the last minute brought an address to at least `least` coins. It
+ * runs every second, so it ignores older deposits. The treasury worker checks all addresses once a minute.
  */
 export const hasCoinWork = statement(
   'coins_has_work',
@@ -94,9 +94,9 @@ export const hasCoinWork = statement(
      ) as open`,
 )
 
-/** Setting with a treasury of which the chain has transactions that the ledger does not know. */
+/** Key of the setting that names a treasury with transactions that the ledger does not know. */
 const IN_DOUBT = `'${settingKeys.treasuryInDoubt}'`
-/** Condition: no waiting withdrawal may have been paid already. */
+/** Condition: no waiting withdrawal can have been paid already. */
 export const isTreasuryCertainSql = `not exists (select from settings where key = ${IN_DOUBT})`
 
 /** Stores or deletes this setting. */

@@ -17,7 +17,6 @@ import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
 import { quoteWithdrawal, type WithdrawalQuote, withdraw } from './withdraw.ts'
 import { cancelWithdrawal, countWithdrawals, findWithdrawal, getWithdrawal, listWithdrawals } from './withdrawals.ts'
 
-/** How far a withdrawal is. */
 export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   description: 'How far a withdrawal is.',
   values: {
@@ -31,11 +30,11 @@ export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   } as const,
 })
 
-/** The hash of what carries a withdrawal; null until it was sent. */
+/** Returns the hash of a withdrawal's transaction. Null until it was sent. */
 export const hashOf = (move: Pick<CoinMove, 'status' | 'transactionHash'> | null): string | null =>
   move && move.status !== 'SIGNED' ? move.transactionHash : null
 
-/** `Withdrawal`, for who withdraws alone. */
+/** The withdrawal type. Only the owner of a withdrawal sees it. */
 export const WithdrawalType = builder.prismaObject('Withdrawal', {
   description: 'Coins that leave a wallet for an address on the chain.',
   interfaces: [Node],

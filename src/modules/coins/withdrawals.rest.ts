@@ -31,7 +31,7 @@ const withdrawalRecord = z
   })
   .meta({ id: 'Withdrawal', description: 'Coins that leave a wallet for an address on the chain.' })
 
-/** What is read of a withdrawal. */
+/** Fields of a withdrawal in REST responses. */
 export const WithdrawalRecord = graphql(/* GraphQL */ `
   fragment WithdrawalRecord on Withdrawal {
     id
@@ -169,5 +169,5 @@ const cancel = defineRoute({
   present: ({ cancelWithdrawal }) => presentWithdrawal(cancelWithdrawal.withdrawal),
 })
 
-/** Coins that people take out. */
+/** Routes for withdrawals. */
 export const withdrawalRoutes = [withdraw, quoteWithdrawal, list, cancel]

@@ -1,6 +1,6 @@
 /**
- * Withdrawals: coins that leave the wallet at once and the treasury once they are signed for. Until then they stand in the book
- * WITHDRAWALS, which is emptied by what arrives and by what is given back.
+ * Statements of withdrawals. A withdrawal leaves the wallet immediately, and the treasury when its transfer is signed. Until it arrives or is
+ * refunded, its amount is in the ledger account WITHDRAWALS.
  */
 
 import { arrayOf, boolean, int, numeric, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
@@ -12,9 +12,9 @@ import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
 import { isTreasuryCertainSql } from './treasury.sql.ts'
 
-/** Parameters of what a withdrawal is held to. */
+/** Parameters of the checks before a withdrawal. */
 const held = { user: uuid, recipient: text }
-/** What a withdrawal is held to, at one moment: `sequence` tells whether anything has changed since. */
+/** Returns the facts that decide about a withdrawal. `sequence` changes with each change of the wallet. */
 export const readWithdrawable = statement(
   'withdrawal_facts',
   {
@@ -23,11 +23,11 @@ export const readWithdrawable = statement(
       num: numeric,
       sequence: int,
       closed: boolean,
-      /** Asked for in the last 24 hours, and not given back. */
+      /** Amount requested in the last 24 hours and not refunded. */
       withdrawn: numeric,
-      /** Seconds until withdrawals are possible again after a change of credentials; 0: they are. */
+      /** Seconds until withdrawals are allowed again after a change of credentials. 0 if they are allowed. */
       cooling: int,
-      /** Whether the recipient is the address of an account. */
+      /** True if the recipient is the address of an account. */
       custodial: boolean,
     },
   },
@@ -42,8 +42,8 @@ export const readWithdrawable = statement(
 )
 
 /**
- * Takes amount and fee out of the wallet and writes the withdrawal down, with its mail. `id` is null when the wallet has changed since it was
- * looked at. No row: the password was changed since it was verified, or the account deleted or locked.
+ * Charges amount and fee to the wallet and stores the withdrawal with its e-mail. `id` is null if the wallet has changed since it was read.
+ * Returns no row if the password changed since it was verified, or if the account is deleted or locked.
  */
 export const insertWithdrawal = statement(
   'withdrawal_insert',
@@ -100,10 +100,10 @@ export const insertWithdrawal = statement(
    select (select id from inserted_withdrawal) as id from verified_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** What the part `ended_withdrawals (id, wallet_id, given_back)` gives back: each a transfer, and an event of its owner's feed. */
-const giveBackSql = (type: string) => `
+/** SQL that refunds the CTE `ended_withdrawals (id, wallet_id, refunded_amount)`: one ledger transfer and one feed event each. */
+const refundSql = (type: string) => `
    returned as (
-     select wallet_id, sum(given_back) as amount, count(*)::int as events from ended_withdrawals group by wallet_id
+     select wallet_id, sum(refunded_amount) as amount, count(*)::int as events from ended_withdrawals group by wallet_id
    ),
    locked_wallets as materialized (
      select user_id from wallets where user_id in (select wallet_id from returned) order by user_id for no key update
@@ -114,66 +114,66 @@ const giveBackSql = (type: string) => `
      where w.user_id = locked_wallets.user_id
      returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, returned.events) as transfers
    ),
-   told_withdrawals as materialized (
-     select e.*, c.before + e.rank as sequence, case when e.given_back > 0 then c.transfers[e.rank] end as transfer_id
+   reported_withdrawals as materialized (
+     select e.*, c.before + e.rank as sequence, case when e.refunded_amount > 0 then c.transfers[e.rank] end as transfer_id
      from (select *, (row_number() over (partition by wallet_id order by id))::int as rank from ended_withdrawals) e
        join credited_wallets c on c.user_id = e.wallet_id
    ),
    ${postTransferSql({
-     from: 'told_withdrawals',
+     from: 'reported_withdrawals',
      reference: `'withdrawal-refund:' || id`,
-     when: 'given_back > 0',
+     when: 'refunded_amount > 0',
      omitsZeros: true,
      lines: [
-       { wallet: 'told_withdrawals.wallet_id', currency: 'NUM', amount: 'told_withdrawals.given_back' },
-       { book: 'WITHDRAWALS', currency: 'NUM', amount: '-told_withdrawals.amount' },
-       { book: 'GAS', currency: 'NUM', amount: 'told_withdrawals.amount - told_withdrawals.given_back' },
+       { wallet: 'reported_withdrawals.wallet_id', currency: 'NUM', amount: 'reported_withdrawals.refunded_amount' },
+       { book: 'WITHDRAWALS', currency: 'NUM', amount: '-reported_withdrawals.amount' },
+       { book: 'GAS', currency: 'NUM', amount: 'reported_withdrawals.amount - reported_withdrawals.refunded_amount' },
      ],
    })},
-   ${eventSql({ from: 'told_withdrawals', owner: 'wallet_id', sequence: 'sequence', type: { sql: type }, transfer: 'transfer_id' })},
+   ${eventSql({ from: 'reported_withdrawals', owner: 'wallet_id', sequence: 'sequence', type: { sql: type }, transfer: 'transfer_id' })},
    ${accountMailSql({
-     from: 'told_withdrawals',
+     from: 'reported_withdrawals',
      template: 'withdrawal-settled',
-     facts: { userId: 'told_withdrawals.wallet_id', withdrawalId: 'told_withdrawals.id' },
+     facts: { userId: 'reported_withdrawals.wallet_id', withdrawalId: 'reported_withdrawals.id' },
    })}`
 
-/** Gives a withdrawal back that nothing was signed for. No row: there is none of the user's, it waits no more, or it may have been paid. */
+/** Cancels and refunds a withdrawal that is not signed. Returns no row if it is not the user's, not waiting, or may have been paid. */
 export const cancelWithdrawal = statement(
   'withdrawal_cancel',
   { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...remembered }, columns: { id: uuid } },
   `with ended_withdrawals as (
      update withdrawals x set status = 'CANCELLED', settled_at = now()
      where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING' and ${isTreasuryCertainSql}
-     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as given_back
+     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as refunded_amount
    ),
-   ${giveBackSql(`'withdrawal.cancelled'`)},
+   ${refundSql(`'withdrawal.cancelled'`)},
    ${auditSql({
-     from: 'told_withdrawals',
+     from: 'reported_withdrawals',
      user: '$user',
      action: 'withdrawal.cancelled',
-     subject: `type_id('withdrawal', told_withdrawals.id)`,
+     subject: `type_id('withdrawal', reported_withdrawals.id)`,
      address: '$address',
    })},
-   ${rememberSql('told_withdrawals.id::text', 'told_withdrawals')}
-   select told_withdrawals.id from told_withdrawals, (select count(*) from enqueued_mails) as jobs`,
+   ${rememberSql('reported_withdrawals.id::text', 'reported_withdrawals')}
+   select reported_withdrawals.id from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Gives a withdrawal back that can never be signed for: its recipient refuses coins, or needs too much gas. */
+/** Fails and refunds a withdrawal that can never be sent, because its recipient refuses coins or needs too much gas. */
 export const failWithdrawal = statement(
   'withdrawal_fail',
   { parameters: { withdrawal: uuid, failure: text }, columns: { owner: uuid } },
   `with ended_withdrawals as (
      update withdrawals x set status = 'FAILED', failure = $failure, settled_at = now()
      where x.id = $withdrawal and x.status = 'WAITING'
-     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as given_back
+     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as refunded_amount
    ),
-   ${giveBackSql(`'withdrawal.failed'`)}
-   select wallet_id as owner from told_withdrawals, (select count(*) from enqueued_mails) as jobs`,
+   ${refundSql(`'withdrawal.failed'`)}
+   select wallet_id as owner from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /**
- * Ends the withdrawals whose moves are settled: what arrived is confirmed; of what was refused the amount is given back, and not the fee that the
- * chain took. Told to their owners, whose feeds have grown.
+ * Ends withdrawals whose transfers are settled. Confirms those that arrived. Refunds the amount of those that were refused, without the fee,
+ * because the chain charged it. Returns the owners with new feed events.
  */
 export const endWithdrawals = statement(
   'withdrawal_end',
@@ -188,40 +188,40 @@ export const endWithdrawals = statement(
        failure = case when s.moved = 'FINAL' then null when s.sent then 'The recipient refused the coins.'
          else 'The recipient needs more gas to take coins than the chain has room for.' end
      from settled_withdrawals s where x.id = s.id
-     returning x.id, x.wallet_id, x.amount, case s.moved when 'FINAL' then 0 else x.amount end as given_back
+     returning x.id, x.wallet_id, x.amount, case s.moved when 'FINAL' then 0 else x.amount end as refunded_amount
    ),
-   ${giveBackSql(`case when given_back > 0 then 'withdrawal.failed' else 'withdrawal.confirmed' end`)}
-   select array(select distinct wallet_id from told_withdrawals) as owners from (select count(*) from enqueued_mails) as jobs`,
+   ${refundSql(`case when refunded_amount > 0 then 'withdrawal.failed' else 'withdrawal.confirmed' end`)}
+   select array(select distinct wallet_id from reported_withdrawals) as owners from (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** What a treasury pays withdrawals from: currency units, the second for a unit of gas. */
-const means = { free: numeric, price: numeric }
-/** Whether that is enough for a withdrawal whose gas costs more by now than was charged for it. */
+/** Funds of the treasury in currency units: the free balance, and the price per unit of gas. */
+const funds = { free: numeric, price: numeric }
+/** Condition: the funds cover a withdrawal, even if gas now costs more than was charged for it. */
 const isPayableSql = `amount + greatest(fee, gas_limit * $price) <= $free`
 const isDueSql = `status = 'WAITING' and due_at <= now()`
 
 /**
- * Withdrawals that may be signed for, oldest first: those for which the treasury has enough, so that what it cannot pay keeps nothing back, and those
- * that are to be given back because they need more gas than `mostGas`.
+ * Returns due withdrawals, oldest first: those that the treasury can pay, and those to refund because they need more gas than `mostGas`.
+ * A withdrawal that it cannot pay does not block the others.
  */
 export const findDueWithdrawals = statement(
   'withdrawal_due',
   {
-    parameters: { ...means, mostGas: int, limit: int },
+    parameters: { ...funds, mostGas: int, limit: int },
     columns: { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int },
   },
   `select id, wallet_id as "userId", recipient, amount, fee, gas_limit as "gasLimit" from withdrawals
    where ${isDueSql} and (${isPayableSql} or gas_limit > $mostGas) order by id limit $limit`,
 )
 
-/** The sum of all that may be signed for and for which the treasury has not enough. */
+/** Returns the sum of the due withdrawals that the treasury cannot pay. */
 export const sumDueWithdrawals = statement(
   'withdrawal_due_sum',
-  { parameters: means, columns: { amount: numeric } },
+  { parameters: funds, columns: { amount: numeric } },
   `select coalesce(sum(amount + fee), 0) as amount from withdrawals where ${isDueSql} and not (${isPayableSql})`,
 )
 
-/** Stores a move out of the treasury with all its transactions, for a withdrawal that waits. No row: it waits no more, or another move has the nonce. */
+/** Stores the transfer of a waiting withdrawal with all its transactions. Returns no row if it is not waiting or the nonce is used. */
 export const storeWithdrawal = statement(
   'withdrawal_store',
   { parameters: { ...signedColumns, withdrawal: uuid }, columns: { id: uuid } },
@@ -243,7 +243,7 @@ export const storeWithdrawal = statement(
    select id from inserted_move`,
 )
 
-/** The withdrawals that wait though they are due: how many, of how much, since when. */
+/** Returns the number, the sum and the oldest due time of the due withdrawals. */
 export const countDueWithdrawals = statement(
   'withdrawal_waiting',
   { columns: { count: int, amount: numeric, oldest: orNull(timestamp), late: boolean } },
@@ -252,7 +252,7 @@ export const countDueWithdrawals = statement(
    from withdrawals where ${isDueSql}`,
 )
 
-/** Treasuries where withdrawals were signed for ten minutes ago and no node has taken what is signed at the first of their nonces. */
+/** Returns treasuries with withdrawals that were signed more than ten minutes ago and that no node has accepted. */
 export const findUntaken = statement(
   'withdrawal_untaken',
   { columns: { treasury: text, nonce: int, count: int, oldest: timestamp } },

@@ -40,7 +40,7 @@ export interface CreditedDeposit {
   isTraced: boolean
 }
 
-/** Attempts while the deposit scan moves on. */
+/** Maximum number of attempts while the deposit scan moves on. */
 const TRIES = 20
 
 const conflict = (message: string) => new DomainError('CONFLICT', message)
@@ -126,7 +126,7 @@ interface CallFrame {
   calls?: CallFrame[]
 }
 
-/** The other types of calls leave the coins where they are, although their frames can have a value. */
+/** Call types that transfer coins. Frames of other types can have a value without a transfer. */
 const MOVES_COINS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 
 const sumReceived = ({ type, to, value = '0x0', error, calls = [] }: CallFrame, address: string): bigint => {
@@ -139,7 +139,7 @@ async function traceReceived(rpc: Rpc, hash: string, address: string): Promise<b
   try {
     return sumReceived(await rpc.call<CallFrame>('debug_traceTransaction', hash, { tracer: 'callTracer' }), address)
   } catch (error) {
-    // Most public nodes do not trace.
+    // Most public nodes do not support traces.
     if (error instanceof RpcError) return undefined
     throw error
   }

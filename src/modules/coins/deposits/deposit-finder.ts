@@ -95,7 +95,7 @@ export function createDepositFinder({ rpc, ledger, token }: Parts) {
     )
     return candidates.flatMap(({ block, hash, address, value }, index) => {
       const receipt = resultOf<ReceiptReply | null>(outcomes[index])
-      // Another node at the same address, or a reorganization: the blocks are read again.
+      // The node is behind a load balancer, or there was a reorg. The caller reads the blocks again.
       if (receipt?.blockHash !== block.hash) throw contradiction(rpc)
       if (!hasSucceeded(receipt)) return []
       const coins = { kind: 'COIN' as const, transactionHash: hash, position: COIN_POSITION, address }
@@ -157,7 +157,7 @@ export function createDepositFinder({ rpc, ledger, token }: Parts) {
       return blocks
     },
 
-    /** Returns the deposits of these blocks, sorted by block. Throws UNAVAILABLE, also when the node contradicts itself. */
+    /** Returns the deposits of these blocks, sorted by block. Throws UNAVAILABLE, also if the node's answers contradict each other. */
     async find(blocks: readonly FullBlockReply[]): Promise<FoundDeposit[]> {
       const found = [...(await findCoins(blocks)), ...(await findTokens(blocks))]
       return found.sort((a, b) => a.blockNumber - b.blockNumber)

@@ -23,7 +23,7 @@ import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { DepositLedger, ScanPosition } from '../deposit-ledger.ts'
 import { createDepositFinder } from './deposit-finder.ts'
 
-/** Number of confirmations until a deposit is credited, or `finalized` for blocks that the chain calls final. */
+/** Number of confirmations until a deposit is credited, or `finalized` to wait until the chain finalizes the block. */
 export type DepositDepth = number | 'finalized'
 
 /** The newest block of the chain, and the newest block whose deposits are credited. */
@@ -70,7 +70,7 @@ export interface DepositWatcherOptions {
   pollEvery?: number
 }
 
-/** Blocks that are read together. */
+/** Maximum number of blocks per RPC batch. */
 const BATCH = 20
 
 /** Number of steps in which the node may announce a next block that it does not have. */
@@ -78,7 +78,7 @@ const MAX_MISSING_BLOCKS = 30
 
 const lock = 'deposits'
 
-/** Creates the deposit watcher, not started yet. Of several processes, the one with the lease `deposits` works. */
+/** Creates the deposit watcher without starting it. Only the process with the lease `deposits` runs it. */
 export function createDepositWatcher({
   registry,
   ledger,
@@ -158,7 +158,7 @@ export function createDepositWatcher({
     const next = trail[0].number + 1
     if (head.number < next) {
       if (isOtherBranch(trail, head)) await goBack(view, { chainId, position }, trail)
-      // A node that is behind others cannot confirm the depth.
+      // A node that is behind others cannot confirm the depth of a block.
       else if (head.hash === trail[0].hash) await credit({ chainId, position }, due)
       return pollEvery
     }
@@ -166,7 +166,7 @@ export function createDepositWatcher({
     const [first] = blocks
     const last = blocks.at(-1)
     if (!first || !last) {
-      // Another node at the same address may not have the block yet. Report it if it never arrives.
+      // Another node behind the same load balancer may not have the block yet. Report an error if it never arrives.
       missingBlocks += 1
       if (missingBlocks > MAX_MISSING_BLOCKS) throw contradiction(rpc)
       return pollEvery

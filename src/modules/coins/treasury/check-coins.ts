@@ -39,7 +39,7 @@ const findTreasuries = statement(
   `select recipient as address, coalesce(sum(arrived) filter (where block_number <= $upTo), 0) as arrived
    from coin_moves where kind = 'GATHERING' group by recipient order by recipient`,
 )
-/** Amount that the first `count` transactions of an account took: as the chain reported it, or as signed if the result is not known yet. */
+/** Returns what the first `count` transactions of an account cost. Pending ones count with their signed amount. */
 const findSpent = statement(
   'check_coins_spent',
   { parameters: { sender: text, count: int }, columns: { spent: numeric } },
@@ -138,7 +138,7 @@ export async function checkDeposits(check: ChainCheck): Promise<ChainFinding> {
   return { id: 'H5', sentence: 'Every deposit in the ledger is on the chain.', rows, isNote: false }
 }
 
-/** Returns whether a receipt has the deposit. In another block, the same transaction can bring another amount of tokens or pay another address. */
+/** Returns true if the receipt contains the deposit. In another block, the same transaction can have another amount or recipient. */
 const isThere = (row: RowOf<typeof depositColumns>, receipt: ReceiptReply | null) => {
   if (!receipt || !hasSucceeded(receipt)) return false
   return row.position === null || bringsTokens(receipt.logs, { ...row, position: row.position })

@@ -59,7 +59,7 @@ const treasuryColumns = {
   amounts: arrayOf(text),
   first: orNull(int),
 }
-/** The present or an earlier treasury. */
+/** A current or earlier treasury. */
 type Treasury = RowOf<typeof treasuryColumns>
 
 /** All treasuries: the swept amount, the signed payments by nonce, and the transaction count when the treasury was first used. */
@@ -91,7 +91,7 @@ const findClaims = statement(
 
 interface CompareOptions extends SearchOptions {
   database: Pick<Database, 'query'>
-  /** Address of the present treasury. */
+  /** Address of the current treasury. */
   treasury: string
   /** Hashes of payments that the platform bears. */
   borne: ReadonlySet<string>

@@ -9,7 +9,7 @@ import type { OpenTransfer } from '../coin-types.ts'
 
 /** Gas of a plain transfer to an account. */
 export const TRANSFER_GAS = 21_000n
-/** Maximum gas of a payment. A payment to a contract wallet needs some tens of thousands. */
+/** Maximum gas of a payment. A payment to a contract wallet needs less than 100,000. */
 const MAX_PAYMENT_GAS = 500_000n
 /** Maximum share of a block, as a divisor. A transaction that needs more of the block waits longer, or never fits. */
 const SHARE_OF_BLOCK = 4n

@@ -33,7 +33,7 @@ function chooseStep(
   return isStuck && wanted < highest ? ladder[wanted + 1]!.hash : hash
 }
 
-/** Returns true if it should be sent: regularly, because pools forget, and at each block after a rejection for its gas limit. */
+/** Returns true if it is time to send: regularly, because pools drop transactions, and at each block after a rejection for its gas limit. */
 function isDue(hash: string, { sentAt, rejections }: WorkerMemory, head: number): boolean {
   const rejected = rejections.get(hash)
   if (rejected && rejected.head !== head) return true
@@ -63,7 +63,7 @@ export async function sendTransfers(
   let problem: Problem | undefined
   const taken = due.filter(({ sender, hash }, index) => {
     const error = outcomes[index]?.error
-    // Also after a rejection, it is not sent again immediately.
+    // Set after a rejection too, so that the transaction is not sent again immediately.
     memory.sentAt.set(hash, now)
     const times = (memory.rejections.get(hash)?.times ?? 0) + 1
     memory.rejections.delete(hash)
@@ -81,7 +81,7 @@ export async function sendTransfers(
   return problem
 }
 
-/** Forgets all transactions except these. */
+/** Removes cached data of all transactions except these. */
 export function forgetSettled({ sentAt, waitingFrom, rejections }: WorkerMemory, hashes: ReadonlySet<string>): void {
   for (const memory of [sentAt, waitingFrom, rejections])
     for (const hash of memory.keys()) if (!hashes.has(hash)) memory.delete(hash)

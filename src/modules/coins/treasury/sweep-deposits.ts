@@ -10,7 +10,7 @@ import type { UnsweptBalance } from '../coin-types.ts'
 import { DUST_FACTOR, freeBalance, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './gas-prices.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
-/** Addresses that are read together: of sweeps, and of suspended transfers. */
+/** Maximum number of addresses read in one request. */
 const SWEEP_PAGE = 20
 const SUSPENDED_PAGE = 100
 

@@ -34,7 +34,7 @@ export async function readTreasury(parts: WorkerParts, view: ChainView): Promise
   const first = earlier === undefined ? await ledger.noteTreasury(address, sent) : 0
   const { nextNonce, open } = await ledger.readSender(address)
   const known = Math.max(nextNonce, first)
-  // Every transfer is stored before it is sent. The count is Infinity if the node does not tell its pool.
+  // Every transfer is stored before it is sent. The pending count is Infinity if the node does not report its pool.
   const pending = view.pendingCounts.get(address) ?? sent
   const isAhead = sent > known || (Number.isFinite(pending) && pending > known)
   const inDoubt = earlier ?? (isAhead ? address : undefined)
