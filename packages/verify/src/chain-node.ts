@@ -1,45 +1,45 @@
-/** A chain node, asked by JSON-RPC. */
+/** A JSON-RPC client for a chain node. */
 import { reasonOfSource, SourceError } from './source-error.ts'
 
-/** One question. */
+/** A JSON-RPC request. */
 export interface Question {
   method: string
   params: readonly unknown[]
 }
 
-/** The result of a question, or a sentence that says why there is none. `isSilent`: the node did not respond at all. */
+/** The result of a request, or a sentence with the reason why there is none. `isSilent` is true if the node did not respond. */
 export type Answer =
   | { result: unknown; refusal?: undefined; isSilent?: undefined }
   | { result?: undefined; refusal: string; isSilent?: boolean }
 
-/** A node, as much as a verifier needs of it. */
+/** A chain node as the verifier uses it. */
 export interface ChainNode {
-  /** For messages: never with what stands in a path, where providers put secrets. */
+  /** Name of the node for messages, without the URL's path, because providers put secrets into it. */
   readonly name: string
-  /** Returns answers in the order of the questions. Throws SourceError when the node does not respond. */
+  /** Returns answers in the order of the requests. Throws SourceError if the node does not respond. */
   ask(questions: readonly Question[]): Promise<Answer[]>
 }
 
 const DEADLINE_MS = 60_000
-/** Questions in one request. Public nodes allow between 10 and 1,000. */
+/** Maximum number of requests per batch. Public nodes allow between 10 and 1,000. */
 const BATCH = 20
-/** Maximum size of a response. A batch of full blocks has some megabytes. */
+/** Maximum size of a response, in bytes. A batch of full blocks has some megabytes. */
 const LONGEST_ANSWER_BYTES = 256 * 1024 * 1024
-/** Characters of a node's own error message that are repeated. */
+/** Maximum length of the node's own error message in ours, in characters. */
 const LONGEST_MESSAGE = 300
 
-/** Returns a result. `what` names it for the message. Throws SourceError when there is none, also when the node says `null`. */
+/** Returns the result of an answer. `what` describes it in the message. Throws SourceError if there is none or it is `null`. */
 export function resultOf<T>(node: ChainNode, answer: Answer | undefined, what: string): T {
   if (answer?.refusal !== undefined) throw new SourceError(answer.refusal)
   if (answer?.result !== undefined && answer.result !== null) return answer.result as T
   throw new SourceError(`The node ${node.name} does not have ${what}.`)
 }
 
-/** The error for an answer that does not have the expected form. */
+/** Returns the error for an answer in an unexpected format. */
 export const unreadable = (node: ChainNode, what: string, cause?: unknown): SourceError =>
   new SourceError(`The node ${node.name} gave an unreadable answer for ${what}.`, { cause })
 
-/** Reads an answer. Throws SourceError when it does not have the expected form. */
+/** Runs `read` on an answer. Throws SourceError if the answer has an unexpected format. */
 export function readable<T>(node: ChainNode, what: string, read: () => T): T {
   try {
     return read()
@@ -49,8 +49,8 @@ export function readable<T>(node: ChainNode, what: string, read: () => T): T {
 }
 
 /**
- * Asks all questions together. Asks those that fail again one at a time, because nodes limit the size of a response. A node that does not
- * respond at all counts as an answer with the reason, so one failure does not hide the other answers.
+ * Sends all requests in one batch. Repeats failed ones one at a time, because nodes limit the size of a response. If the node does not
+ * respond, the reason becomes the answer, so that one failure does not hide the other answers.
  */
 export async function askEach(node: ChainNode, questions: readonly Question[]): Promise<Answer[]> {
   const answers = await askTogether(node, questions)
@@ -121,7 +121,7 @@ function readAddress(address: string) {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error('The address of a node begins with http: or https:.')
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  // `fetch` refuses credentials inside an address.
+  // `fetch` rejects URLs with credentials.
   const credentials = [url.username, url.password].map(decodeURIComponent).join(':')
   if (credentials !== ':') headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
   url.username = ''
@@ -153,10 +153,10 @@ export async function readBounded(response: Response, maxBytes: number): Promise
   return Buffer.concat(parts)
 }
 
-/** Returns whether a request failed because its time was over. */
+/** Returns true if a request timed out. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** Returns why a request failed. `fetch` hides the reason in the cause. */
+/** Returns the reason of a failed request. `fetch` hides it in the error's cause. */
 export const reasonOf = (error: unknown): string => {
   if (isTimeout(error)) return 'no response in time'
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error

@@ -1,19 +1,19 @@
-/** Content identifiers. The identifier of a block is made from its bytes, so it shows whether given bytes are the block. */
+/** Content identifiers (CIDs). A CID contains the hash of a block, so it proves whether given bytes are that block. */
 import { createHash } from 'node:crypto'
 import { getBytes, keccak256 } from 'ethers'
 import { bases } from 'multiformats/basics'
 import { CID } from 'multiformats/cid'
 import { create } from 'multiformats/hashes/digest'
 
-/** The number of SHA2-256 among the hashes of identifiers. */
+/** Multihash code of SHA2-256. */
 export const SHA2_256 = 0x12
-/** The number of the chain's own hash. */
+/** Multihash code of Keccak-256, the hash function of the chain. */
 export const KECCAK_256 = 0x1b
 
-/** The SHA-256 of bytes as 64 lowercase hexadecimal digits. */
+/** Returns the SHA-256 as 64 lowercase hex digits. */
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Reads an identifier; undefined when it is none, or of a hash that is not asked for here. */
+/** Parses a CID with SHA2-256. Returns undefined if the text is not one. */
 export function parseName(text: string): CID | undefined {
   try {
     const cid = CID.parse(text)
@@ -23,10 +23,10 @@ export function parseName(text: string): CID | undefined {
   }
 }
 
-/** Returns whether a hash function is known here. */
+/** Returns true if the hash function of the CID is supported. */
 export const isHashKnown = (cid: CID): boolean => hashers[cid.multihash.code] !== undefined
 
-/** Returns whether the bytes are the block with this identifier. Returns false when the hash function is not known. */
+/** Returns true if the bytes are the block of this CID. Returns false if its hash function is not supported. */
 export function isBlock(cid: CID, bytes: Uint8Array): boolean {
   const hash = hashers[cid.multihash.code]?.(bytes)
   return hash !== undefined && Buffer.from(hash).equals(cid.multihash.digest)
@@ -37,21 +37,21 @@ const hashers: Record<number, ((bytes: Uint8Array) => Uint8Array) | undefined> =
   [KECCAK_256]: (bytes) => getBytes(keccak256(bytes)),
 }
 
-/** A block of the chain with its name: `code` says what kind it is, and the hash is the one that the chain has. */
+/** Returns a piece of chain data with its CID. `code` is its multicodec, and the CID contains the hash that the chain uses. */
 export const chainBlock = (code: number, bytes: Uint8Array): { cid: CID; bytes: Uint8Array } => ({
   cid: CID.createV1(code, create(KECCAK_256, getBytes(keccak256(bytes)))),
   bytes,
 })
 
-/** The hash of a block of the chain, 64 hexadecimal digits; undefined for blocks of files. */
+/** Returns the Keccak-256 hash of a CID, 64 hex digits. Returns undefined for other hash functions. */
 export const chainHashOf = (cid: CID): string | undefined =>
   cid.multihash.code === KECCAK_256 ? Buffer.from(cid.multihash.digest).toString('hex') : undefined
 
-/** Maximum characters of a text that names an identifier, such as a URL. */
+/** Maximum length in characters of a text that contains a CID, such as a URL. */
 const LONGEST_TEXT = 2_048
-/** Maximum characters of an identifier. The CID of a file has 289 in base 2, the longest base. Some bases take quadratic time. */
+/** Maximum length of a CID in characters. Decoding takes quadratic time in some bases. A CID in base 2, the longest form, has 289. */
 const LONGEST_CID = 300
-/** The prefixes of bases that do not distinguish upper and lower case. */
+/** Multibase prefixes of bases that ignore case. */
 const CASE_INSENSITIVE = /^[bcfhktv]/i
 const SCHEME = /^[a-z][a-z\d+.-]*:/i
 
@@ -70,12 +70,12 @@ function decode(text: string): string | undefined {
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 
-/** Returns the only segment behind `ipfs`, or undefined. */
+/** Returns the segment after `ipfs` if it is the last one. */
 function behindIpfs(segments: readonly string[]): string | undefined {
   return segments.at(-2)?.toLowerCase() === 'ipfs' ? segments.at(-1) : undefined
 }
 
-/** Returns the CID that a URL names: `ipfs://<cid>`, `dweb:/ipfs/<cid>`, or the URL of a path gateway or a subdomain gateway. */
+/** Returns the CID in a URL: `ipfs://<cid>`, `dweb:/ipfs/<cid>`, or a path gateway or subdomain gateway. */
 function fromUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, hostname, pathname } = new URL(text)
@@ -94,7 +94,7 @@ function fromUrl(text: string): string | undefined {
 export function canonicalCid(text: string): string | undefined {
   if (text.length > LONGEST_TEXT) return undefined
   const trimmed = text.trim()
-  // A base may contain slashes.
+  // Try this first, because some bases contain slashes.
   const plain = decode(trimmed)
   if (plain !== undefined) return plain
   const named = SCHEME.test(trimmed) ? fromUrl(trimmed) : behindIpfs(segmentsOf(trimmed.split(/[?#]/, 1)[0]!))

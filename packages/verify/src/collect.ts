@@ -1,4 +1,4 @@
-/** Collects the evidence of an asset's history from a chain node. Other modules judge whether it is true. */
+/** Collects the evidence of an asset's history from a chain node. Does not check it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
 import { type Answer, askEach, type ChainNode, type Question, readable, resultOf, unreadable } from './chain-node.ts'
@@ -17,7 +17,7 @@ import { type BlockEvidence, type Evidence, entrySlot, lengthSlot, type MissingB
 import { reasonOfSource, SourceError } from './source-error.ts'
 import { buildTrie } from './trie.ts'
 
-/** Whose history is collected, and where. */
+/** Options for collecting evidence. */
 export interface CollectOptions {
   node: ChainNode
   /** Address of the ERC-7053 contract. */
@@ -26,19 +26,19 @@ export interface CollectOptions {
 }
 
 const registryCalls = new Interface(['function getCommits(string assetCid) view returns (uint256[])'])
-/** Blocks asked for at once: each comes with all its receipts. */
+/** Number of blocks per batch. Each is requested with all its receipts. */
 const PAGE = 8
-/** Slots asked for at once; nodes allow some thousand. */
+/** Number of storage slots per proof request. Nodes allow some thousand. */
 const SLOTS = 500
-/** A node that is just writing a block may answer out of it and out of the one before: then it is asked again, after a pause that doubles. */
+/** Number of attempts, with a pause that doubles. A node that is importing a block may return data of two different blocks. */
 const TRIES = 6
 const FIRST_PAUSE_MS = 25
-/** Blocks with commits of one asset. */
+/** Maximum number of blocks with commits of one asset. */
 const LONGEST_HISTORY = 20_000
 
 /**
- * Asks a node for an asset's history, up to its newest block. Blocks are requested while they are read, a few at a time. What the node
- * does not give, or gives in an unreadable form, is marked as missing in the evidence.
+ * Collects an asset's history up to the node's newest block. Blocks are requested lazily, a few at a time. Missing or unreadable data is
+ * marked as missing in the evidence.
  */
 export async function collect(options: CollectOptions): Promise<Evidence> {
   const { nid, registry } = options
@@ -48,7 +48,7 @@ export async function collect(options: CollectOptions): Promise<Evidence> {
     if (blocks.length > LONGEST_HISTORY) {
       throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is more than is read.`)
     }
-    // Each iteration asks the node again.
+    // Each iteration requests the blocks again.
     evidence.blocks = { [Symbol.asyncIterator]: () => collectBlocks(options, [...new Set(blocks)]) }
   } catch (error) {
     evidence.missing = reasonOfSource(error)
@@ -57,8 +57,8 @@ export async function collect(options: CollectOptions): Promise<Evidence> {
 }
 
 /**
- * Reads the newest block into `evidence`, and returns the numbers of the blocks with commits as of it. After several tries it accepts a
- * proof of another state, which is judged later. Throws SourceError when the node does not answer, or lists blocks that it does not have.
+ * Reads the newest block into `evidence` and returns the numbers of the blocks with commits. After the last attempt it accepts a proof of
+ * another state, which the verification rejects later. Throws SourceError if the node does not answer, or lists blocks that it does not have.
  */
 async function readNewest(options: CollectOptions, evidence: Evidence): Promise<number[]> {
   const { node } = options
@@ -74,7 +74,7 @@ async function readNewest(options: CollectOptions, evidence: Evidence): Promise<
     const proven = await proveList(options, header)
     evidence.state = proven.nodes
     evidence.unproven = proven.problem
-    // A registry of another maker keeps its list elsewhere, and some nodes prove nothing.
+    // Other registry contracts store their list elsewhere, and some nodes do not support proofs.
     const blocks = proven.blocks.length ? proven.blocks : await askForList(options, header)
     const isOfHead = blocks.every((block) => block > 0 && block <= header.number)
     const isSettled = isOfHead && proven.isOfHead
@@ -84,13 +84,13 @@ async function readNewest(options: CollectOptions, evidence: Evidence): Promise<
   }
 }
 
-/** Returns undefined when the node does not say which chain it is on. */
+/** Returns undefined if the node does not return a chain ID. */
 function readChainId({ result }: Answer = { result: undefined }): number | undefined {
   const chainId = typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result) ? Number(result) : undefined
   return Number.isSafeInteger(chainId) ? chainId : undefined
 }
 
-/** Reads the list as the registry answers it. Registries of other makers name a block once for each commit. */
+/** Calls the registry for the list of blocks. Some registry contracts list a block once per commit. */
 async function askForList({ node, registry, nid }: CollectOptions, { number }: Header): Promise<number[]> {
   const data = registryCalls.encodeFunctionData('getCommits', [nid])
   const [answer] = await askEach(node, [{ method: 'eth_call', params: [{ to: registry, data }, toQuantity(number)] }])
@@ -110,13 +110,13 @@ interface ProvenList {
   /** Nodes of the state trie. */
   nodes: Map<string, Uint8Array>
   blocks: number[]
-  /** True when the proof begins at the state root of the header. */
+  /** True if the proof starts at the state root of the header. */
   isOfHead: boolean
-  /** Why the node proves nothing. */
+  /** Reason why there is no proof. */
   problem?: string
 }
 
-/** Reads the registry's list as it is stored in the state, with the nodes that prove it. The list is empty when the node does not prove its state. */
+/** Reads the registry's list from its storage, with the trie nodes that prove it. The list is empty if the node does not support proofs. */
 async function proveList({ node, registry, nid }: CollectOptions, head: Header): Promise<ProvenList> {
   const nodes = new Map<string, Uint8Array>()
   let isOfHead = true
@@ -153,7 +153,7 @@ async function* collectBlocks(
     const page = blocks.slice(from, from + PAGE)
     const questions = page.map((block) => toQuantity(block)).flatMap(questionsAbout)
     const answers = silence === undefined ? await askEach(node, questions) : []
-    // A node that did not respond to any question of a page is not asked for the next page.
+    // Stop requesting pages after a page without any response.
     if (answers.length && answers.every(({ isSilent }) => isSilent)) silence = answers[0]!.refusal
     for (const [index, number] of page.entries()) {
       if (silence !== undefined) yield { number, reason: silence }
@@ -197,7 +197,7 @@ async function encodeBlock(
   return { header: bytes, positions, receipts: table.nodes, transactions: signed?.nodes, contradicts }
 }
 
-/** Throws an Error when the reply is not a block. */
+/** Encodes and decodes a header. Throws an Error if the reply is not a block. */
 function readHeader(reply: BlockReply): { bytes: Uint8Array; header: Header } {
   const bytes = encodeHeader(reply)
   const header = decodeHeader(bytes)
@@ -205,7 +205,7 @@ function readHeader(reply: BlockReply): { bytes: Uint8Array; header: Header } {
   return { bytes, header }
 }
 
-/** Returns undefined when the node does not give the bytes of one transaction: a trie needs all of them. */
+/** Returns undefined if the bytes of any transaction are missing, because a trie needs all of them. */
 async function encodeTransactions(
   node: ChainNode,
   replies: readonly TransactionReply[],

@@ -1,6 +1,6 @@
-/** The text of a commit, and the tree that it names: their layouts are public (docs/chain.md). */
+/** Formats of the commit text and of the asset tree (docs/chain.md). */
 
-/** What a commit says. */
+/** Data of a commit. */
 export interface CommitData {
   assetTreeCid: string
   /** 64 lowercase hexadecimal digits. */
@@ -9,7 +9,7 @@ export interface CommitData {
   assetTreeSignature: string | null
   /** Address of the asset's creator. */
   author: string
-  /** Address of who made the commit and signed the tree. */
+  /** Address of the account that made the commit and signed the tree. */
   committer: string
   provider: string
   /** Unix seconds. */
@@ -25,12 +25,12 @@ const TEXTS = [
   ...(['actionName', 'abstract'] as const),
 ]
 
-/** The name of the action that begins the history of an asset. */
+/** Action name of a registration, the first commit of an asset. */
 export const REGISTRATION = 'action-initial-registration'
-/** The name of the action that goes on with it. */
+/** Action name of all later commits. */
 export const CHANGE = 'action-commit'
 
-/** What stands in a log, or undefined when somebody wrote something else there: the registry takes any text from anyone. */
+/** Parses the text of a log. Returns undefined for another format, because anyone can write any text to the registry. */
 export function parseCommitData(text: string): CommitData | undefined {
   const data = parseObject(text)
   if (!data || !TEXTS.every((name) => typeof data[name] === 'string')) return undefined
@@ -42,7 +42,7 @@ export function parseCommitData(text: string): CommitData | undefined {
   return { ...texts, assetTreeSignature, timestampCreated } as CommitData
 }
 
-/** An asset tree: these say which file it is about, and anything may stand beside them. */
+/** An asset tree. These fields identify the file. Other fields are allowed. */
 export interface Tree {
   assetCid: string
   /** 64 lowercase hexadecimal digits. */
@@ -50,7 +50,7 @@ export interface Tree {
   [field: string]: unknown
 }
 
-/** Levels of objects and lists in a tree: somebody else's may have more than can be compared. */
+/** Maximum nesting depth of a tree. Deeper ones could overflow the stack when they are compared. */
 const MOST_LEVELS = 100
 
 const isDeeperThan = (levels: number, value: unknown): boolean =>
@@ -58,7 +58,7 @@ const isDeeperThan = (levels: number, value: unknown): boolean =>
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** A tree from its bytes; undefined when they are not in the known layout. */
+/** Parses a tree. Returns undefined if its format is unknown. */
 export function parseTree(bytes: Uint8Array): Tree | undefined {
   const tree = parseObject(Buffer.from(bytes).toString())
   if (isDeeperThan(MOST_LEVELS, tree)) return undefined
@@ -75,13 +75,13 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What a commit changed, by the field of the tree: what it was and what it became; undefined where there was or is nothing. */
+/** Changes of a commit by field: the old and the new value. A missing value is undefined. */
 export type Changes = Record<string, [unknown, unknown]>
 
-/** What differs between two trees, by their top-level fields; the order of keys is no difference. */
+/** Returns the top-level fields that differ between two trees. The order of keys does not matter. */
 export function compareTrees(before: Tree, after: Tree): Changes {
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  // A field may have a name that every object has.
+  // Use own properties only: a field may be called `constructor`.
   const read = (tree: Tree, field: string) => (Object.hasOwn(tree, field) ? tree[field] : undefined)
   const pairs = fields.map((field): [string, [unknown, unknown]] => [field, [read(before, field), read(after, field)]])
   return Object.fromEntries(pairs.filter(([, [old, now]]) => !isSame(old, now)))

@@ -1,4 +1,4 @@
-/** RLP, the encoding of headers, receipts and trie keys. */
+/** Encodes and decodes headers, receipts and transactions with RLP, the binary encoding of Ethereum. */
 import {
   AbiCoder,
   dataSlice,
@@ -14,16 +14,16 @@ import {
   toUtf8String,
 } from 'ethers'
 
-/** Bytes, or a 0x-prefixed hexadecimal string, or a list of items. */
+/** RLP input: bytes, a 0x-prefixed hex string, or a list of items. */
 export type RlpItem = string | Uint8Array | readonly RlpItem[]
 
-/** Formats a number for RLP: without leading zeros, and empty for zero. Throws when the value is not a number. */
+/** Encodes a number for RLP, without leading zeros. Zero is empty. Throws if the value is not a number. */
 export const rlpNumber = (value: unknown): string => {
   const number = BigInt(value as string)
   return number === 0n ? '0x' : toBeHex(number)
 }
 
-/** Longest content whose length fits into the prefix byte. */
+/** Maximum length in bytes of RLP's short form. */
 const SHORT_LENGTH = 55
 
 /**
@@ -45,7 +45,7 @@ function withLength(offset: number, content: Uint8Array): Uint8Array {
   return Buffer.concat([Uint8Array.of(offset + SHORT_LENGTH + size.length), size, content])
 }
 
-/** A header, as much as a verifier reads of it. Hashes and roots are 0x-prefixed. */
+/** Fields of a header that the verifier uses. Hashes and roots are 0x-prefixed. */
 export interface Header {
   /** Made from its bytes. */
   hash: string
@@ -58,7 +58,7 @@ export interface Header {
   timestamp: number
 }
 
-/** A block as nodes tell of it. */
+/** A block in a node's response. */
 export interface BlockReply {
   number: string
   hash: string
@@ -66,9 +66,9 @@ export interface BlockReply {
   [field: string]: unknown
 }
 
-/** RLP writes nothing for zero. */
+/** Reads an RLP number. RLP encodes zero as empty bytes. */
 const numberIn = (hex: string | undefined) => (hex === '0x' ? 0 : Number(BigInt(hex as string)))
-/** The last second of the year 9999: later ones have no date. */
+/** Unix time of the last second of the year 9999. JavaScript cannot format later years in ISO 8601 with four digits. */
 const LATEST_TIME = 253_402_300_799
 
 /** Number of fields that every header has. */
@@ -94,7 +94,7 @@ export function decodeHeader(bytes: Uint8Array): Header | undefined {
   }
 }
 
-/** In the order in which they stand in a header; the later ones came with forks. */
+/** Fields in the order of the header. The later ones were added by hard forks. */
 const FIELDS = [
   'parentHash',
   'sha3Uncles',
@@ -122,7 +122,7 @@ const NUMBERS = new Set<string>([
   ...['difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'baseFeePerGas', 'blobGasUsed', 'excessBlobGas'],
 ])
 
-/** Encodes a header from a node's reply. The bytes are right if their hash is the block's. Throws when the reply is not a block. */
+/** Encodes a header from a node's response. The encoding is correct if its hash is the block hash. Throws if the response is not a block. */
 export function encodeHeader(block: BlockReply): Uint8Array {
   const given = FIELDS.filter((name, index) => index < FEWEST_FIELDS || (block[name] ?? null) !== null)
   if (!given.every((name) => typeof block[name] === 'string')) throw new Error('A field of the header is not a text.')
@@ -130,14 +130,14 @@ export function encodeHeader(block: BlockReply): Uint8Array {
   return encodeRlp(fields)
 }
 
-/** An event, as it stands in a receipt. Hexadecimal, 0x-prefixed. */
+/** An event log in a receipt. Values are 0x-prefixed hex. */
 export interface Log {
   address: string
   topics: string[]
   data: string
 }
 
-/** A receipt as nodes tell of it. */
+/** A receipt in a node's response. */
 export interface ReceiptReply {
   type?: string
   status?: string
@@ -145,15 +145,15 @@ export interface ReceiptReply {
   cumulativeGasUsed: string
   logsBloom: string
   logs: Log[]
-  /** Of a deposit on a chain of the OP stack; before its upgrade Canyon there is a nonce without a version, which does not count. */
+  /** Deposit nonce on an OP stack chain. Without `depositReceiptVersion`, before the Canyon upgrade, it is not part of the receipt's encoding. */
   depositNonce?: string
   depositReceiptVersion?: string
 }
 
-/** Largest transaction type (EIP-2718). */
+/** Maximum transaction type (EIP-2718). */
 const LAST_TYPE = 0x7f
 
-/** Encodes a receipt from a node's reply, legacy or typed (EIP-2718). Throws when the reply is not a receipt. */
+/** Encodes a receipt from a node's response, legacy or typed (EIP-2718). Throws if the response is not a receipt. */
 export function encodeReceipt({
   type = '0x0',
   status,
@@ -173,10 +173,10 @@ export function encodeReceipt({
   return Buffer.concat([kind, fields])
 }
 
-/** Reads the logs of a receipt. Returns undefined when the bytes are not a receipt of a known layout. */
+/** Decodes the logs of a receipt. Returns undefined if its format is unknown. */
 export function decodeLogs(bytes: Uint8Array): Log[] | undefined {
   try {
-    // A type is one byte below a list's first one.
+    // A typed receipt starts with a type byte, which is lower than the first byte of an RLP list.
     const fields = decodeRlp(bytes[0]! < 0xc0 ? bytes.subarray(1) : bytes)
     const logs = (fields as unknown[][])[3]!.map(readLog)
     return logs.every((log) => log !== undefined) ? logs : undefined
@@ -191,20 +191,20 @@ function readLog(fields: unknown): Log | undefined {
   return topics.every((topic) => typeof topic === 'string') ? { address, topics, data } : undefined
 }
 
-/** A commit as the registry's event tells it (ERC-7053). */
+/** A commit in an event of the registry (ERC-7053). */
 export interface CommitEvent {
-  /** Who wrote it, with EIP-55 checksum. */
+  /** Address of the account that wrote the commit, with EIP-55 checksum. */
   recorder: string
-  /** As it stands in the log; undefined when it is no text. */
+  /** Text in the log. Undefined if it is not valid UTF-8. */
   text: string | undefined
 }
 
 const COMMIT_TOPIC = id('Commit(address,string,string)')
 
-/** A topic is 32 bytes. */
+/** Length of a 32-byte topic in characters, with the prefix 0x. */
 const TOPIC_DIGITS = 66
 
-/** Reads the commit of an asset from a log. Returns undefined when the log is something else. */
+/** Returns the asset's commit in a log. Returns undefined for other logs. */
 export function readCommit({ address, topics, data }: Log, registry: string, nid: string): CommitEvent | undefined {
   const [topic, recorder, asset] = topics
   if (address.toLowerCase() !== registry.toLowerCase() || topic !== COMMIT_TOPIC || asset !== id(nid)) return undefined
@@ -221,20 +221,20 @@ function readText(data: string): string | undefined {
   }
 }
 
-/** A transaction as nodes tell of it. */
+/** A transaction in a node's response. */
 export type TransactionReply = Record<string, unknown> & { hash: string }
 
-/** What was signed, as much as a verifier reads of it. */
+/** Fields of a signed transaction that the verifier uses. */
 export interface SignedTransaction {
   /** Made from its bytes. */
   hash: string
-  /** Undefined of the oldest kind, which is good for every chain. */
+  /** Undefined for legacy transactions without replay protection (EIP-155). They are valid on every chain. */
   chainId: number | undefined
 }
 
 /**
- * Reads a transaction's bytes. Of a kind that is not known only the hash is told. Who signed it is not looked at: a block holds no
- * transaction whose signature is wrong, and finding the signer takes longer than all the rest.
+ * Decodes a transaction. Returns only the hash for an unknown type. Does not recover the signer: a block cannot contain an invalid signature,
+ * and recovery is slow.
  */
 export function decodeTransaction(bytes: Uint8Array): SignedTransaction {
   const hash = keccak256(bytes)
@@ -246,7 +246,7 @@ export function decodeTransaction(bytes: Uint8Array): SignedTransaction {
   }
 }
 
-/** The bytes of a transaction as nodes tell of it; undefined when they do not have its hash, as of a kind that is not known. */
+/** Encodes a transaction from a node's response. Returns undefined if the result has another hash, as for an unknown type. */
 export function encodeTransaction(reply: TransactionReply): Uint8Array | undefined {
   try {
     const { serialized, hash } = Transaction.from(fieldsOf(reply))
@@ -256,7 +256,7 @@ export function encodeTransaction(reply: TransactionReply): Uint8Array | undefin
   }
 }
 
-/** An entry of the authorization list of EIP-7702, as nodes give it. */
+/** An entry of the authorization list of EIP-7702 in a node's response. */
 interface AuthorizationReply {
   chainId: string
   address: string

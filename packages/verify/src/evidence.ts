@@ -1,78 +1,78 @@
-/** The evidence that a verdict is based on. Nothing in it is trusted: every statement must follow from the hashes of blocks. */
+/** The evidence for a verdict. It is untrusted: every statement must follow from block hashes. */
 
 import { concat, decodeRlp, getBytes, keccak256, toBeHex, toUtf8Bytes } from 'ethers'
 import type { Header } from './ethereum.ts'
 import { type Nodes, openTrie, type ProvenTrie, watched } from './trie.ts'
 
-/** A block that is said to hold commits of the asset. */
+/** A block that, according to the source, contains commits of the asset. */
 export interface BlockEvidence {
   header: Uint8Array
   /** Nodes of the receipts trie. */
   receipts: Nodes
-  /** Nodes of the transactions trie; undefined when the source did not give them. */
+  /** Nodes of the transactions trie. Undefined if the source did not provide them. */
   transactions: Nodes | undefined
-  /** Positions of transactions that are said to hold commits. Only these are read when some receipts are missing. */
+  /** Positions of transactions that contain commits, according to the source. If receipts are missing, only these are read. */
   positions: readonly number[]
-  /** Set when all receipts, or all transactions, were given and do not match the header. */
+  /** True values mean that the complete receipts or transactions do not match the header. */
   contradicts?: { receipts: boolean; transactions: boolean }
 }
 
 /** A block whose evidence is missing or unreadable. */
 export interface MissingBlock {
-  /** Undefined when the header is missing as well. */
+  /** Undefined if the header is missing too. */
   number: number | undefined
-  /** A sentence. */
+  /** Reason as a sentence. */
   reason: string
 }
 
-/** The history of an asset, as a node or a proof file gives it. Where a field is undefined, the source did not give it. */
+/** The history of an asset from a node or a proof file. Undefined fields were not provided by the source. */
 export interface Evidence {
   nid: string
   chainId: number | undefined
   /** Address of the ERC-7053 contract, 0x-prefixed. */
   registry: string
-  /** Header of the block at which the registry's own list was read. */
+  /** Header of the block at which the registry's list was read. */
   head: Uint8Array | undefined
   /** Nodes of the state trie at `head`, with the registry's account and its list of the asset's blocks. */
   state: Nodes
-  /** Why `state` does not prove the list, if the source said so. */
+  /** Reason why `state` does not prove the list, according to the source. */
   unproven?: string
-  /** Why the list of blocks could not be read at all: then `blocks` may be incomplete. */
+  /** Reason why the list of blocks could not be read. `blocks` may be incomplete then. */
   missing?: string
-  /** Hashes (64 hexadecimal digits) of trie nodes that the source gave with other bytes. */
+  /** Hashes (64 hex digits) of trie nodes whose bytes did not match. */
   damaged?: ReadonlySet<string>
-  /** Oldest first. */
+  /** Blocks with commits, oldest first. */
   blocks: AsyncIterable<BlockEvidence | MissingBlock> | Iterable<BlockEvidence | MissingBlock>
 }
 
-/** A block by its number, and the hash that it must have for the verdict to hold. */
+/** A block number with the hash that the block must have for the verdict to be valid. */
 export interface Anchor {
   number: number
   /** 0x-prefixed. */
   hash: string
 }
 
-/** Where the list's length lies, 32 bytes, 0x-prefixed. */
+/** Returns the storage slot of the list's length, 32 bytes, 0x-prefixed. */
 export const lengthSlot = (nid: string): string => keccak256(concat([toUtf8Bytes(nid), toBeHex(0, 32)]))
 
-/** Where an entry of the list lies. */
+/** Returns the storage slot of an entry of the list. */
 export const entrySlot = (nid: string, index: number): string =>
   toBeHex(BigInt(keccak256(lengthSlot(nid))) + BigInt(index), 32)
 
-/** A longer list is not a list of ours. */
+/** Maximum length of a list. A longer one is not from our contract. */
 const LONGEST_LIST = 1_000_000
 
-/** The registry's list, as far as the state proves it. */
+/** The part of the registry's list that the state proves. */
 export interface ProvenBlocks {
-  /** Proven length, with repetitions. */
+  /** Proven length of the list, including duplicates. */
   length: number
-  /** Numbers of the blocks, each once, oldest first. */
+  /** Block numbers without duplicates, oldest first. */
   blocks: number[]
-  /** True when every entry is proven. */
+  /** True if every entry is proven. */
   isWhole: boolean
 }
 
-/** Reads the list from the state. Returns undefined when the nodes do not prove its length, or are not a state trie. */
+/** Reads the list from the state trie. Returns undefined if the nodes do not prove its length, or are not a state trie. */
 export async function readList(head: Header, evidence: Evidence): Promise<ProvenBlocks | undefined> {
   try {
     return await readProven(head, evidence)
@@ -102,7 +102,7 @@ async function readProven(
   return { length, blocks: [...blocks], isWhole: true }
 }
 
-/** What lies in a slot; 0 where nothing does, undefined where the nodes do not lead there. */
+/** Returns the value of a slot. Returns 0 if it is empty, undefined if trie nodes are missing. */
 async function readNumber(storage: ProvenTrie, slot: string): Promise<number | undefined> {
   const value = await storage.get(getBytes(keccak256(slot)))
   if (value === undefined) return undefined

@@ -1,4 +1,4 @@
-/** `annal-verify`: the verifier as a program of its own. Reads no configuration and no environment. */
+/** The command `annal-verify`. It reads no configuration and no environment variables. */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { connectGateway } from './sources.ts'
 import type { Verification } from './verification.ts'
 import { verifyOnline, verifyProof } from './verify.ts'
 
-/** Arguments that can be checked by their form alone. */
+/** Arguments whose format can be checked without any source. */
 export interface Said {
   nid?: string
   registry?: string
@@ -22,7 +22,7 @@ export interface Said {
 const BLOCK_HASH = /^0x[0-9a-f]{64}$/i
 const HEX_ADDRESS = /^0x/i
 
-/** Throws an Error when an identifier, an address or a hash is malformed. */
+/** Throws an Error if a CID, an address or a hash is malformed. */
 export function assertUsage({ nid, registry, recorders = [], hashes = [] }: Said): void {
   if (nid !== undefined && canonicalCid(nid) === undefined)
     throw new Error(`${nid} is neither a proof file nor an asset identifier (a CID).`)
@@ -36,7 +36,7 @@ export function assertUsage({ nid, registry, recorders = [], hashes = [] }: Said
 
 const isHexAddress = (text: string) => HEX_ADDRESS.test(text) && isAddress(text.toLowerCase())
 
-/** Whether this names a file, and not an asset. */
+/** Returns true if the argument is the path of a proof file, not an asset ID. */
 export const isProofPath = async (subject: string): Promise<boolean> =>
   subject.endsWith('.car') ||
   (await stat(subject).then(
@@ -64,7 +64,7 @@ Exit codes:
   2  the call is wrong, or the proof or the file cannot be read
   3  unsettled: nothing contradicts, but some evidence is missing or unreadable
 `
-/** Exit code for wrong usage and for input that cannot be read. */
+/** Exit code for wrong usage and unreadable input. */
 const WRONG_USAGE = 2
 
 const text = { type: 'string' } as const
@@ -78,7 +78,7 @@ const options = {
 const read = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
 type Flags = ReturnType<typeof read>['values']
 
-/** Runs a call and returns the exit code. Throws nothing: every error is printed as a sentence. */
+/** Runs the command and returns the exit code. Prints errors and never throws. */
 export async function main(
   args: readonly string[],
   out: { write(text: string): unknown },

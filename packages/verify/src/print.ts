@@ -17,21 +17,23 @@ export function describe(verification: Verification): { lines: string[]; verdict
     '',
     ...table([['life', 'block', 'written', 'action', 'changed', 'checks'], ...commits.map(rowOf)]),
     '',
-    `file      ${file ? tell(file) : 'not looked at; give it by --file'}`,
-    `complete  ${tell(complete)}`,
-    `settled   ${tell(settled)}`,
+    `file      ${file ? formatFinding(file) : 'not looked at; give it by --file'}`,
+    `complete  ${formatFinding(complete)}`,
+    `settled   ${formatFinding(settled)}`,
   ]
-  if (recorder.result !== 'right') lines.push(`recorder  ${tell(recorder)}`)
+  if (recorder.result !== 'right') lines.push(`recorder  ${formatFinding(recorder)}`)
   if (foreign)
     lines.push(`foreign   ${foreign} commits of other accounts count for nothing: ${foreignRecorders.join(', ')}`)
-  // Trees, texts on the chain and answers of nodes are written by anybody.
+  // Escape the output, because trees, commit texts and node responses are untrusted.
   return { lines: lines.map(plain), verdict: plain(sentenceOf(verification)) }
 }
 
-const tell = ({ result, finding }: Finding) => (finding ? `${result}: ${finding}` : result)
+const formatFinding = ({ result, finding }: Finding) => (finding ? `${result}: ${finding}` : result)
 
 function rowOf({ life, blockNumber, blockTime, commitData, changes, checks }: VerifiedCommit): string[] {
-  const findings = checks.filter(({ result }) => result !== 'right').map((check) => `${check.name} ${tell(check)}`)
+  const findings = checks
+    .filter(({ result }) => result !== 'right')
+    .map((check) => `${check.name} ${formatFinding(check)}`)
   const changed =
     Object.keys(changes ?? {})
       .map(nameOf)
@@ -40,10 +42,10 @@ function rowOf({ life, blockNumber, blockTime, commitData, changes, checks }: Ve
   return [String(life), String(blockNumber), blockTime, action, changed, findings.join(' ') || 'right']
 }
 
-/** In quotation marks where it could pass for several, or for what stands in the next column. */
+/** Returns the field name, in quotation marks if it contains spaces or quotation marks. */
 const nameOf = (field: string) => (/^[^\s"]+$/.test(field) ? field : JSON.stringify(field))
 
-/** What is wrong may have been written by anybody, and says nothing of the asset's own history. */
+/** Shown if the first commit is invalid. An untrusted account may have written it, so it says nothing about the asset's history. */
 const whoseCommits =
   'Several accounts wrote about this asset, and the first of them something wrong: say by --recorder whose commits count.'
 

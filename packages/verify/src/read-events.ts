@@ -1,4 +1,4 @@
-/** Reads the commits that the evidence shows. Each must follow from the hash of its block. */
+/** Reads the commits in the evidence. Each must follow from its block's hash. */
 
 import {
   type CommitEvent,
@@ -13,21 +13,21 @@ import { type Anchor, type BlockEvidence, type Evidence, type MissingBlock, read
 import { openTrie, positionKey, watched } from './trie.ts'
 import { type Finding, holds, right, unknown, wrong } from './verification.ts'
 
-/** A commit where it stands on the chain. */
+/** A commit with its position on the chain. */
 export interface ProvenEvent {
   blockNumber: number
   blockHash: string
-  /** Unix seconds, of the block. */
+  /** Time of the block, in Unix seconds. */
   blockTime: number
   /** Position of the transaction in its block. */
   transactionIndex: number
-  /** Position of the event among those of its transaction. */
+  /** Position of the event in its transaction. */
   eventIndex: number
-  /** Undefined when the transaction is not there. */
+  /** Undefined if the transaction is missing from the evidence. */
   transactionHash: string | undefined
   recorder: string
   text: string | undefined
-  /** Whether its transaction is the one at this place. */
+  /** Result of the check of its transaction. */
   transaction: Finding
 }
 
@@ -39,22 +39,22 @@ export interface BrokenBlock {
   finding: string
 }
 
-/** Everything that the evidence shows. */
+/** The history that the evidence proves. */
 export interface ProvenHistory {
-  /** In the order of the chain. */
+  /** Commits in the order of the chain. */
   events: ProvenEvent[]
   broken: BrokenBlock[]
-  /** Blocks that may hold commits that are not among `events`. */
+  /** Blocks that may contain commits missing from `events`. */
   missing: MissingBlock[]
-  /** Undefined when the header is missing or unreadable. */
+  /** Undefined if the header is missing or unreadable. */
   head: Header | undefined
-  /** True when no commit is left out, according to the registry's own list of blocks. */
+  /** Result of the comparison with the registry's own list of blocks. */
   complete: Finding
-  /** Every block that was read, `head` included. */
+  /** Blocks that were read, including `head`. */
   blocks: Anchor[]
 }
 
-/** Reads the evidence. Reports what is missing or contradicts itself, and throws nothing because of it. */
+/** Reads the evidence. Missing data and contradictions are part of the result and are not thrown. */
 export async function readEvents(evidence: Evidence): Promise<ProvenHistory> {
   const head = evidence.head && decodeHeader(evidence.head)
   const events: ProvenEvent[] = []
@@ -73,10 +73,10 @@ export async function readEvents(evidence: Evidence): Promise<ProvenHistory> {
       continue
     }
     const { number, hash, timestamp } = header
-    // What is in a block counts once, however often the block is shown.
+    // Count a block once, even if the evidence contains it several times.
     if (read.has(hash)) continue
     read.add(hash)
-    // By hash: of two blocks with one number at most one is the chain's, and each has to be settled.
+    // The key is the hash. Two blocks can have the same number, and each must be checked against the chain.
     blocks.set(hash, header)
     const found = await readBlock(header, block, evidence)
     if (found.finding)
@@ -96,7 +96,7 @@ interface ReadBlock {
   events: ProvenEvent[]
   /** A contradiction. */
   finding?: string
-  /** Why not every receipt could be read. */
+  /** Reason why receipts could not be read. */
   missing?: string
 }
 
@@ -125,7 +125,7 @@ async function readBlock(header: Header, block: BlockEvidence, evidence: Evidenc
 
 type FoundCommit = CommitEvent & { eventIndex: number }
 
-/** Reads the commits in all receipts, by position. When receipts are missing, reads at least those of `positions`. */
+/** Reads the commits in all receipts, by position. If receipts are missing, still reads those of `positions`. */
 async function readReceipts(root: string, block: BlockEvidence, { registry, nid }: Evidence) {
   const nodes = watched(block.receipts)
   const receipts = await openTrie(root, nodes)
@@ -184,7 +184,7 @@ function judgeChain(signed: SignedTransaction, chainId: number | undefined): Fin
 
 type Read = Pick<ProvenHistory, 'events' | 'broken' | 'missing'>
 
-/** Compares what was found with the registry's own list. A block that could not be read is missing evidence, and no contradiction. */
+/** Compares the commits with the registry's own list of blocks. An unreadable block is missing evidence and not a contradiction. */
 async function judgeCompleteness(
   head: Header | undefined,
   evidence: Evidence,
@@ -201,7 +201,7 @@ async function judgeCompleteness(
   }
   const seen = new Set(events.map(({ blockNumber }) => blockNumber))
   const unread = new Set([...missing.map(({ number }) => number), ...broken.map(({ blockNumber }) => blockNumber)])
-  // A block whose header is missing may be any of those on the list.
+  // A block without a header has no number, so it could be any block on the list.
   const unnamed = missing.filter(({ number }) => number === undefined).length
   if (!list.isWhole) {
     const shown = new Set([...seen, ...unread]).size - (unnamed ? 1 : 0) + unnamed

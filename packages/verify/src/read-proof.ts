@@ -1,4 +1,4 @@
-/** Reads a proof file. Blocks are identified by their hashes. */
+/** Reads a proof file. Its blocks are identified by their hashes. */
 import { CarBlockIterator } from '@ipld/car/iterator'
 import { CID } from 'multiformats/cid'
 import { chainHashOf, isBlock, isHashKnown } from './cids.ts'
@@ -7,16 +7,16 @@ import type { BlockEvidence, Evidence, MissingBlock } from './evidence.ts'
 import { UnreadableInput } from './source-error.ts'
 import { type Finding, unknown, wrong } from './verification.ts'
 
-/** What the first block says, as DAG-JSON. A link is `{"/": "<CID>"}`. */
+/** Content of the first block, in DAG-JSON. A link is `{"/": "<CID>"}`. */
 export interface Manifest {
   format: 'annal-proof'
   version: 1
   nid: string
   chainId: number
   registry: string
-  /** Header of the block as of which the registry's list was read. */
+  /** Header of the block at which the registry's list was read. */
   head: Link
-  /** The blocks that hold commits, oldest first, and the positions of the transactions that do. */
+  /** Blocks with commits, oldest first, and the positions of the transactions that contain them. */
   blocks: { header: Link; transactions: number[] }[]
 }
 
@@ -25,7 +25,7 @@ export interface Link {
   '/': string
 }
 
-/** Numbers of the kinds of blocks (https://github.com/multiformats/multicodec). */
+/** Multicodec codes of the kinds of blocks (https://github.com/multiformats/multicodec). */
 export const CODES = {
   raw: 0x55,
   dagJson: 0x0129,
@@ -37,7 +37,7 @@ export const CODES = {
 
 const isLink = (value: unknown): value is Link => typeof (value as Link | null)?.['/'] === 'string'
 
-/** Reads a manifest. Returns a sentence when the bytes are not one. */
+/** Parses a manifest. Returns an error sentence if the bytes are not one. */
 export function parseManifest(bytes: Uint8Array): Manifest | string {
   let manifest: Manifest
   try {
@@ -64,17 +64,17 @@ const isPosition = (value: unknown) => Number.isSafeInteger(value) && (value as 
 /** The content of a proof. */
 export interface Proof {
   evidence: Evidence
-  /** Returns the bytes of a tree, or why there are none. */
+  /** Returns the bytes of a tree, or the reason why they are missing. */
   readTree(cid: string): Promise<Uint8Array | Finding>
-  /** All headers by their hashes. */
+  /** Headers by hash. */
   headers: ReadonlyMap<string, Header>
-  /** Identifiers of blocks whose bytes have another hash. */
+  /** CIDs of blocks whose bytes have another hash. */
   damaged: string[]
 }
 
 const LARGEST_PROOF_BYTES = 1024 * 1024 * 1024
 
-/** Reads a CAR. Throws UnreadableInput when it is not a proof, or its first block is missing. */
+/** Reads a proof from a CAR. Throws UnreadableInput if it is not a proof, or its first block is missing. */
 export async function readProof(source: AsyncIterable<Uint8Array>): Promise<Proof> {
   const { roots, chain, documents, damaged } = await readBlocks(source)
   const root = roots[0]?.toString() ?? ''
@@ -114,12 +114,12 @@ async function readBlocks(source: AsyncIterable<Uint8Array>) {
     if (error instanceof UnreadableInput) throw error
     throw new UnreadableInput(`The proof cannot be read: ${reasonOf(error)}.`, { cause: error })
   } finally {
-    // Closes the file when reading stopped early.
+    // Close the file, even if reading stopped early.
     await parts.return(undefined)
   }
 }
 
-/** The library's own messages do not say what the caller can do. */
+/** Replaces the library's messages, which do not help the caller. */
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException
   return code ? (systemReasons[code] ?? message) : 'it is not a CAR file, or it is cut off'
@@ -130,7 +130,7 @@ const systemReasons: Record<string, string> = {
   EACCES: 'permission denied',
 }
 
-/** Counts the bytes while they are read, because a block may claim any length. */
+/** Limits the bytes while they are read, because a block can claim any length. */
 async function* bounded(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0
   for await (const part of source) {

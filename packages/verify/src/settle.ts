@@ -1,4 +1,4 @@
-/** Checks whether blocks are part of the chain. A header can be invented; its hash on the chain cannot. */
+/** Checks whether blocks are part of the chain. Anyone can invent a header, but not its hash on the chain. */
 import { toQuantity } from 'ethers'
 import { type Answer, askEach, type ChainNode, readable, resultOf, unreadable } from './chain-node.ts'
 import { type BlockReply, decodeHeader, encodeHeader, type Header } from './ethereum.ts'
@@ -6,13 +6,13 @@ import type { Anchor } from './evidence.ts'
 import { reasonOfSource } from './source-error.ts'
 import { type Finding, right, unknown, wrong } from './verification.ts'
 
-/** Hashes that the reader trusts, and those among them that no block of the evidence has. */
+/** Block hashes that the user trusts. `strange` contains those that no block of the evidence has. */
 interface Trusted {
   hashes: ReadonlySet<string>
   strange: string[]
 }
 
-/** Reads the hashes that the reader trusts. `known`: hashes of blocks that the evidence shows. */
+/** Parses the block hashes that the user trusts. `known` contains the hashes of blocks in the evidence. */
 export function trust(hashes: readonly string[], known: ReadonlySet<string>): Trusted {
   const trusted = new Set(hashes.map((hash) => hash.toLowerCase()))
   return { hashes: trusted, strange: [...trusted].filter((hash) => !known.has(hash)) }
@@ -21,8 +21,8 @@ export function trust(hashes: readonly string[], known: ReadonlySet<string>): Tr
 const unread = unknown('No block could be read.')
 
 /**
- * Asks each node for the hashes of these blocks. A node that contradicts makes the result wrong; a node that does not answer leaves it
- * unknown. `strange`: hashes that the reader trusts and that the evidence does not show; each node must know them.
+ * Compares the blocks with each node. A contradiction makes the result wrong; a node that does not answer makes it unknown. `strange` contains
+ * trusted hashes that are not in the evidence; each node must know them.
  */
 export async function settleByNodes(
   nodes: readonly ChainNode[],
@@ -59,7 +59,7 @@ function tryTo(judge: () => Finding): Finding {
 
 const HASH = /^0x[0-9a-f]{64}$/i
 
-/** Compares a block with the hash that the node gives for its number. */
+/** Compares a block with the node's hash for its number. */
 function compare(node: ChainNode, { number, hash }: Anchor, answer: Answer | undefined): Finding {
   const what = `block ${number}`
   const reply = resultOf<{ number?: unknown; hash?: unknown }>(node, answer, what)
@@ -70,7 +70,7 @@ function compare(node: ChainNode, { number, hash }: Anchor, answer: Answer | und
   return wrong(`Block ${number} as it is shown here has the hash ${hash}, the node ${node.name} says ${reply.hash}.`)
 }
 
-/** Looks for the block with a trusted hash. It must not have the number of a block with another hash. */
+/** Looks up the block with a trusted hash. Its number must not be that of a block with another hash. */
 function find(
   node: ChainNode,
   hash: string,
@@ -84,7 +84,7 @@ function find(
   return other ? wrong(`Block ${other.number} as it is shown here has the hash ${other.hash}, not ${hash}.`) : right
 }
 
-/** Compares blocks with hashes that the reader trusts. A trusted hash that no block has may belong to a later block, and contradicts nothing. */
+/** Compares blocks with the hashes that the user trusts. A trusted hash without a block may belong to a later block, so it is no contradiction. */
 export function settleByHashes({ hashes, strange }: Trusted, anchors: readonly Anchor[]): Finding {
   if (!anchors.length) return unread
   const open = anchors.find(({ hash }) => !hashes.has(hash))
@@ -93,7 +93,7 @@ export function settleByHashes({ hashes, strange }: Trusted, anchors: readonly A
   return unknown(`${unused}It holds if block ${open.number} has the hash ${open.hash}: ask any node of the chain.`)
 }
 
-/** Of these blocks, those that no later one vouches for by the hashes of parents; and all whose hashes follow from theirs. */
+/** Returns the blocks that do not follow from a later block through parent hashes, and all hashes that follow from them. */
 export function findAnchors(blocks: readonly Anchor[], headers: ReadonlyMap<string, Header>) {
   const known = new Set<string>()
   const anchors: Anchor[] = []

@@ -1,14 +1,14 @@
 /**
- * Controls, line breaks among them, and what is not seen or turns the direction of writing: by these a text could move the cursor of whoever
- * reads it, take back what stands before it, or pass for lines of ours.
+ * Control characters, line breaks, invisible characters, and characters that change the text direction. Untrusted text could use them to hide
+ * or fake output in a terminal.
  */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** A text as one line that shows all of it: what is not seen stands there by its number. */
+/** Returns the text as one line, with these characters escaped as code points. */
 export const plain = (text: string): string =>
   text.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
-/** A node or a gateway did not give usable evidence. The message is the reason why a verdict is unsettled, or why no proof can be written. */
+/** Error for a node or a gateway without usable evidence. The message is the reason why a verdict is unsettled, or why no proof can be written. */
 export class SourceError extends Error {
   override readonly name: string = 'SourceError'
   /** The message may contain text from the source. */
@@ -17,12 +17,12 @@ export class SourceError extends Error {
   }
 }
 
-/** The chain holds no commit that could be proven. */
+/** Error for an asset without a commit on the chain. */
 export class NothingCommitted extends SourceError {
   override readonly name = 'NothingCommitted'
 }
 
-/** A proof or a file that the caller named cannot be read, or is not about what the caller named. */
+/** Error for a proof or file that cannot be read, or that belongs to another asset. */
 export class UnreadableInput extends Error {
   override readonly name = 'UnreadableInput'
   /** The message may contain text from the input. */
@@ -31,7 +31,7 @@ export class UnreadableInput extends Error {
   }
 }
 
-/** Returns the reason of a SourceError; throws any other error again. */
+/** Returns the message of a SourceError. Throws other errors again. */
 export function reasonOfSource(error: unknown): string {
   if (error instanceof SourceError) return error.message
   throw error

@@ -1,4 +1,4 @@
-/** Reads files from the file network. Nothing that it gives is trusted. */
+/** Reads files from IPFS. Its data is untrusted. */
 import { createHash } from 'node:crypto'
 import { CarBlockIterator } from '@ipld/car/iterator'
 import { decode, type PBNode } from '@ipld/dag-pb'
@@ -10,29 +10,29 @@ import { type Finding, unknown, wrong } from './verification.ts'
 
 /** A source of trees and files. */
 export interface FileSource {
-  /** Returns bytes that are said to be the block; undefined when the source does not have it. Throws SourceError. */
+  /** Returns the bytes of a block, unverified. Undefined if the source does not have it. Throws SourceError. */
   block(cid: string): Promise<Uint8Array | undefined>
-  /** Returns a CAR that is said to hold the file, depth first; undefined when the source does not have it. Throws SourceError. */
+  /** Returns a CAR of the file, depth first and unverified. Undefined if the source does not have it. Throws SourceError. */
   car(cid: string): Promise<AsyncIterable<Uint8Array> | undefined>
 }
 
-/** The SHA-256 of a file, 64 lowercase hexadecimal digits, or why there is none. */
+/** The SHA-256 of a file as 64 lowercase hex digits, or the reason why it is missing. */
 export type FileHash = { sha256: string } | Finding
 
 const RAW = 0x55
 const DAG_PB = 0x70
-/** Larger blocks do not travel on the file network. */
+/** Maximum block size in bytes. IPFS nodes do not exchange larger blocks. */
 export const LARGEST_BLOCK_BYTES = 4 * 1024 * 1024
-/** Some 250 GB; a file of few blocks that name each other often has more, and no end. */
+/** Maximum number of blocks per file, about 250 GB. A few blocks that link to each other could describe an endless file. */
 const MOST_PARTS = 1_000_000
 
-/** Reads the whole file from the source, checks each block, and hashes the bytes. Missing and wrong blocks are an unknown result. */
+/** Reads a file, checks each block, and returns the SHA-256. Missing and wrong blocks give an unknown result. */
 export async function hashFile(nid: string, source: FileSource): Promise<FileHash> {
   const root = parseName(nid)
   if (!root) return notOfAFile
   const hash = createHash('sha256')
   try {
-    // A file of one block has no parts.
+    // A file of one block is fetched as a block, not as a CAR.
     const car = root.code === RAW ? none() : await source.car(nid)
     if (!car) return absent
     await readPart(root, await openBlocks(car, source), (bytes) => void hash.update(bytes))
@@ -44,18 +44,18 @@ export async function hashFile(nid: string, source: FileSource): Promise<FileHas
   return { sha256: hash.digest('hex') }
 }
 
-/** An identifier that names no file, or by a hash that is not asked for here. */
+/** Result for a CID that is not a file's, or has an unsupported hash function. */
 export const notOfAFile = wrong('The identifier is not one of a file.')
 const absent = unknown('The file is not on the file network, or not public.')
 async function* none(): AsyncGenerator<Uint8Array> {}
 
-/** The SHA-256 that an identifier itself tells, of a file of one block; undefined of a larger one. */
+/** Returns the SHA-256 in the CID of a file of one block. Returns undefined for larger files. */
 export function sha256InName(nid: string): string | undefined {
   const cid = parseName(nid)
   return cid?.code === RAW ? Buffer.from(cid.multihash.digest).toString('hex') : undefined
 }
 
-/** Stops reading a file that cannot be verified. */
+/** Error that stops reading a file that cannot be verified. */
 class Unproven extends Error {
   readonly finding: Finding
   constructor(finding: Finding) {
@@ -66,10 +66,10 @@ class Unproven extends Error {
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>
 
-/** Blocks in the order of a CAR; one that stands there once and is needed twice is asked for by itself. */
+/** Returns a reader of blocks in the order of the CAR. A block that the CAR contains once but the file needs again is requested separately. */
 async function openBlocks(car: AsyncIterable<Uint8Array>, source: FileSource): Promise<ReadBlock> {
   let waiting = 0
-  // A block may claim any length, and all of it would be waited for.
+  // A block can claim any length, and the iterator would wait for all of it.
   async function* bounded(): AsyncGenerator<Uint8Array> {
     for await (const part of car) {
       waiting += part.length
@@ -100,7 +100,7 @@ async function openBlocks(car: AsyncIterable<Uint8Array>, source: FileSource): P
   }
 }
 
-/** Reads a part of a file, and returns how many bytes it has. */
+/** Reads a part of a file. Returns its size in bytes. */
 async function readPart(cid: CID, read: ReadBlock, use: (bytes: Uint8Array) => void): Promise<bigint> {
   const bytes = await read(cid)
   if (cid.code === RAW) {
@@ -110,7 +110,7 @@ async function readPart(cid: CID, read: ReadBlock, use: (bytes: Uint8Array) => v
   const node = decodeNode(cid, bytes)
   const sizes: bigint[] = []
   for (const { Hash } of node.Links) sizes.push(await readPart(Hash, read, use))
-  // Whatever else an inner node could hold, readers of other makers might take for a part of the file.
+  // Reject other data in inner nodes, because other IPFS software might read it as file content.
   if (!node.Data || !describeParts(sizes).equals(node.Data))
     throw new Unproven(unknown(`The part ${cid} is laid out in a way that is not known.`))
   return sizes.reduce((sum, size) => sum + size, 0n)
@@ -125,7 +125,7 @@ function decodeNode(cid: CID, bytes: Uint8Array): PBNode {
   }
 }
 
-/** UnixFS of a file whose bytes lie in its parts: type (2), size of the file, size of each part. */
+/** Returns the UnixFS data of an inner node: type (2), file size, and size of each part. */
 const describeParts = (sizes: readonly bigint[]): Buffer =>
   Buffer.concat([
     Uint8Array.of(0x08, 2),
@@ -144,12 +144,12 @@ function numberField(tag: number, size: bigint): Uint8Array {
   return field
 }
 
-/** Until a response begins, and until a block is read. */
+/** Timeout for a response to start and for a block, in milliseconds. */
 const BLOCK_DEADLINE_MS = 60_000
-/** Until a whole file is read. */
+/** Timeout for a whole file, in milliseconds. */
 const FILE_DEADLINE_MS = 3_600_000
 
-/** The gateway does not have the block, no longer has it, must not give it, or did not find it in time. */
+/** HTTP statuses that mean that the block is not available. */
 const NOT_THERE = new Set([404, 410, 451, 504])
 
 /**

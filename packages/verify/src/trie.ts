@@ -1,29 +1,32 @@
-/** Merkle-Patricia tries: the tables of a block, whose roots its header holds. */
+/** Merkle-Patricia tries, the authenticated tables of a block. Their roots are in the block's header. */
 import { createMPT, type MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { getBytes } from 'ethers'
 import { encodeRlp, rlpNumber } from './ethereum.ts'
 
-/** Nodes by their hash, 64 hexadecimal digits. What gives them has hashed them: a node that has another hash is not there. */
+/** Trie nodes by hash (64 hex digits). The source must have checked the hashes. */
 export type Nodes = Pick<ReadonlyMap<string, Uint8Array>, 'get'>
 
-/** A table of which some nodes are known. */
+/** A trie of which some nodes are known. */
 export interface ProvenTrie {
-  /** The value under a key, null where the nodes prove that there is none, undefined where nodes are missing. */
+  /** Returns the value of a key. Null if the nodes prove that there is none, undefined if nodes are missing. */
   get(key: Uint8Array): Promise<Uint8Array | null | undefined>
 }
 
-/** A receipt and an entry of a list usually have a node of their own. */
+/** Maximum number of values per node. A receipt or list entry usually has its own node. */
 const MOST_VALUES_OF_A_NODE = 4
 
-/** Nodes of a trie, and which of them were read. */
+/** Trie nodes that record which of them were read. */
 export interface WatchedNodes extends Nodes {
-  /** Returns whether the nodes read so far can hold more than this number of values. A few nodes that refer to each other can hold an endless number. */
+  /**
+   * Returns true if the nodes read so far can contain this many values. Otherwise a few nodes that refer to each other could describe an
+   * endless list.
+   */
   mayHold(values: number): boolean
-  /** Returns whether one of these hashes was read and is missing. */
+  /** Returns true if one of these hashes was read and is missing. */
   lacks(hashes: ReadonlySet<string> | undefined): boolean
 }
 
-/** Watches which nodes are read. */
+/** Wraps nodes and records which of them were read. */
 export function watched(nodes: Nodes): WatchedNodes {
   const asked = new Set<string>()
   const missing: string[] = []
@@ -42,7 +45,7 @@ export function watched(nodes: Nodes): WatchedNodes {
 type Store = NonNullable<NonNullable<Parameters<typeof createMPT>[0]>['db']>
 const VALUES_ARE_BYTES = 'view'
 
-/** The table with this root. What is read of it follows from the root alone. */
+/** Opens the trie with this root. Everything read from it is proven by the root. */
 export async function openTrie(root: string, nodes: Nodes): Promise<ProvenTrie> {
   const trie = await createMPT({ db: readOnly(nodes), root: getBytes(root), valueEncoding: VALUES_ARE_BYTES })
   return {
@@ -50,7 +53,7 @@ export async function openTrie(root: string, nodes: Nodes): Promise<ProvenTrie> 
       try {
         return await trie.get(key, true)
       } catch {
-        // The library raises when a node is missing, or is none.
+        // The library throws if a node is missing or invalid.
         return undefined
       }
     },
@@ -72,10 +75,10 @@ const readOnly = (nodes: Nodes): Store => {
   return store
 }
 
-/** The key of what stands at a position of a block's table. */
+/** Returns the key of a position in a block's trie. */
 export const positionKey = (position: number): Uint8Array => encodeRlp(rlpNumber(position))
 
-/** The table of a block's receipts or transactions, and its nodes by their hashes. */
+/** Builds the trie of a block's receipts or transactions. Returns its root and its nodes by hash. */
 export async function buildTrie(
   values: readonly Uint8Array[],
 ): Promise<{ root: string; nodes: Map<string, Uint8Array> }> {

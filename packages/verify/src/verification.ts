@@ -2,34 +2,33 @@
 import type { Changes, CommitData } from './commit-data.ts'
 import type { Anchor } from './evidence.ts'
 
-/** What one look found. */
+/** Result of a check. */
 export interface Finding {
-  /** `unknown`: what it needs is not there. */
+  /** `unknown`: evidence is missing. */
   result: 'right' | 'wrong' | 'unknown'
-  /** A sentence, when it is not right. */
+  /** Reason as a sentence. Empty if the result is `right`. */
   finding?: string
 }
 
-/** It is as it should be. */
+/** Result of a check that passed. */
 export const right: Finding = { result: 'right' }
-/** It contradicts what it should agree with. */
+/** Returns the result of a check that failed. */
 export const wrong = (finding: string): Finding => ({ result: 'wrong', finding })
-/** It cannot be judged. */
+/** Returns the result of a check without enough evidence. */
 export const unknown = (finding: string): Finding => ({ result: 'unknown', finding })
-/** Right if the condition holds, and wrong otherwise. */
+/** Returns `right` if the condition holds, otherwise `wrong`. */
 export const holds = (condition: boolean, otherwise: string): Finding => (condition ? right : wrong(otherwise))
 
-/** One check of a commit. */
 export interface Check extends Finding {
   name: CheckName
 }
 
 /**
- * `event`: it stands in the block. `transaction`: which transaction carries it. `layout`: its text is in the known layout. `tree`: the
- * bytes are those of the tree's CID. `sha256`: they have the hash that the commit says. `asset`: the tree is about this asset, and tells
- * the same of its file as the first one. `signature`: the committer signed the tree. `author`: the registrant is the author. `order`: a
- * registration comes first and time never runs back. `time`: the block is not older than what it holds. `record`: the service's own
- * database says the same.
+ * `event`: the block contains the commit. `transaction`: the transaction that contains it is known. `layout`: its text has a known format.
+ * `tree`: the bytes match the tree's CID. `sha256`: the bytes match the hash in the commit. `asset`: the tree is about this asset and has the
+ * same file hash as the first tree. `signature`: the committer signed the tree. `author`: the author registered the asset. `order`: a
+ * registration comes first, and timestamps never decrease. `time`: the commit is not newer than its block. `record`: the service's database
+ * has the same data.
  */
 export type CheckName =
   | 'event'
@@ -44,65 +43,65 @@ export type CheckName =
   | 'time'
   | 'record'
 
-/** A commit of the chain, with everything that was looked at. */
+/** A commit on the chain with its checks. */
 export interface VerifiedCommit {
-  /** Which life of the file it belongs to, from 1: a file may be deleted and registered again, and each time begins anew. */
+  /** Number of the file's registration, from 1. A file can be deleted and registered again, and each registration starts a new history. */
   life: number
   blockNumber: number
   blockHash: string
-  /** Of the block, ISO 8601: by then it had been written. */
+  /** Time of the block in ISO 8601. The commit existed at this time. */
   blockTime: string
-  /** Undefined when it could not be read. */
+  /** Undefined if it could not be read. */
   transactionHash: string | undefined
-  /** Position of the transaction in its block, and of the event among those of its transaction. */
+  /** Positions of the transaction in its block and of the event in its transaction. */
   transactionIndex: number | undefined
   eventIndex: number | undefined
-  /** Who wrote it onto the chain. */
+  /** Account that wrote the commit to the chain. */
   recorder: string | undefined
-  /** Undefined when the text in the log is not in the known layout. */
+  /** Undefined if the text has an unknown format. */
   commitData: CommitData | undefined
-  /** What it changed of the tree before it; undefined for a registration, and where one of both trees is not there. */
+  /** Changes since the previous tree. Undefined for a registration, or if one of the trees is missing. */
   changes: Changes | undefined
   checks: Check[]
 }
 
 /**
- * `holds`: everything was checked and is right. `broken`: the evidence contradicts itself. `unsettled`: nothing contradicts, and some
- * evidence is missing or unreadable. `unknown`: the chain holds no commit of this asset that counts.
+ * `holds`: all checks passed. `broken`: the evidence contradicts itself. `unsettled`: there is no contradiction, but evidence is missing or
+ * unreadable. `unknown`: the chain has no commit of this asset that counts.
  */
 export type Verdict = 'holds' | 'broken' | 'unsettled' | 'unknown'
 
 /** The result of a verification. */
 export interface Verification {
   nid: string
-  /** Null when the source does not say it. */
+  /** Null if the source does not provide it. */
   chainId: number | null
   registry: string
   verdict: Verdict
-  /** True only when the verdict is `holds`. */
+  /** True if the verdict is `holds`. */
   agrees: boolean
-  /** The newest block: the history is judged as of it. Null when its header could not be read. */
+  /** Newest block of the verification. Null if its header could not be read. */
   asOf: (Anchor & { time: string }) | null
-  /** Why blocks, or the list of them, could not be read: a sentence each. Commits may be missing then. */
+  /** Reasons why blocks, or their list, could not be read, as sentences. Commits may be missing then. */
   missing: string[]
-  /** Whether no commit is left out. */
+  /** Result of the check that no commit is missing. */
   complete: Finding
-  /** Whether the blocks are those of the chain. */
+  /** Result of the check that the blocks are on the chain. */
   settled: Finding
-  /** The hashes that settle it: a block stands here unless it follows from a later one. */
+  /** Block hashes to compare with the chain. Blocks that follow from a later one through parent hashes are left out. */
   anchors: Anchor[]
-  /** Whether it is clear whose commits count, and in which registry. */
+  /** Result of the check that the registry and the accounts are trusted. */
   recorder: Finding
   /** Accounts whose commits count. */
   recorders: string[]
-  /** The file's own bytes against the SHA-256 that the trees tell; null when nobody gave them. */
+  /** Result of comparing the file with the SHA-256 in the trees. Null without a file. */
   file: Finding | null
-  /** Whether the service's own database tells the same; only where one was asked. */
+  /** Result of comparing the commits with the service's database. Undefined if there is none. */
   record?: Finding
-  /** Oldest first. */
+  /** Commits, oldest first. */
   commits: VerifiedCommit[]
-  /** How many commits others wrote about this asset; they count for nothing. */
+  /** Number of commits by other accounts. They are ignored. */
   foreign: number
-  /** Who wrote them, twenty at most. */
+  /** Accounts that wrote them, at most twenty. */
   foreignRecorders: string[]
 }

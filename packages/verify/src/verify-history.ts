@@ -1,4 +1,4 @@
-/** Judges one commit by its own data, its tree and the commits before it. */
+/** Verifies commits by their data, their trees and the commits before them. */
 import { getAddress, verifyMessage } from 'ethers'
 import { parseName, sha256Of } from './cids.ts'
 import {
@@ -28,44 +28,44 @@ import {
 /** A tree whose bytes match its CID. */
 export type JudgedTree = Tree
 
-/** The commits before it in the same life: the first tree and the last one, the first commit and the last one. */
+/** Previous commits of the same registration: the first and the last tree, the first and the last commit. */
 export interface Earlier {
   first?: JudgedTree
   tree?: JudgedTree
   registration?: Placed
   before?: Placed
-  /** The last commit of the life before. */
+  /** Last commit of the previous registration. */
   ended?: Placed
 }
 
 type Placed = CommitData & { blockNumber: number }
 
-/** A commit, and what is needed to judge it. */
+/** A commit to verify, with its context. */
 export interface CommitToJudge {
   nid: string
   event: ProvenEvent
-  /** Undefined when the text is not in the known layout. */
+  /** Undefined if the text has an unknown format. */
   data: CommitData | undefined
-  /** The bytes of its tree, or why there are none. */
+  /** Bytes of the tree, or the reason why they are missing. */
   tree: Uint8Array | Finding
   earlier: Earlier
-  /** Returns whether commits may be missing that are in this block or between it and another one. */
+  /** Returns true if commits may be missing in one of these blocks or between them. */
   mayMiss(from: number, to: number): boolean
 }
 
-/** The findings, the changes, and the state for judging the next commit. */
+/** Checks and changes of a commit, and the context for the next one. */
 export interface JudgedCommit {
   checks: Check[]
   changes: Changes | undefined
   next: Earlier
 }
 
-/** A clock of a service may be ahead of the chain's by so much. */
+/** Maximum difference between the clocks of the service and the chain, in seconds. */
 const CLOCKS_DIFFER_SECONDS = 900
 
 const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
-/** Judges a commit. Reports what does not hold; throws nothing because of it. */
+/** Verifies a commit. Failures are part of the result and are not thrown. */
 export function judgeCommit({ nid, event, data, tree: given, earlier, mayMiss }: CommitToJudge): JudgedCommit {
   const place: Check[] = [
     { name: 'event', ...right },
@@ -78,7 +78,7 @@ export function judgeCommit({ nid, event, data, tree: given, earlier, mayMiss }:
   const { tree, checks } = judgeTree(nid, data, given, earlier.first)
   const here: Placed = { ...data, blockNumber: event.blockNumber }
   const isGapSince = (since: Placed | undefined) => mayMiss(since?.blockNumber ?? 0, event.blockNumber)
-  // Missing commits can explain an author or an order that does not match the commits that are there.
+  // Missing commits can explain a wrong author or order.
   const unlessMissing = (finding: Finding, since: Placed | undefined) =>
     finding.result === 'wrong' && isGapSince(since) ? commitsMissing : finding
   return {
@@ -133,14 +133,14 @@ function judgeTree(
 
 const commitsMissing = unknown('Commits before it may be missing.')
 
-/** The tree is about this asset, and names the same file as the first tree. */
+/** Checks that the tree is about this asset and has the same file hash as the first tree. */
 function judgeAsset(nid: string, tree: Tree | undefined, first: Tree | undefined): Finding {
   if (!tree) return wrong('The tree is not in the known layout.')
   if (tree.assetCid !== nid) return wrong(`The tree is about ${tree.assetCid}.`)
   return holds(!first || tree.assetSha256 === first.assetSha256, 'The file differs from that of the first tree.')
 }
 
-/** 65 bytes: readers of other makers know no shorter form. */
+/** A signature of 65 bytes. Other software may not support the shorter form of EIP-2098. */
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 const malformed = wrong('The signature, or the address of the committer, is malformed.')
 
@@ -158,16 +158,13 @@ function judgeSignature({ assetTreeSha256, assetTreeSignature, committer }: Comm
   }
 }
 
-/**
- * The author is who signed the registration's tree. A tree's own word on its creator is its owner's description of the
- * asset, and proves nothing.
- */
+/** Checks that the author is the account that signed the registration. A creator in the tree is only a description and proves nothing. */
 function judgeAuthor({ author, committer }: CommitData, registration: CommitData | undefined): Finding {
   const registrant = registration?.author ?? committer
   return holds(sameAddress(author, registrant), `The asset was registered by ${registrant}, the author is ${author}.`)
 }
 
-/** A life begins with its registration, and time never runs backwards. */
+/** Checks that a history starts with a registration and that timestamps never decrease. */
 function judgeOrder(
   { actionName, timestampCreated }: CommitData,
   { before, ended }: Earlier,
@@ -179,32 +176,32 @@ function judgeOrder(
   return unlessMissing(holds(actionName === expected, `Expected ${expected} here, found ${actionName}.`))
 }
 
-/** When it was written is the block's word; when it was made is the service's, and cannot be later. */
+/** Checks that the commit's time, set by the service, is not after the block's time. */
 const judgeTime = ({ timestampCreated }: CommitData, { blockTime }: ProvenEvent): Finding =>
   holds(timestampCreated <= blockTime + CLOCKS_DIFFER_SECONDS, 'It says that it was made after its block.')
 
-/** The evidence, and the sources for what is not part of it. */
+/** The evidence, and sources of other data. */
 export interface JudgeOptions {
   evidence: Evidence
-  /** Returns bytes whose hash is the CID's, or why there are none. */
+  /** Returns bytes that match the CID, or the reason why they are missing. */
   readTree(cid: string): Promise<Uint8Array | Finding>
-  /** Compares the file with its SHA-256 in the trees; null when nobody gave the file. */
+  /** Compares the file with the SHA-256 in the trees. Returns null without a file. */
   judgeFile(sha256: string): Promise<Finding | null>
-  /** Judges whether these blocks are those of the chain. */
+  /** Checks that these blocks are on the chain. */
   settle(blocks: readonly Anchor[]): Promise<{ settled: Finding; anchors: Anchor[] }>
-  /** Accounts whose commits count; default: the account that wrote the first commit. */
+  /** Accounts whose commits count. Default: the account that wrote the first commit. */
   recorders?: readonly string[]
-  /** Whether the reader said which registry counts: one that somebody made up writes in anybody's name. */
+  /** True if the user named the registry. An untrusted registry can forge the accounts of commits. */
   isRegistryNamed: boolean
 }
 
-/** Trees asked for at once. */
+/** Number of trees requested at the same time. */
 const TREES = 8
 const MOST_FOREIGN_RECORDERS = 20
 
 const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
-/** Judges a history. Contradictions and missing evidence are part of the result, and never thrown. */
+/** Verifies a history. Contradictions and missing evidence are part of the result and are not thrown. */
 export async function judge({
   evidence,
   readTree,
@@ -225,16 +222,16 @@ export async function judge({
   const life = commits.at(-1)?.life ?? 0
   const { settled, anchors } = await settle(blocks)
   const isFirstMissing = earliest !== undefined && mayMiss(0, earliest.blockNumber)
-  const isAnybodys = recorders === undefined && (foreign.length > 0 || isFirstMissing)
+  const isRecorderAmbiguous = recorders === undefined && (foreign.length > 0 || isFirstMissing)
   const findings = {
     complete,
     settled,
-    recorder: judgeRecorders({ isRegistryNamed, isAnybodys, isFirstMissing }),
+    recorder: judgeRecorders({ isRegistryNamed, isRecorderAmbiguous, isFirstMissing }),
     file: commits.length && first ? await judgeFile(first.assetSha256) : unknown('No tree says what the file is.'),
   }
   const all = [...commits, ...broken.map((block) => presentBroken(block, life))]
   const reasons = evidence.missing === undefined ? missing.map(({ reason }) => reason) : [evidence.missing]
-  const verdict = isAnybodys
+  const verdict = isRecorderAmbiguous
     ? decide([complete, settled, findings.recorder, ...all.flatMap(onTheChain)], all.length, reasons.length)
     : decide(
         [...Object.values(findings), ...all.flatMap((commit) => counting(commit, life))],
@@ -260,7 +257,7 @@ interface Lives extends Pick<JudgeOptions, 'readTree'>, Pick<CommitToJudge, 'may
   events: readonly ProvenEvent[]
 }
 
-/** Each registration begins a life of its own, and is judged by itself. */
+/** Splits the commits by registration and verifies each history separately. */
 async function judgeLives({ nid, events, readTree, mayMiss }: Lives) {
   const commits: VerifiedCommit[] = []
   let earlier: Earlier = {}
@@ -302,23 +299,26 @@ const anyRegistry = unknown(
 
 interface RecorderFacts {
   isRegistryNamed: boolean
-  /** Several accounts wrote, and nobody said whose commits count. The first account may be an impostor that was quicker than the author. */
-  isAnybodys: boolean
+  /**
+   * True if several accounts wrote and the user did not name the right ones. The first account may be an impostor that was faster than the
+   * author.
+   */
+  isRecorderAmbiguous: boolean
   isFirstMissing: boolean
 }
 
-function judgeRecorders({ isRegistryNamed, isAnybodys, isFirstMissing }: RecorderFacts): Finding {
+function judgeRecorders({ isRegistryNamed, isRecorderAmbiguous, isFirstMissing }: RecorderFacts): Finding {
   if (!isRegistryNamed) return anyRegistry
-  if (!isAnybodys) return right
+  if (!isRecorderAmbiguous) return right
   const why = isFirstMissing ? 'The first commit may be missing' : 'Several accounts wrote about this asset'
   return unknown(`${why}: say whose commits count.`)
 }
 
-/** What the chain says of a commit, whatever it says of itself. */
+/** Returns the checks that depend on the chain only. */
 const onTheChain = ({ checks }: VerifiedCommit): Check[] =>
   checks.filter(({ name }) => name === 'event' || name === 'transaction')
 
-/** Of an ended life the trees are usually gone: its commits must stand on the chain, and nothing else of them counts. */
+/** Returns the checks that count. The trees of a deleted asset are usually gone, so only its presence on the chain counts. */
 const counting = (commit: VerifiedCommit, life: number): Check[] =>
   commit.life === life ? commit.checks : onTheChain(commit)
 

@@ -1,4 +1,4 @@
-/** Verifies an asset's history: over the network, or from a proof file. */
+/** Verifies an asset's history over the network or from a proof file. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { getAddress } from 'ethers'
@@ -13,24 +13,23 @@ import { type FileSource, hashFile, notOfAFile, sha256InName } from './sources.t
 import { type Finding, holds, unknown, type Verification, wrong } from './verification.ts'
 import { judge } from './verify-history.ts'
 
-/** Whose history is verified, and the sources of evidence. */
+/** The asset to verify, and the sources of evidence. */
 export interface NetworkOptions {
   nid: string
-  /** The first one gives the evidence; all must have the same blocks. */
+  /** Chain nodes. The first one provides the evidence; the others must have the same blocks. */
   nodes: readonly [ChainNode, ...ChainNode[]]
   /** Address of the ERC-7053 contract. */
   registry: string
   files: FileSource
   /** Accounts whose commits count; default: the account that wrote the first commit. */
   recorders?: readonly string[]
-  /** Hashes of blocks that the reader trusts. */
+  /** Block hashes that the user trusts. */
   hashes?: readonly string[]
 }
 
 /**
- * Verifies with nodes and the file network. A chain may change its newest blocks between two questions, so a contradiction about blocks is
- * checked a second time. A node or gateway that gives no usable answer leaves the verdict unsettled. Throws UnreadableInput when the
- * registry is not an address.
+ * Verifies an asset with nodes and IPFS. A contradiction about blocks is checked again, because the chain may have changed between two
+ * requests. A node or gateway without a usable answer leaves the verdict unsettled. Throws UnreadableInput if the registry is not an address.
  */
 export async function verifyOnline(options: NetworkOptions): Promise<Verification> {
   const first = await askAndJudge(options)
@@ -45,7 +44,7 @@ async function askAndJudge({
   recorders,
   hashes = [],
 }: NetworkOptions): Promise<Verification> {
-  // The chain has commits under the canonical form.
+  // The chain uses the canonical form of the CID.
   const nid = canonicalCid(given) ?? given
   const evidence = await collect({ node: nodes[0], registry: readAddress(registry), nid })
   return judge({
@@ -63,7 +62,7 @@ async function askAndJudge({
   })
 }
 
-/** Reads a tree from an untrusted source. Other bytes than the tree's mean that the source does not have it. */
+/** Reads a tree from an untrusted source. Treats bytes that do not match as missing. */
 async function readTree(cid: string, files: FileSource): Promise<Uint8Array | Finding> {
   try {
     const bytes = await files.block(cid)
@@ -75,22 +74,22 @@ async function readTree(cid: string, files: FileSource): Promise<Uint8Array | Fi
   }
 }
 
-/** A proof, and what the reader knows besides. */
+/** A proof, and what the user knows in addition. */
 export interface ProofOptions {
   proof: AsyncIterable<Uint8Array>
-  /** Path of the registered file. The file is not checked without it. */
+  /** Path of the registered file. If missing, the file is not checked. */
   file?: string
-  /** The expected registry. Without it, the proof's own claim is shown, and the verdict is unsettled. */
+  /** Address of the expected registry. If missing, the verdict is unsettled and shows the proof's registry. */
   registry?: string
   nid?: string
   recorders?: readonly string[]
-  /** Hashes of blocks that the reader trusts. */
+  /** Block hashes that the user trusts. */
   hashes?: readonly string[]
-  /** Nodes that are asked for the hashes of blocks. */
+  /** Nodes to compare the block hashes with. */
   nodes?: readonly ChainNode[]
 }
 
-/** Verifies a proof. Uses the network only when there are `nodes`. Throws UnreadableInput when the proof or the file cannot be read. */
+/** Verifies a proof. Uses the network only if there are `nodes`. Throws UnreadableInput if the proof or the file cannot be read. */
 export async function verifyProof(options: ProofOptions): Promise<Verification> {
   const { recorders, hashes = [], nodes = [], file } = options
   const { evidence, readTree, headers, damaged } = await readProof(options.proof)
@@ -115,14 +114,14 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
   return damaged.length ? { ...verification, ...reportDamage(damaged) } : verification
 }
 
-/** A damaged block means that somebody changed the file: a proof is written with the right hashes. */
+/** A damaged block means that the file was changed, because a proof is written with correct hashes. */
 const reportDamage = (damaged: readonly string[]): Pick<Verification, 'verdict' | 'agrees' | 'complete'> => ({
   verdict: 'broken',
   agrees: false,
   complete: wrong(`The bytes of these blocks do not match their identifiers: ${damaged.slice(0, 10).join(', ')}.`),
 })
 
-/** Compares the identifier with the SHA-256 in the trees; null for a file of several blocks, whose identifier does not hold it. */
+/** Compares the CID with the SHA-256 in the trees. Returns null for a file of several blocks, because its CID does not contain the file's hash. */
 function judgeName(nid: string, told: string): Finding | null {
   if (!parseName(nid)) return notOfAFile
   const named = sha256InName(nid)

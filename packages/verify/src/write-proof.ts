@@ -1,4 +1,4 @@
-/** Writes a proof: one file that holds all that a verdict is made from. */
+/** Writes a proof file with all data for a verdict. */
 import { createHash } from 'node:crypto'
 import { CarWriter } from '@ipld/car/writer'
 import { getBytes, toQuantity } from 'ethers'
@@ -14,13 +14,13 @@ import { CODES, type Link, type Manifest } from './read-proof.ts'
 import { NothingCommitted, SourceError } from './source-error.ts'
 import { type Nodes, openTrie, positionKey } from './trie.ts'
 
-/** Whose history goes into a proof, and where it is read. */
+/** The asset of a proof, and the sources of its data. */
 export interface ProofSources {
   nid: string
   node: ChainNode
   /** Address of the ERC-7053 contract. */
   registry: string
-  /** Bytes of a tree; undefined when it is not there, or not for whoever gets the proof. Raises SourceError. */
+  /** Returns the bytes of a tree. Undefined if it is missing or not public. Throws SourceError. */
   readTree(cid: string): Promise<Uint8Array | undefined>
 }
 
@@ -29,15 +29,15 @@ interface Block {
   bytes: Uint8Array
 }
 
-/** Of receipts of others, which stand in the same blocks and show that no commit of the asset is among them. */
+/** Maximum size in bytes of other receipts in the same blocks. They prove that no commit of the asset is missing. */
 const MOST_FOREIGN_BYTES = 64 * 1024 * 1024
-/** Headers between the blocks, so that one hash settles them all: some 600 bytes each. */
+/** Maximum number of headers between the blocks, about 600 bytes each. With them, one trusted hash is enough for all blocks. */
 const MOST_LINKING_HEADERS = 2_000
 const HEADERS_AT_ONCE = 20
 
 /**
- * A proof as the bytes of a CAR, made while it is read. Raises SourceError before the first byte when the node does not answer or the chain
- * holds no commit of the asset, and later when the chain changes meanwhile: a stream that breaks off is no proof.
+ * Streams a proof as a CAR. Throws SourceError before the first byte if the node does not answer or the chain has no commit of the asset.
+ * Throws it later if the chain changes. An aborted stream is not a valid proof.
  */
 export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Array> {
   const { nid, node, registry } = sources
@@ -55,7 +55,7 @@ export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Ar
   yield* carOf(nameDocument(manifest), listBlocks(sources, evidence, manifest))
 }
 
-/** Throws SourceError when a block is missing, or its receipts are not those of the block. */
+/** Yields the blocks. Throws SourceError if a block is missing, or its receipts do not match it. */
 async function* wholeBlocks({ blocks }: Evidence): AsyncGenerator<BlockEvidence> {
   for await (const block of blocks) {
     if ('reason' in block) throw new SourceError(block.reason)
@@ -81,7 +81,7 @@ function nameDocument(manifest: Manifest): Block {
 
 async function* carOf(root: Block, blocks: AsyncIterable<Block>): AsyncGenerator<Uint8Array> {
   const { writer, out } = CarWriter.create([root.cid])
-  // A put settles only when its bytes were read from `out`, so writing runs beside the reading below.
+  // `put` resolves only after its bytes were read from `out`, so writing runs concurrently with the reading below.
   const writing = (async () => {
     const written = new Set<string>()
     try {
@@ -95,13 +95,16 @@ async function* carOf(root: Block, blocks: AsyncIterable<Block>): AsyncGenerator
       await writer.close()
     }
   })()
-  // It is awaited after `out` ended; until then a failure must not count as unhandled.
+  // This promise is awaited after `out` has ended. Until then its rejection must not count as unhandled.
   writing.catch(() => undefined)
   yield* out
   await writing
 }
 
-/** In the order in which a reader needs them: the newest block with the registry's list, each block with its commits, and what links the blocks. */
+/**
+ * Yields the blocks of a proof in the order in which a reader needs them: the newest block with the registry's list, each block with its
+ * commits, and the headers between them.
+ */
 async function* listBlocks(sources: ProofSources, evidence: Evidence, manifest: Manifest): AsyncGenerator<Block> {
   const head = headerOf(evidence.head)
   yield chainBlock(CODES.header, evidence.head!)
@@ -123,14 +126,14 @@ async function* listBlocks(sources: ProofSources, evidence: Evidence, manifest: 
     for (const bytes of await pickTransactions(header, block)) yield chainBlock(CODES.transactionNode, bytes)
     for (const cid of treesOf(receipts.own, evidence)) {
       const bytes = await sources.readTree(cid.toString())
-      // A source may give something else, such as a page that says that it has no such block.
+      // The source may return other bytes, such as an error page.
       if (bytes && isBlock(cid, bytes)) yield { cid, bytes }
     }
   }
   yield* linkHeaders(sources.node, [...headers, head])
 }
 
-/** Nodes, and those of them that were read. */
+/** Wraps nodes and records which of them were read. */
 function recording(nodes: Nodes): Nodes & { read: Map<string, Uint8Array> } {
   const read = new Map<string, Uint8Array>()
   return {
@@ -143,7 +146,7 @@ function recording(nodes: Nodes): Nodes & { read: Map<string, Uint8Array> } {
   }
 }
 
-/** The receipts with commits, and all others where there is room: they show that these are all. */
+/** Returns the receipts with commits. Adds all others if there is room, to prove that no commit is missing. */
 async function pickReceipts({ receiptsRoot }: Header, { receipts, positions }: BlockEvidence, isRoom: boolean) {
   const nodes = recording(receipts)
   const table = await openTrie(receiptsRoot, nodes)
@@ -168,14 +171,14 @@ async function pickTransactions({ transactionsRoot }: Header, { transactions, po
   return nodes.read.values()
 }
 
-/** The trees that the commits in these receipts name. */
+/** Returns the CIDs of the trees in these receipts' commits. */
 const treesOf = (receipts: readonly Uint8Array[], { registry, nid }: Evidence): CID[] =>
   receipts
     .flatMap((bytes) => decodeLogs(bytes) ?? [])
     .flatMap((log) => parseCommitData(readCommit(log, registry, nid)?.text ?? '') ?? [])
     .flatMap(({ assetTreeCid }) => parseName(assetTreeCid) ?? [])
 
-/** The headers between blocks, from the newest gap on, as long as they are few: each vouches for the one before it. */
+/** Yields the headers between the blocks, newest gap first, up to the maximum. Each header proves the previous one by its parent hash. */
 async function* linkHeaders(node: ChainNode, headers: readonly Header[]): AsyncGenerator<Block> {
   let room = MOST_LINKING_HEADERS
   for (const [index, older] of [...headers.entries()].toReversed()) {
