@@ -21,7 +21,7 @@ export function explainRights(error: unknown): unknown {
   if (!(error instanceof Error) || ![error, error.cause].some((each) => codeOf(each) === INSUFFICIENT_PRIVILEGE))
     return error
   return new FixableError(
-    `The role that Annal has at the database may not do what is needed: ${error.message}.`,
+    `The database role of Annal lacks a privilege: ${error.message}.`,
     'Make it the owner of the database and of what is in it (ALTER DATABASE … OWNER TO …), or have the owner carry out `annal migrate` first.',
     { cause: error },
   )
@@ -142,7 +142,7 @@ const openHistory = async (client: pg.Client): Promise<void> => {
     `SELECT NOT ${hasHistory} AND EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isForeign"`,
   )
   if (rows[0]?.isForeign) {
-    throw new FixableError('The database contains tables of another application.', 'Give Annal a database of its own.')
+    throw new FixableError('The database contains tables of another application.', 'Use a separate database for Annal.')
   }
   await client.query(createHistory)
   await client.query(rollBackUnfinished)

@@ -71,7 +71,7 @@ export const createMigration = async (
   migrations = migrationsFolder,
 ): Promise<string> => {
   if (!/^[a-z][a-z0-9_]{2,60}$/.test(name)) {
-    throw new Error(`"${name}" is no name for a migration. Use lower case and underscores, as in add_orders.`)
+    throw new Error(`"${name}" is not a valid name for a migration. Use lower case and underscores, as in add_orders.`)
   }
   const script = await diffMigrations(databaseUrl, migrations)
   const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14)

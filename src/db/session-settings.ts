@@ -47,7 +47,7 @@ export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<
   if (number < OLDEST_SERVER) {
     throw new FixableError(
       `The database is of PostgreSQL ${version}, and Annal needs 18 or later.`,
-      'Upgrade the server (pg_upgrade, or dump and restore), or lead DATABASE_URL to a newer one.',
+      'Upgrade the server (pg_upgrade, or dump and restore), or set DATABASE_URL to a newer one.',
     )
   }
   if (encoding !== 'UTF8') {
@@ -83,8 +83,8 @@ const PROBE = 7_654
 
 const instead: Record<SessionVariable, string> = {
   DATABASE_URL:
-    'Annal keeps a pool of its own: lead DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that passes settings on; or leave it there, and lead DATABASE_DIRECT_URL to PostgreSQL itself.',
-  DATABASE_DIRECT_URL: 'Lead it to PostgreSQL itself.',
+    'Annal has its own connection pool. Set DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that forwards settings. To keep the pooler, set DATABASE_DIRECT_URL to PostgreSQL itself.',
+  DATABASE_DIRECT_URL: 'Set it to the URL of PostgreSQL itself.',
 }
 
 /**
@@ -153,7 +153,7 @@ export async function assertOwnSessions(
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     if (!isDirect && (await isShared(one, other))) {
       throw new FixableError(
-        `${variable} leads through a pooler that shares sessions between transactions.`,
+        `${variable} connects through a pooler that shares sessions between transactions.`,
         instead[variable],
       )
     }
@@ -161,17 +161,14 @@ export async function assertOwnSessions(
       `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
     )
     if (!rows[0]!.kept) {
-      throw new FixableError(
-        `${variable} leads through a pooler that drops the settings of a session.`,
-        instead[variable],
-      )
+      throw new FixableError(`${variable} connects through a pooler that drops session settings.`, instead[variable])
     }
     await assertSettings(one)
   } catch (error) {
     if (error instanceof FixableError) throw error
     if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw awayError(variable, error)
     throw new FixableError(
-      `${variable} leads through a pooler that takes no settings (${error.message}).`,
+      `${variable} connects through a pooler that rejects session settings (${error.message}).`,
       instead[variable],
       { cause: error },
     )

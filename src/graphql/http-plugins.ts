@@ -44,7 +44,7 @@ export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
     if (hadPreflight(headers)) return
     if (method === 'GET') {
       if (ANSWER_TYPE.test(headers.accept ?? '') || FETCH_MODES.has(headers['sec-fetch-mode'])) return
-      refuse('Name the type of the answer: send `Accept: application/json`.')
+      refuse('Add the header `Accept: application/json`.')
     }
     if (method !== 'POST' || mediaTypeOf(headers['content-type']) !== 'multipart/form-data') return
     refuse('A multipart request needs the header GraphQL-Require-Preflight.')
@@ -78,14 +78,13 @@ const notAcceptable = (message: string) =>
 
 const noAnswer = () =>
   notAcceptable(
-    'No answer can be made that you accept: send `Accept: application/json`, for a subscription `text/event-stream`.',
+    'The server cannot produce an accepted media type. Send `Accept: application/json`, or `Accept: text/event-stream` for a subscription.',
   )
 const noParts = () =>
   notAcceptable(
-    'Answers come whole, and not in parts (multipart/mixed): send `Accept: application/json`, for a subscription `Accept: text/event-stream`.',
+    'Incremental responses (multipart/mixed) are not supported. Send `Accept: application/json`, or `Accept: text/event-stream` for a subscription.',
   )
-const noStream = () =>
-  notAcceptable('A subscription is answered with server-sent events: send `Accept: text/event-stream`.')
+const noStream = () => notAcceptable('Subscriptions use server-sent events. Send `Accept: text/event-stream`.')
 
 /**
  * Handles event streams. The client must accept them. They end when the client disconnects. A stream that the process

@@ -61,9 +61,7 @@ function entriesOf(json: string): Entry[] {
         : []
   if (entries.length === 0) throw new Error('holds no documents.')
   if (!entries.every(isEntry)) {
-    throw new Error(
-      'is no manifest: expected documents by their identifiers, or a list `operations` of `id` and `body`.',
-    )
+    throw new Error('is not a manifest. Expected documents by ID, or a list `operations` of `id` and `body`.')
   }
   return entries
 }
@@ -122,7 +120,7 @@ export function readTrustedDocuments(path: string, schema: GraphQLSchema, intros
 
   attempt(path, () => {
     const files = manifestsAt(path)
-    if (files.length === 0) throw new Error('There is no file in it whose name ends in .json.')
+    if (files.length === 0) throw new Error('The folder contains no .json file.')
     for (const file of files) attempt(basename(file), () => readManifest(file))
   })
   if (problems.length) {

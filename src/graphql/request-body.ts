@@ -54,10 +54,7 @@ export function readParams(text: string): Record<string, unknown> {
   const value = readJson(text)
   if (isJsonObject(value)) return withoutEmpty(value)
   if (!Array.isArray(value)) throw jsonError('expected an object.')
-  throw new DomainError(
-    'VALIDATION_FAILED',
-    'Batches are not carried out: send each operation as a request of its own.',
-  )
+  throw new DomainError('VALIDATION_FAILED', 'Batches are not supported. Send each operation in its own request.')
 }
 
 /** Returns the parameters of a URL. Some of them are JSON. Throws PARSE_ERROR. */

@@ -44,7 +44,7 @@ const domainOf = (sender: string) => /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? 'lo
 
 /** Throws RangeError for an ID or recipient that could end a header or add another recipient. */
 function assertSafe({ id, to }: OutgoingMail): void {
-  if (!SAFE_ID.test(id)) throw new RangeError('A mail has an id that cannot stand in a header or a file name.')
+  if (!SAFE_ID.test(id)) throw new RangeError('The ID of a mail is not valid in a header or a file name.')
   if (NOT_IN_AN_ADDRESS.test(to.address) || to.address.split('@').length !== 2) {
     throw new RangeError(`The mail ${id} has a recipient that is not one plain address.`)
   }
@@ -136,7 +136,7 @@ function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
       const { code = 'unknown', responseCode } = failure
       if (isRefusedRecipient(failure)) throw new RejectedRecipientError(responseCode)
       const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
-      throw new DomainError('UNAVAILABLE', `The mail server did not take a mail (${reason}).`, { retryAfter: 5 })
+      throw new DomainError('UNAVAILABLE', `The mail server did not accept the mail (${reason}).`, { retryAfter: 5 })
     }
   }
 }

@@ -269,7 +269,7 @@ describe('the admin pages', () => {
     await page.keyboard.type(PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('status').waitFor()
-    expect(await page.getByRole('status').textContent()).toContain('The refund was made.')
+    expect(await page.getByRole('status').textContent()).toContain('The order was refunded.')
     await tabTo(page, 'Sign out')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()

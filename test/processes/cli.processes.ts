@@ -182,7 +182,7 @@ describe('annal', () => {
       )
       await database.query(
         `update jobs.job set source_name = 'account-mail', source_retry_count = 180,
-           source_output = '{"message": "The mail server did not take a mail (ESOCKET)."}' where id = $1`,
+           source_output = '{"message": "The mail server did not accept the mail (ESOCKET)."}' where id = $1`,
         [rows[0].id],
       )
       return toId('job', rows[0].id)
@@ -192,7 +192,9 @@ describe('annal', () => {
     const cut = await bury({ ...subject, template: 'email-changed', isCut: true })
     const shown = await annal(['jobs'])
     expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('2 jobs failed permanently.') })
-    expect(shown.stdout).toMatch(/^account-mail +failed +2 +\S+ +The mail server did not take a mail \(ESOCKET\)\.$/m)
+    expect(shown.stdout).toMatch(
+      /^account-mail +failed +2 +\S+ +The mail server did not accept the mail \(ESOCKET\)\.$/m,
+    )
     expect(shown.stdout).toMatch(new RegExp(`^${whole} +account-mail +\\S+ +181 +yes +\\{.*"password-changed"`, 'm'))
     expect(shown.stdout).toMatch(new RegExp(`^${cut} +account-mail +\\S+ +181 +no +\\{.*"email-changed"`, 'm'))
 

@@ -106,7 +106,7 @@ it('mark an unfinished migration of the other as rolled back, and retry it', asy
 it('reject a database with foreign tables', async () => {
   await writeMigration('20270101000000_first', 'create table first_words (word text);')
   for (const { client } of [ours, prismas]) await client.query('create table others (word text)')
-  await expect(applyMigrations(ours.url, folder)).rejects.toThrow(/a database of its own/)
+  await expect(applyMigrations(ours.url, folder)).rejects.toThrow(/a separate database/)
   await expect(deploy(prismas.url, folder)).rejects.toThrow(/not empty/)
   expect(await schemaOf(ours)).toEqual(await schemaOf(prismas))
 })

@@ -315,7 +315,7 @@ export async function checkServer({ config, version }: Parts): Promise<Diagnosis
     } else diagnoses.push(ok(`${publicUrl} leads to Annal.`))
   } catch (error) {
     const finding = `Cannot reach ${publicUrl} from here: ${reasonOf(error)}.`
-    const fix = 'Check the proxy, the certificate and the host name, also from outside: links in mails lead there.'
+    const fix = 'Check the proxy, the certificate and the host name, also from outside: links in mails use this URL.'
     diagnoses.push(warning(finding, fix))
   }
   return diagnoses

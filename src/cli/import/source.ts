@@ -259,7 +259,7 @@ const reasons: Record<string, string> = {
   ENOENT: 'The file does not exist.',
   ENOTDIR: 'The file does not exist.',
   EACCES: 'Permission to read the file is denied.',
-  ELOOP: 'The link does not lead to a file.',
+  ELOOP: 'The link’s target is not a file.',
 }
 const reasonOf = (path: string, error: unknown) => {
   const { code, message } = error as NodeJS.ErrnoException

@@ -39,7 +39,7 @@ export const checkTables = async (
 ): Promise<Finding & { rows: { subject: string; problem: string }[] }> =>
   findingOf(
     'T1',
-    'The tables have their keys, references, checks, indexes and triggers, and every index is whole.',
+    'The tables have all their keys, references, checks, indexes and triggers, and every index is valid.',
     await database.query(findTrouble, { parts }),
   )
 

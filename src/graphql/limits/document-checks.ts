@@ -136,7 +136,7 @@ export function createIntrospectionCheck(schema: GraphQLSchema) {
       isRefused = asksTooMuch(document, operation)
       refused.set(operation, isRefused)
     }
-    if (isRefused) throw documentRefusal(`The document asks for more than ${getLimit()} values of the schema.`)
+    if (isRefused) throw documentRefusal(`The document requests more than ${getLimit()} values of the schema.`)
   }
 }
 
@@ -212,13 +212,11 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
       assertIntrospectionFits(document, operation)
       const { values, bytes } = costOf(document, operation, variables)
       if (values > answerLimits.values) {
-        throw documentRefusal(
-          `The answer may hold ${values} values; at most ${answerLimits.values} can be asked for at once.`,
-        )
+        throw documentRefusal(`The response may contain ${values} values. The maximum is ${answerLimits.values}.`)
       }
       if (bytes > answerLimits.bytes) {
         throw documentRefusal(
-          `The answer may hold ${bytes} bytes; at most ${answerLimits.bytes} can be asked for at once. Ask for smaller pages, or for fewer long texts.`,
+          `The response may have ${bytes} bytes. The maximum is ${answerLimits.bytes}. Request smaller pages or fewer long texts.`,
         )
       }
       return bytes

@@ -131,7 +131,9 @@ class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override afterBuild(built: GraphQLSchema): GraphQLSchema {
     const silent = fieldsWithoutSize(built)
     if (silent.length === 0) return built
-    throw new Error(`State how large an answer they can make, beside the fields, as in sizes.ts: ${silent.join(', ')}`)
+    throw new Error(
+      `Declare the maximum size of these fields with the functions of document-cost.ts: ${silent.join(', ')}`,
+    )
   }
 }
 
@@ -340,7 +342,7 @@ function assertPage(given: PageArguments, { maxSize }: PageSize): void {
     if (typeof size !== 'number') continue
     if (size < 0) throw refuse(name, 'Ensure this value is 0 or more.')
     if (name !== 'offset' && size > maxSize) {
-      throw refuse(name, `Ensure this value is ${maxSize} or less: that is the most that one page holds.`)
+      throw refuse(name, `Ensure this value is ${maxSize} or less, the maximum page size.`)
     }
   }
   if (given.first != null && given.last != null) throw refuse('last', 'Cannot be given together with "first".')

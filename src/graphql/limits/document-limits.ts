@@ -128,9 +128,7 @@ const INCREMENTAL = new Set(['defer', 'stream'])
 function assertWhole(directives: readonly DirectiveNode[]): void {
   for (const { name } of directives) {
     if (INCREMENTAL.has(name.value)) {
-      throw documentRefusal(
-        `@${name.value} is not supported. Leave it out, and ask for what may come later in a request of its own.`,
-      )
+      throw documentRefusal(`@${name.value} is not supported. Remove it, and request slow fields separately.`)
     }
   }
 }
@@ -236,7 +234,7 @@ export function assertDocumentFits(document: DocumentNode): void {
     const level = levelOf(selectionSet)
     assertWithin('rootFields', level)
     if (operation === OperationTypeNode.MUTATION && level > 1) {
-      throw documentRefusal('A mutation changes one thing: ask for one field at its root.')
+      throw documentRefusal('A mutation must have exactly one root field.')
     }
   }
 }
@@ -268,7 +266,7 @@ export function assertVariablesFit(variables: unknown): void {
   // Recursion would overflow the stack for deeply nested input.
   for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
     count += level.length
-    if (count > MAX_VALUES) throw documentRefusal(`The variables hold more than ${MAX_VALUES} values.`)
+    if (count > MAX_VALUES) throw documentRefusal(`The variables contain more than ${MAX_VALUES} values.`)
     const next: unknown[] = []
     for (const value of level) {
       if (typeof value !== 'object' || value === null) continue

@@ -124,7 +124,7 @@ export function refusalSentence(
   { message, fields }: Pick<Refused, 'message' | 'fields'>,
   names: readonly string[] = [],
 ): string {
-  if (names.some((name) => Object.hasOwn(fields, name))) return 'Something is not as it has to be.'
+  if (names.some((name) => Object.hasOwn(fields, name))) return 'Please fix the marked fields.'
   return Object.values(fields).flat().join(' ') || message
 }
 
@@ -171,7 +171,7 @@ function renewed(refused: Refused, form: URLSearchParams): Refused {
   if (refused.code !== 'IDEMPOTENCY_KEY_REUSED') return refused
   form.delete('key')
   const message =
-    'This form was sent before, and what it said then was done. Nothing was done now: send it again if what it says is to be done, too.'
+    'This form was already submitted, and that submission took effect. This one had no effect. Submit the form again to apply it.'
   return { ...refused, message }
 }
 

@@ -87,7 +87,7 @@ function waitOf(seconds: number): string {
 const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
   ...told,
   ...(told.code === 'THROTTLED' &&
-    told.retryAfter !== undefined && { message: `Too many tries. Try again in ${waitOf(told.retryAfter)}.` }),
+    told.retryAfter !== undefined && { message: `Too many attempts. Try again in ${waitOf(told.retryAfter)}.` }),
   status: statusOf(told.code),
   fields: isFields(details) ? details : {},
 })
@@ -322,7 +322,7 @@ export function createAdminHandler(parts: AdminParts) {
   function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, request: AdminRequest, path: string) {
     if (res.headersSent) return void res.destroy()
     const refused = refusedOf(tell(error, request.context), parts)
-    const title = refused.code === 'NOT_FOUND' ? 'There is no such page' : 'That did not work'
+    const title = refused.code === 'NOT_FOUND' ? 'Page not found' : 'That did not work'
     const content = html`${heading(title)}${refusalNotice(refusalSentence(refused))}<p><a href="/admin">To the overview</a></p>`
     send(req, res, { refused, title, content }, request, path)
   }

@@ -91,7 +91,7 @@ export interface SignInState {
   kept?: string
 }
 
-const KEPT = 'What you sent was not done. Sign in again to see it as you filled it in, and to send it.'
+const KEPT = 'Your session has ended, and your input was not applied. Sign in to restore the form and submit it again.'
 
 /** Returns the sign-in page. `next`: path to continue at afterwards. */
 export const signInPage = (next: string, { isEnded, refused, email = '', kept = '' }: SignInState): AdminPage => ({
@@ -109,5 +109,5 @@ ${renderField({ name: 'email', label: 'E-mail address', value: email }, refused?
 ${renderField({ name: 'password', label: 'Password' }, refused?.fields.password, ({ name }, attributes) => html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password"${attributes}>`)}
 <button>Sign in</button>
 </form>
-<p class="quiet">A session ends after eight hours, and after half an hour in which nothing is asked for.</p>`,
+<p class="quiet">A session lasts eight hours and ends after 30 minutes of inactivity.</p>`,
 })

@@ -64,7 +64,7 @@ const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
   {
     name: 'price',
     label: 'Price',
-    rule: 'In currency units, such as 0.5; 0 is free. Orders that were made keep theirs.',
+    rule: 'In currency units, such as 0.5; 0 is free. Existing orders keep their price.',
     value: app?.price ?? '',
   },
   {
@@ -76,7 +76,7 @@ const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
   },
   {
     name: 'deliveryFailurePolicy',
-    label: 'When its webhook was given up',
+    label: 'If webhook delivery finally fails',
     options: policies,
     value: app?.deliveryFailurePolicy ?? 'KEEP',
   },
@@ -159,7 +159,7 @@ const edit = (run: Run): Action => ({
     return {
       title: `Edit ${app.name}`,
       trail,
-      about: html`<p>What is left as it was stays as it is by then.</p>`,
+      about: html`<p>Unchanged fields keep their current values, even if another administrator changed them.</p>`,
       fields: app.webhookDisabledAt === null ? fields : [...fields, receiverField],
       button: 'Save',
     }
@@ -201,7 +201,7 @@ const test = (run: Run): Action => ({
     return {
       title: `Try the webhook of ${app.name}`,
       trail,
-      about: html`<p>Calls ${app.webhookUrl ?? 'no URL'} once, now, with a signed event of the type <code>webhook.test</code>. It is about no order, charges nobody, and is not tried again by itself.</p>`,
+      about: html`<p>Calls ${app.webhookUrl ?? 'no URL'} once, now, with a signed event of the type <code>webhook.test</code>. It belongs to no order, charges nobody, and is not retried.</p>`,
       fields: [],
       button: 'Send a test event',
     }
@@ -220,7 +220,7 @@ const deactivate = (run: Run): Action => ({
     return {
       title: `Deactivate ${app.name}`,
       trail,
-      about: html`<p>It is not sold any more, and cannot be activated again. Orders that were made can still be paid, and their webhook is called.</p>`,
+      about: html`<p>The app is no longer sold and cannot be activated again. Existing orders can still be paid, and their webhook is called.</p>`,
       fields: [],
       button: 'Deactivate',
     }

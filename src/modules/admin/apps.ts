@@ -72,7 +72,7 @@ const list = (run: Run, tell: TellRefusal) =>
         options: [
           ['', 'Any'],
           ['true', 'Sold'],
-          ['false', 'Not sold any more'],
+          ['false', 'No longer sold'],
         ],
       },
     ],
@@ -107,7 +107,7 @@ ${facts(
   ['Price', app.price],
   ['Webhook', app.webhookUrl ?? 'None'],
   app.webhookDisabledAt !== null && ['Receiver is gone since (UTC)', moment(app.webhookDisabledAt)],
-  ['When its webhook was given up', policyWords[app.deliveryFailurePolicy]],
+  ['If webhook delivery finally fails', policyWords[app.deliveryFailurePolicy]],
   ['Owner', html`<a href="/admin/users/${app.owner.id}">${app.owner.username}</a>`],
   ['Registered (UTC)', moment(app.createdAt)],
   ['Changed (UTC)', moment(app.updatedAt)],

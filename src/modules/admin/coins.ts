@@ -80,7 +80,7 @@ function waits({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits,
   const short = missing !== null && missing !== '0'
   if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>Nothing waits for an operator.</p>`
   return html`<ul>
-${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Withdrawals wait</a>: ${dueWithdrawals}, the oldest since ${moment(oldestDueAt)} UTC.${short ? html` The treasury lacks ${missing}: send coins to ${id(treasury)}.` : ' What is in their way stands in the log.'}</li>` : ''}
+${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Withdrawals wait</a>: ${dueWithdrawals}, the oldest since ${moment(oldestDueAt)} UTC.${short ? html` The treasury lacks ${missing}: send coins to ${id(treasury)}.` : ' The log contains the reason.'}</li>` : ''}
 ${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Deposits are frozen</a>: ${frozenDeposits}. Wallets owe ${shortfall} for them; <code>annal deposits</code> collects that or writes it off.</li>` : ''}
 </ul>`
 }
@@ -96,18 +96,18 @@ const overview = (run: Run): AdminRoute => ({
 <section><h2>What waits</h2>
 ${waits(held)}
 </section>
-<section><h2>Where they lie</h2>
+<section><h2>Location</h2>
 ${facts(
   ['Treasury', id(held.treasury)],
-  ['It has, by the chain', held.treasuryBalance ?? 'The chain does not answer.'],
+  ['It has, by the chain', held.treasuryBalance ?? 'The chain does not respond.'],
   ['Coins of users in it', held.inTreasury],
   ['Under way', held.underWay],
-  ['Where they came in', held.atAddresses],
+  ['Still at deposit addresses', held.atAddresses],
   [
     'Withdrawals that are due',
     held.dueWithdrawals === 0 ? '0' : `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`,
   ],
-  ['It lacks for these', held.missing ?? 'The chain does not answer.'],
+  ['It lacks for these', held.missing ?? 'The chain does not respond.'],
 )}
 </section>
 <ul class="actions"><li><a class="button" href="${PATH}/deposits">Deposits</a></li><li><a class="button" href="${PATH}/withdrawals">Withdrawals</a></li></ul>`,
@@ -116,7 +116,7 @@ ${facts(
 })
 
 const account = ({ userId }: { userId: string }) => id(userId, `/admin/users/${userId}`)
-const about = html`<p><a href="${PATH}">Where coins lie, and what waits</a></p>`
+const about = html`<p><a href="${PATH}">Balances and pending operations</a></p>`
 
 const deposits = (run: Run, tell: TellRefusal) =>
   listRoute(tell, {

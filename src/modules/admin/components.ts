@@ -102,14 +102,14 @@ ${done ? html`<div class="notice good" role="status"><p>${done}</p></div>` : ''}
 
 /** Messages after an action, by the `done` parameter of the URL. */
 const doneSentences = {
-  refunded: 'The refund was made. The buyer gets a mail.',
+  refunded: 'The order was refunded. The buyer gets an e-mail.',
   created: 'The network app was registered.',
   updated: 'The network app was changed.',
-  deactivated: 'The network app is not sold any more.',
+  deactivated: 'The network app is no longer sold.',
   replayed: 'The delivery is on its way again.',
-  tested: 'The test event is on its way. Load the page again to see what was answered.',
+  tested: 'The test event was sent. Reload the page to see the response.',
   revoked: 'The API key was revoked.',
-  granted: 'The points were given.',
+  granted: 'The points were granted.',
   locked: 'The account is locked, and its sessions have ended.',
   unlocked: 'The account is unlocked.',
 }

@@ -90,7 +90,7 @@ const issue = (run: Run): Action => ({
   view: async () => ({
     title: 'Issue an API key',
     trail,
-    about: html`<p>Whoever has it speaks for users as a trusted service: give it to that service alone.</p>`,
+    about: html`<p>Its holder can act for users as a trusted service. Give it only to that service.</p>`,
     fields: [{ name: 'name', label: 'Name of the service', rule: '1 to 100 characters.' }],
     button: 'Issue the key',
   }),
@@ -115,7 +115,7 @@ const revoke = (run: Run): Action => ({
     return {
       title: 'Revoke an API key',
       trail,
-      about: html`<p>The key of <bdi>${node.name}</bdi> (${id(`${node.prefix}…`)}) is refused from now on, and cannot be brought back.</p>`,
+      about: html`<p>The key of <bdi>${node.name}</bdi> (${id(`${node.prefix}…`)}) is rejected from now on. This cannot be undone.</p>`,
       fields: [],
       button: 'Revoke the key',
     }

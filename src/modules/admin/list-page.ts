@@ -112,7 +112,7 @@ export const listRoute = <Row>(tell: TellRefusal, list: ListPage<Row>): AdminRou
     const { path, title, filters = [], naming, columns, empty, about = '', actions = '' } = list
     const asked = askedOf(filters, request)
     const offset = offsetOf(request)
-    const top = (refused?: Refused) => html`${refused ? refusalNotice('Something is not as it has to be.') : ''}
+    const top = (refused?: Refused) => html`${refused ? refusalNotice('Please fix the marked fields.') : ''}
 ${heading(title, { request })}
 ${filters.length ? filterForm(filters, request, refused) : ''}`
     try {

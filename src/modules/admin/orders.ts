@@ -153,7 +153,7 @@ ${table(
     { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
   ],
   sale.refunds,
-  'Nothing of it was given back.',
+  'No refunds.',
 )}</section>`,
     }
   },

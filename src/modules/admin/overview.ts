@@ -75,7 +75,7 @@ ${plot({
   ...common,
   id: 'lag',
   title: 'Relay lag',
-  description: 'Seconds from acceptance until a commit is final on the chain. A whole bar is the 95th percentile.',
+  description: 'Seconds from acceptance until a commit is final on the chain. The full bar is the 95th percentile.',
   series: [
     {
       name: 'Median',
@@ -89,7 +89,7 @@ ${plot({
     },
   ],
 })}
-${plot({ ...common, isCount: true, id: 'webhooks', title: 'Webhook outcomes', description: 'Deliveries by the day they were made.', series: [counted('Delivered', 'delivered'), counted('Still tried', 'pending'), counted('Given up', 'givenUp')] })}
+${plot({ ...common, isCount: true, id: 'webhooks', title: 'Webhook outcomes', description: 'Deliveries by the day of their creation.', series: [counted('Delivered', 'delivered'), counted('Still tried', 'pending'), counted('Given up', 'givenUp')] })}
 ${plot({ ...common, isCount: true, id: 'sign-ups', title: 'Sign-ups', description: 'Accounts that were made.', series: [counted('Accounts', 'signUps')] })}
 </div>`
 }
@@ -109,7 +109,7 @@ function tiles({
 <div><dt>Sign-ups</dt><dd>${sum(days, 'signUps')}</dd></div>
 <div><dt>Commits on their way now</dt><dd>${waitingCommits}${oldestWaitingCommitAt ? html`<span class="note">the oldest since ${moment(oldestWaitingCommitAt)} UTC</span>` : ''}</dd></div>
 <div><dt>Webhook calls due now</dt><dd>${waitingDeliveries}</dd></div>
-<div><dt>Webhooks given up</dt><dd>${sum(days, 'givenUp')}</dd></div>
+<div><dt>Failed webhook deliveries</dt><dd>${sum(days, 'givenUp')}</dd></div>
 </dl>`
 }
 

@@ -206,7 +206,7 @@ const lock = (run: Run): Action => ({
     return {
       title: `Lock the account of ${user.username}`,
       trail,
-      about: html`<p>Its owner is not let in any more: all sessions, streams and mailed links end now. What is accepted and paid for goes on. It can be unlocked.</p>`,
+      about: html`<p>The user can no longer sign in. All sessions, streams and mailed links end now. Accepted and paid operations continue. You can unlock the account later.</p>`,
       fields: [reasonField('Its owner reads it in their audit trail, once the account is unlocked.')],
       button: 'Lock the account',
     }
@@ -225,7 +225,7 @@ const unlock = (run: Run): Action => ({
     return {
       title: `Unlock the account of ${user.username}`,
       trail,
-      about: html`<p>Its owner may sign in again. Sessions that had ended do not come back.</p>`,
+      about: html`<p>The user can sign in again. Ended sessions are not restored.</p>`,
       fields: [reasonField('Its owner reads it in their audit trail.')],
       button: 'Unlock the account',
     }
@@ -276,8 +276,8 @@ const readGrant = (run: Run): AdminRoute => ({
     if (node?.__typename !== 'PointGrant') throw notFound('Grant')
     const { user } = node
     return {
-      title: 'Points that were given',
-      content: html`${heading('Points that were given', { trail, request })}
+      title: 'Granted points',
+      content: html`${heading('Granted points', { trail, request })}
 ${facts(
   ['Grant', id(node.id)],
   ['User', html`<a href="${PATH}/${user.id}">${user.username}</a>`],

@@ -108,7 +108,7 @@ const list = (run: Run, tell: TellRefusal) =>
     },
   })
 
-const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver took it.'
+const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver accepted it.'
 const answerOf = ({ response }: Attempt): Html =>
   response ? html`<pre>${response}</pre>` : html`<p class="quiet">Nothing was read.</p>`
 
@@ -117,7 +117,7 @@ function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): H
   const last = attempts.at(-1)
   return html`<div class="sides">
 <section><h2>Request</h2>
-<p class="quiet">POST ${networkApp.webhookUrl ?? '(the app has no webhook any more)'}</p>
+<p class="quiet">POST ${networkApp.webhookUrl ?? '(the app no longer has a webhook)'}</p>
 <pre>content-type: application/json
 webhook-id: ${eventId}
 webhook-timestamp, webhook-signature: of each attempt
@@ -163,7 +163,7 @@ ${table(
     { name: 'Began (UTC)', show: ({ startedAt }) => moment(startedAt) },
     { name: 'Took', isNumber: true, show: ({ duration }) => `${duration} ms` },
     { name: 'Status', isNumber: true, show: ({ statusCode }) => statusCode ?? '–' },
-    { name: 'What came of it', show: outcomeOf },
+    { name: 'Result', show: outcomeOf },
     { name: 'Answer', show: ({ response }) => (response ? html`<pre>${response}</pre>` : '–') },
   ],
   delivery.attempts,
@@ -182,7 +182,7 @@ const replay = (run: Run): Action => ({
       [PATH, 'Webhooks'],
       [`${PATH}/${params.id}`, 'Delivery'],
     ],
-    about: html`<p>The receiver is called once more, now, with the same identifier and body. An order that had failed succeeds when the receiver takes it.</p>`,
+    about: html`<p>Sends the same ID and body to the receiver again, now. If the receiver accepts it, a failed order succeeds.</p>`,
     fields: [],
     button: 'Send again',
   }),

@@ -57,7 +57,7 @@ function readNamedFile(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new Error(`The file that ${variable} names cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw new Error(`The file in ${variable} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
 
@@ -69,7 +69,10 @@ function readDevelopmentIdentity(file: string): SigningIdentity {
     return readSigningIdentity(pem, pem)
   } catch {
     // The original error names variables that are not set, so it is replaced.
-    throw new FixableError(`${file} is damaged: it holds no key with its certificates.`, 'Delete it; another is made.')
+    throw new FixableError(
+      `${file} is damaged: it contains no key with certificates.`,
+      'Delete the file. A new one is created.',
+    )
   }
 }
 
@@ -102,7 +105,7 @@ export function openSigningIdentity(config: SignerConfig, dir: string) {
 export function readTrustList(path: string): { pem: string; name: string } {
   const pem = readNamedFile('C2PA_TRUST_LIST', path)
   const { length } = readCertificates(pem)
-  if (length === 0) throw new Error('The file that C2PA_TRUST_LIST names holds no certificate in PEM.')
+  if (length === 0) throw new Error('The file in C2PA_TRUST_LIST contains no PEM certificate.')
   const digest = createHash('sha256').update(pem).digest('hex').slice(0, 16)
   return { pem, name: `C2PA_TRUST_LIST: ${length} certificates, sha256 ${digest}…` }
 }

@@ -40,7 +40,7 @@ export interface ManifestRun {
 function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: unknown) => void) {
   child.on('message', async ({ claim }: { claim: string }) => {
     try {
-      if (!sign) throw new Error('The process asked for a signature, and nothing is to be written.')
+      if (!sign) throw new Error('The process requested a signature although no manifest is written.')
       const signature = await sign(new Uint8Array(Buffer.from(claim, 'base64')))
       child.send({ signature: Buffer.from(signature).toString('base64') }, () => {})
     } catch (error) {
@@ -79,7 +79,7 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
     let length = 0
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       length += chunk.length
-      if (length > mostBytes) throw unreadable('too much comes of it.')
+      if (length > mostBytes) throw unreadable('its output is too large.')
       yield chunk
     }
     const [code, signal] = await exit

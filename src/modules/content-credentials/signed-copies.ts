@@ -93,7 +93,7 @@ const selection = {
 } as const
 
 const tooLarge = () =>
-  validationFailed({ file: [`Only files of at most ${MAX_BYTES / 1e6} MB are given with Content Credentials.`] })
+  validationFailed({ file: [`Content Credentials are available only for files of at most ${MAX_BYTES / 1e6} MB.`] })
 const noFormat = () =>
   validationFailed({ file: [`Files of this type cannot have Content Credentials. ${signedTypeNames} files can.`] })
 

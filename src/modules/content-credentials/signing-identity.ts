@@ -86,10 +86,11 @@ export const contentOf = (value: Uint8Array): Buffer => split(Buffer.from(value)
 function split(bytes: Buffer): { whole: Buffer; content: Buffer } {
   const first = bytes[1] ?? 0
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f
-  if (bytes.length < 2 + lengthBytes || lengthBytes > 4 || first === 0x80) throw new Error('The bytes are no DER.')
+  if (bytes.length < 2 + lengthBytes || lengthBytes > 4 || first === 0x80)
+    throw new Error('The bytes are not valid DER.')
   const length = lengthBytes === 0 ? first : bytes.readUIntBE(2, lengthBytes)
   const start = 2 + lengthBytes
-  if (start + length > bytes.length) throw new Error('The bytes are no DER.')
+  if (start + length > bytes.length) throw new Error('The bytes are not valid DER.')
   return { whole: bytes.subarray(0, start + length), content: bytes.subarray(start, start + length) }
 }
 
@@ -134,7 +135,7 @@ const readKey = (pem: string): KeyObject => {
     return createPrivateKey(pem)
   } catch {
     // The original error may quote the key.
-    throw new Error('C2PA_PRIVATE_KEY is no private key in PEM.')
+    throw new Error('C2PA_PRIVATE_KEY is not a PEM private key.')
   }
 }
 
@@ -151,12 +152,12 @@ const isRoot = (certificate: X509Certificate) => certificate.subject === certifi
  */
 function problemOf(key: KeyObject, certificates: readonly X509Certificate[]): string | undefined {
   const [signer] = certificates
-  if (!signer) return 'C2PA_CERTIFICATES holds no certificate in PEM.'
+  if (!signer) return 'C2PA_CERTIFICATES contains no PEM certificate.'
   if (!signer.checkPrivateKey(key)) {
     return 'C2PA_PRIVATE_KEY is not the key of the first certificate in C2PA_CERTIFICATES.'
   }
   if (signer.ca || isRoot(signer)) {
-    return 'The first certificate in C2PA_CERTIFICATES is no signer’s: it vouches for itself or for others.'
+    return 'The first certificate in C2PA_CERTIFICATES is self-signed or a CA certificate. Start with the signer’s certificate.'
   }
   const stray = certificates.findIndex((one, at) => at > 0 && !certificates[at - 1]!.checkIssued(one))
   return stray < 0 ? undefined : `Certificate ${stray + 1} in C2PA_CERTIFICATES did not issue the one before it.`
@@ -167,7 +168,7 @@ export function readSigningIdentity(keyPem: string, chainPem: string): SigningId
   const key = readKey(keyPem)
   const algorithm = algorithmOf(key)
   if (!algorithm)
-    throw new Error('C2PA_PRIVATE_KEY is of a kind that C2PA does not know: use P-256, P-384, P-521, Ed25519 or RSA.')
+    throw new Error('C2PA does not support the type of C2PA_PRIVATE_KEY. Use P-256, P-384, P-521, Ed25519 or RSA.')
   const certificates = readCertificates(chainPem)
   const problem = problemOf(key, certificates)
   if (problem !== undefined) throw new Error(problem)
@@ -348,7 +349,7 @@ export async function askForStamp(url: string, bytes: Uint8Array): Promise<Uint8
   const [status, token] = partsOf(answer)
   const granted = status && partsOf(status)[0]
   if (!token || !granted || contentOf(granted).readUInt8(0) > GRANTED) {
-    throw new Error('The time-stamping authority gives no token.')
+    throw new Error('The time-stamping authority returned no token.')
   }
   if (!token.includes(imprint)) throw new Error('The token of the time-stamping authority is for something else.')
   return new Uint8Array(token)

@@ -41,7 +41,7 @@ describe('an admin session', () => {
     for (let n = 0; n < 20 && seen.status === 400; n += 1) seen = await guess()
     expect([seen.status, seen.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]\d*$/)])
     expect(seen.text).toContain('<title>Not done')
-    expect(seen.text).toMatch(/<p>Too many tries\. Try again in 1[45] minutes\.<\/p>/)
+    expect(seen.text).toMatch(/<p>Too many attempts\. Try again in 1[45] minutes\.<\/p>/)
   })
 
   it('gives no access to the API, and access tokens give no access to admin pages', async () => {
@@ -184,7 +184,7 @@ describe('an admin session', () => {
 
     const asked = await ask(path, filled)
     expect(asked.status).toBe(403)
-    expect(asked.text).toContain('What you sent was not done.')
+    expect(asked.text).toContain('your input was not applied.')
     expect(asked.text).not.toMatch(/correct|horse/)
     const wrong = await ask('/admin/sign-in', { ...hiddenIn(asked.text), email: other.email, password: 'wrong' })
     expect(wrong.status).toBe(400)

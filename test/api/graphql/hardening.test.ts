@@ -88,14 +88,14 @@ describe('the size of a response', () => {
     ['$n', { m: 100, n: null }],
   ])('is limited for nested pages: first %s with the variables %j', async (inner, variables) => {
     const answer = expectError(await user.graphql(document(inner), variables), 'VALIDATION_FAILED')
-    expect(answer.body.errors[0].message).toMatch(/may hold \d+ values/)
+    expect(answer.body.errors[0].message).toMatch(/may contain \d+ values/)
   })
 
   it("is limited in bytes, including raw texts and the caller's aliases", async () => {
     const texts = 'query ($n: Int) { assets(first: $n) { nodes { meta signature signedMetadata } } }'
     expectOk(await user.graphql(texts, { n: 20 }))
     const refused = expectError(await user.graphql(texts, { n: 100 }), 'VALIDATION_FAILED')
-    expect(refused.body.errors[0].message).toMatch(/may hold \d+ bytes/)
+    expect(refused.body.errors[0].message).toMatch(/may have \d+ bytes/)
     const named = `{ assets(first: 1000) { nodes { ${'x'.repeat(12_000)}: id } } }`
     expect(expectError(await user.graphql(named), 'VALIDATION_FAILED').body.errors[0].message).toMatch(/bytes/)
     expectError(await user.graphql('{ a: myData b: myData c: myData }'), 'VALIDATION_FAILED')
@@ -152,7 +152,7 @@ describe('the variables of a document', () => {
 
   it.each([
     ['nested deeply', { first: deep }, /^first: .* no more than 16 levels deep\.$/],
-    ['of many values', { first: Array(15_000).fill(1) }, /^The variables hold/],
+    ['of many values', { first: Array(15_000).fill(1) }, /^The variables contain/],
   ])('are rejected if they are %s', async (_what, variables, told) => {
     const { body } = expectError(await user.graphql(document, variables), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toMatch(told)

@@ -204,8 +204,8 @@ describe('an invalid manifest of trusted documents', () => {
     ['is not valid JSON', '{', /is not valid JSON/],
     ['is a list', [], /holds no documents/],
     ['is empty', {}, /holds no documents/],
-    ['is something else', { name: 'annal', version: 1 }, /is no manifest/],
-    ['has no texts', { operations: [{ id: 'x' }] }, /is no manifest/],
+    ['is something else', { name: 'annal', version: 1 }, /is not a manifest/],
+    ['has no texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
     ['asks for answers in parts', { x: '{ me { id ... @defer { email } } }' }, /@defer is not supported/],
   ])('is rejected if it %s', async (_how, manifest, told) => {
     expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
@@ -215,7 +215,7 @@ describe('an invalid manifest of trusted documents', () => {
     expect(problemsOf(join(folder, 'none.json'))).toMatch(/ENOENT/)
     const other = await mkdtemp(join(tmpdir(), 'annal-manifests-'))
     atEnd(() => rm(other, { recursive: true, force: true }))
-    expect(problemsOf(other)).toMatch(/no file in it whose name ends in \.json/)
+    expect(problemsOf(other)).toMatch(/contains no \.json file/)
     await writeFile(join(other, 'a.json'), JSON.stringify({ one: me }))
     await writeFile(join(other, 'b.json'), JSON.stringify({ one: prices }))
     expect(problemsOf(other)).toMatch(/b\.json, document one: Another document has the same identifier/)

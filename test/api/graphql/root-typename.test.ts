@@ -135,7 +135,7 @@ describe('the limits of a document with __typename', () => {
     expect(answerLimits.values).toBe(1 + 999 * 5 + 2 * 2)
     expectOk(await user.graphql(document(2)))
     const refused = expectError(await user.graphql(document(3)), 'VALIDATION_FAILED')
-    expect(refused.body.errors[0].message).toContain('may hold 5002 values')
+    expect(refused.body.errors[0].message).toContain('may contain 5002 values')
   })
 })
 

@@ -105,8 +105,8 @@ describe('annal doctor', () => {
     expect(await check({})).toMatchObject([
       {
         state: 'error',
-        finding: `${made} is damaged: it holds no key with its certificates.`,
-        fix: 'Delete it; another is made.',
+        finding: `${made} is damaged: it contains no key with certificates.`,
+        fix: 'Delete the file. A new one is created.',
       },
     ])
     const start = openInfrastructure(app.installation.config, app.log, { isService: true })

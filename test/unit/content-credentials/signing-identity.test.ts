@@ -52,9 +52,9 @@ describe('the signing identity for Content Credentials', () => {
       [other.key, one.chain, /is not the key of the first certificate/],
       [one.key, certificates.toReversed().join(''), /is not the key of the first certificate/],
       [one.key, certificates[0]! + other.chain, /did not issue/],
-      [one.key, '', /holds no certificate/],
-      ['-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----', one.chain, /is no private key/],
-      [String(secp.export({ type: 'pkcs8', format: 'pem' })), one.chain, /of a kind that C2PA does not know/],
+      [one.key, '', /contains no PEM certificate/],
+      ['-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----', one.chain, /is not a PEM private key/],
+      [String(secp.export({ type: 'pkcs8', format: 'pem' })), one.chain, /does not support the type/],
     ]
     for (const [key, chain, message] of cases) {
       expect(() => readSigningIdentity(key, chain)).toThrow(message)
@@ -109,9 +109,9 @@ describe('the signing identity for Content Credentials', () => {
     const token = sequence(octets(createHash('sha256').update('signed bytes').digest()))
     const refusals: [Buffer, RegExp][] = [
       [sequence(granted, sequence(octets(Buffer.from('another')))), /for something else/],
-      [sequence(sequence(integer(Buffer.of(2)))), /gives no token/],
+      [sequence(sequence(integer(Buffer.of(2)))), /returned no token/],
       [Buffer.alloc(20_000), /answered with more than/],
-      [Buffer.from('<html>'), /no DER/],
+      [Buffer.from('<html>'), /not valid DER/],
     ]
     const ask = () => askForStamp(url, Buffer.from('signed bytes'))
     for (const [answer, message] of refusals) {

@@ -74,7 +74,7 @@ describe('a mail over SMTP', () => {
       const { server, mailer, log } = await overSmtp(mood, SHORT)
       // Left alone, it would wait for minutes.
       const error = await mailer.send(mail).catch((reason: unknown) => reason)
-      expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/did not take a mail/) })
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/did not accept the mail/) })
       expect((error as Error).cause).toBeUndefined()
       expect(String((error as Error).stack)).not.toContain('zoe')
       expect(log.lines).toEqual([])
@@ -93,7 +93,7 @@ describe('a mail over SMTP', () => {
     const mailer = createMailer({ smtpUrl: 'smtp://127.0.0.1:1', dir, from, log: createTestLog() })
     await expect(mailer.send(mail)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'The mail server did not take a mail (ESOCKET).',
+      message: 'The mail server did not accept the mail (ESOCKET).',
     })
   })
 
