@@ -15,13 +15,16 @@ const reservedKeys = new Set<string>(identifyingKeys)
 const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
 
 /**
- * Case-insensitive parsers (Go's `encoding/json`, .NET for the web) would read a custom field with another case instead of the reserved key, because
- * it follows later in the tree. Old custom fields of this kind can be removed.
+ * Returns true if a custom field collides with a reserved key. The check ignores case, because case-insensitive JSON parsers would read the
+ * custom field instead. Setting an existing field of this kind to null is allowed, so users can remove it.
  */
 const isReserved = (key: string, value: unknown) =>
   reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
 
-/** Returns whether custom fields are within their maximum size. The limit applies to one request, and to all fields of an asset. */
+/**
+ * Returns true if custom fields are within their maximum size. The limit applies to one request and to all custom fields of an asset
+ * together.
+ */
 export const customFits = (custom: unknown) => Buffer.byteLength(JSON.stringify(custom)) <= customField.size
 export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
 
@@ -59,10 +62,10 @@ export const revertInput = z.strictObject({
   maxCost,
 })
 
-/** A SHA-256 in hex, in either case, with or without `0x`. */
+/** A SHA-256 hash in hexadecimal, in upper or lower case, with or without `0x`. */
 const sha256 = text(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
 
-/** Conditions of a list of assets. `proofHash` is the SHA-256 of the file. */
+/** Filter of a list of assets. `proofHash` is the SHA-256 hash of the file. */
 export const filterInput = partial({
   owner: trimmedText(254).transform(normalizeEmail),
   proofHash: sha256,
@@ -73,7 +76,7 @@ export const filterInput = partial({
 
 const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'
 
-/** A file by exactly one of its SHA-256 and its CID. */
+/** A file, identified by either its SHA-256 hash or its CID. Exactly one of the two is required. */
 export const fileInput = partial({
   sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
   cid: cidInput('Expected the CID of a file, such as bafkrei… or ipfs://bafybei….'),

@@ -133,7 +133,7 @@ const RevokeAssetLinksInput = builder.inputType('RevokeAssetLinksInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
-/** It has no `id`: Relay would treat it as the asset. */
+/** The payload has no `id` field, because Relay would treat the payload as the asset itself. */
 const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetLinksPayload').implement({
   description: 'The asset whose links were revoked.',
   fields: (t) => ({

@@ -109,14 +109,14 @@ const list = defineList({
   `),
   variables: ({ params }, part) => ({ id: params.nid!, ...part }),
   connectionOf: ({ asset }) => {
-    // GraphQL returns null for other users than the owner.
+    // GraphQL returns null for callers who do not own the asset.
     if (asset!.links === null) throw notAssetOwner()
     return asset!.links
   },
   present: presentLink,
 })
 
-/** The ID is not below `assets/{nid}/links/`: a request with an empty ID would revoke all links. */
+/** The route is not below `assets/{nid}/links/`, because a request with an empty ID would then revoke all links. */
 const revoke = defineRoute({
   method: 'DELETE',
   path: 'asset-links/:id',
@@ -164,7 +164,7 @@ const revokeAll = defineRoute({
 
 export const assetLinkRoutes = [create, list, revoke, revokeAll]
 
-/** Returns a time of the body, or undefined. Throws VALIDATION_FAILED. */
+/** Returns a timestamp field of the request body, or undefined if it is missing. Throws VALIDATION_FAILED. */
 function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
   const text = body.text(name)
   if (!text) return undefined

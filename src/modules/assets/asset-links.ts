@@ -1,6 +1,6 @@
 /**
- * Links to the page of a private asset. A link has an ID and a signature of the ID, the asset and its owner. The signature is not stored. Old
- * links have an expiry time instead of an ID. They are signed with the link generation of the asset.
+ * Share links to the page of a private asset. The signature of a link covers its ID, the asset and its owner, and is not stored. Links of
+ * an older format have an expiry time instead of an ID. Their signature covers the link generation of the asset.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -25,13 +25,13 @@ import type { StatementPage } from '../wallet/statement.ts'
 type Reader = Use<'actor' | 'database' | 'assetLinkKey'>
 type Writer = IdempotentContext & Use<'assetLinkKey'>
 
-/** Maximum number of links of one asset, with recently ended ones. Concurrent requests can exceed it slightly. */
+/** Maximum number of links per asset, including recently ended ones. Concurrent requests can exceed it slightly. */
 const MAX_LINKS = 200
-/** Ended links are deleted after this time, when a new link is created. */
+/** Number of days to keep ended links. They are deleted when a new link is created. */
 export const KEPT_DAYS = 30
 const DAY_SECONDS = 86_400
 const DEFAULT_DAYS = 7
-/** Maximum lifetime of a link. */
+/** Maximum lifetime of a link, in days. */
 export const MAX_LINK_DAYS = 366
 /** Maximum length of a label, in characters. */
 export const LINK_LABEL_LENGTH = 100
@@ -43,7 +43,7 @@ const linkInput = z.strictObject({
 
 /** A link as the owner of the asset sees it. */
 export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> {
-  /** Path and query of the page. They are a secret: anyone who has them can read the page. */
+  /** Path and query of the page. Keep it secret: anyone who has it can read the page. */
   path: string
 }
 
@@ -106,7 +106,7 @@ export async function revokeAssetLinks(context: Writer, { id }: { id: string }):
   })
 }
 
-/** Returns a link of the caller by its UUID, or null. */
+/** Returns one of the caller's links by its UUID, or null. */
 export async function findAssetLink(context: Reader, link: string): Promise<AssetLink | null> {
   const { actor, database } = context
   if (actor.kind !== 'user') return null
@@ -132,13 +132,15 @@ export async function listAssetLinks(
   return rows.map((row) => present(context, row))
 }
 
-/** Counts the links of `listAssetLinks`. */
+/** Counts the links that `listAssetLinks` returns on all pages. */
 export async function countAssetLinks({ database }: Use<'database'>, asset: string, search: Search): Promise<number> {
   const [counted] = await database.query(countLinks, { asset, patterns: searchPatterns(search) })
   return counted!.count
 }
 
-/** Returns the actor for reads of an asset: the system for a valid link in `query`, or the caller. */
+/**
+ * Returns the actor for reads of an asset. A valid link in `query` gives the permissions of the system. Otherwise it returns the caller.
+ */
 export async function readerByLink(context: Reader, id: string, query: URLSearchParams): Promise<Actor> {
   const { actor } = context
   const [link, signature] = [query.get('link'), query.get('signature')]
@@ -168,7 +170,7 @@ async function isValidOldLink(context: Reader, nid: string, expires: number, sig
   return equals(signature, sign(context, id, ownerId, generation, expires))
 }
 
-/** Returns the facts of the caller's own asset. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
+/** Returns the link facts of the caller's own asset. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
 async function findOwnFacts({ actor, database }: Reader, nid: string): Promise<LinkFacts> {
   const known = canonicalNid(nid)
   const [facts] = known === undefined ? [] : await database.query(findLinkFacts, { nid: known })
@@ -198,7 +200,7 @@ function equals(given: string, expected: string): boolean {
 
 const secondsOf = (time: Date) => Math.floor(time.getTime() / 1_000)
 
-/** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED for a time that is past or too far ahead. */
+/** Returns the expiry time, in Unix seconds. Throws VALIDATION_FAILED if the time is in the past or too far in the future. */
 function expiryOf(now: Date, expiresAt: Date | undefined): Date {
   const from = secondsOf(now)
   const expires = expiresAt ? secondsOf(expiresAt) : from + DEFAULT_DAYS * DAY_SECONDS
@@ -222,7 +224,7 @@ const readLink = statement(
   `select ${columnsSql} ${fromSql} where l.id = $link and a.owner_id = $user and a.deleted_at is null`,
 )
 
-/** Reads links that are older than `after` and newer than `before`. IDs are ordered by time. */
+/** Reads a page of links between the cursors `after` and `before`. Link IDs are ordered by creation time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
@@ -248,7 +250,7 @@ const countLinks = statement(
   'select count(*)::int as count from asset_links where asset_id = $asset and label ilike all ($patterns)',
 )
 
-/** The result of an idempotency key: the nid, which outlives the link, and the ID of the link. */
+/** SQL of the stored result of an idempotency key: the nid and the ID of the link. The nid is stored because the link can be deleted. */
 const resultSql = (asset: string, link: string) => `${asset}.nid || ' ' || ${link}.id`
 
 /** Creates a link. `result` is null if the asset has too many links. Returns no row if the asset was deleted. */
@@ -274,7 +276,7 @@ export const createLink = statement(
    select (select result from made) as result from locked_asset`,
 )
 
-/** Revokes a link to an asset of this owner. A revoked link keeps its time. */
+/** Revokes a link to an asset of this owner. Revoking it again keeps the time of the first revocation. */
 const revokeLink = statement(
   'asset_link_revoke',
   { parameters: { link: uuid, user: uuid, ...remembered }, columns: { result: text } },
@@ -302,7 +304,10 @@ const revokeLinks = statement(
    select nid from updated_asset`,
 )
 
-/** Finds a link that is valid if its signature is. `isRecorded`: whether its use in this hour is recorded. */
+/**
+ * Finds an active link. The caller must check the signature. `isRecorded`: true if the use of the link in the current hour is already
+ * recorded.
+ */
 const findUsableLink = statement(
   'asset_link_good',
   { parameters: { nid: text, link: uuid }, columns: { assetId: uuid, ownerId: uuid, isRecorded: boolean } },
@@ -327,8 +332,8 @@ const factColumns = {
 type LinkFacts = RowOf<typeof factColumns>
 
 /**
- * Finds the owner of an asset, the valid generation of links without rows, and the time of the database. `isOpen`: whether the account of the
- * owner is not locked.
+ * Finds the owner of an asset, the current generation of links of the older format, and the database time. `isOpen`: true if the account of
+ * the owner is not locked.
  */
 const findLinkFacts = statement(
   'asset_link_facts',

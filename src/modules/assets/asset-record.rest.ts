@@ -1,4 +1,4 @@
-/** The REST record of an asset, and the descriptions that routes which change an asset share. */
+/** The REST record of an asset, and the shared route descriptions for routes that change an asset. */
 import { z } from 'zod'
 import type { RestRequest } from '../../http/rest/define-route.ts'
 import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
@@ -52,7 +52,7 @@ export const AssetRecord = graphql(/* GraphQL */ `
 
 const creatorAddresses = z.object({ asset_wallet_address: same('User.address', z.string()) })
 
-/** Fields of features that Annal does not have. Older clients read them without a check. */
+/** Fields of features that Annal does not have. Old clients read them without checking whether they exist. */
 const absent = z.object({
   post_creation_workflow_id: always(''),
   mint_workflow_id: always(null),
@@ -131,7 +131,7 @@ function jsonIf(text: string | null, isExpected: (value: unknown) => boolean): s
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** Clients show the thumbnail wherever they show a picture, so the picture replaces it until it is made. */
+/** Returns the thumbnail URL. Clients always show it for pictures, so the picture itself is used until the thumbnail exists. */
 const thumbnailOf = ({ thumbnailUrl, assetFileUrl, assetFileMimeType }: AssetRecordFragment) =>
   thumbnailUrl ?? (mediaKindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
 
@@ -193,7 +193,7 @@ export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetR
   }
 }
 
-/** Returns the beginning of the `ETag`. */
+/** Returns the first part of the `ETag`: the ID of the newest commit. */
 export const versionOf = ({ headId }: AssetRecordFragment) => headId
 
 /** Returns the commit ID in `If-Match: "<commit>"`. Ignores the suffix after `+` of an `ETag`. */
@@ -207,7 +207,7 @@ const ifMatch = z.object({
     .describe('The `ETag` of the asset. If the asset has changed since, the response is 409 `conflict`.'),
 })
 
-/** Description of routes that change an asset. */
+/** Shared description of routes that change an asset. */
 export const assetChange = {
   params: nidParam,
   headers: ifMatch,
@@ -216,7 +216,7 @@ export const assetChange = {
   answer: assetRecord,
 } as const
 
-/** Description of routes that quote a change. */
+/** Shared description of routes that quote a change. */
 export const quotedChange = {
   params: nidParam,
   headers: ifMatch,

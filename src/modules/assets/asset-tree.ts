@@ -1,4 +1,7 @@
-/** The asset tree: the JSON document of an asset's metadata at one commit. Its bytes are public and hashed, so the order of keys matters. */
+/**
+ * The asset tree: a JSON document with the metadata of an asset at one commit. The document is public and hashed, so the order of its keys
+ * must not change.
+ */
 import { notFound } from '../../shared/errors.ts'
 import { customField, type Metadata, type MetadataField, type MetadataName, metadataFields } from './metadata.ts'
 
@@ -14,10 +17,10 @@ export interface TreeFacts extends Metadata {
 
 const fields = Object.entries(metadataFields) as [MetadataName, MetadataField][]
 
-/** Keys that identify the file. */
+/** Tree keys that identify the file. */
 export const identifyingKeys = ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated'] as const
 
-/** Returns the fields of the tree, by their names in the tree. */
+/** Returns the metadata fields of the tree, by their names in the tree. */
 const treeFieldsOf = (metadata: Metadata) =>
   Object.fromEntries(
     fields.flatMap(([name, { treeName, isAlwaysInTree, empty }]) =>
@@ -39,7 +42,7 @@ export function writeTree(facts: TreeFacts): string {
   const description = {
     assetCreator: facts.creatorName,
     creatorWallet: facts.creatorAddress,
-    // Reserves their position for custom fields.
+    // These keys have no value of their own. They fix the position of custom fields with the same names.
     license: undefined,
     usedBy: undefined,
     ...treeFieldsOf(facts),
@@ -47,7 +50,7 @@ export function writeTree(facts: TreeFacts): string {
   return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
 }
 
-/** Parses a tree. Throws NOT_FOUND for an empty text: the tree was erased. */
+/** Parses a tree. Throws NOT_FOUND for an empty text, because an empty text means that the tree was erased. */
 export function readTree(text: string): Record<string, unknown> {
   if (text === '') throw notFound('Asset tree')
   return JSON.parse(text) as Record<string, unknown>
@@ -56,8 +59,9 @@ export function readTree(text: string): Record<string, unknown> {
 const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWallet'])
 
 /**
- * Returns the metadata that a tree holds. Custom fields can replace the tree's own keys. Such a key is read as a custom field if `isCustom`
- * says so or its field cannot hold the value. Its field is missing then. Throws NOT_FOUND.
+ * Returns the metadata that is stored in a tree. A custom field can replace one of the tree's own keys. A key is read as a custom field if
+ * `isCustom` returns true for it, or if its value has the wrong type. The replaced metadata field is then missing from the result. Throws
+ * NOT_FOUND.
  */
 export function metadataIn(
   tree: string,
@@ -80,7 +84,7 @@ export function metadataIn(
 /** Changes of a commit: old and new value by field. */
 export type Changes = Record<string, [unknown, unknown]>
 
-/** Sets and replaces top-level keys. Removes keys with the value null. */
+/** Merges custom fields by top-level key. A value of null removes the key. */
 export function mergeCustom(old: Record<string, unknown>, given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries({ ...old, ...given }).filter(([, value]) => value !== null))
 }
@@ -94,7 +98,7 @@ const isEqual = (a: unknown, b: unknown): boolean => {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
 }
 
-/** Returns `{field: [old, new]}` of differing fields, by their REST names. Custom fields contain only the differing keys. */
+/** Returns the differing fields as `{field: [old, new]}`, by their REST names. Custom fields contain only the differing keys. */
 export function compare(before: Metadata, after: Metadata): Changes {
   const changes: Changes = {}
   for (const [name, { column }] of fields) {

@@ -22,11 +22,11 @@ const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAcces
   fileUrl(context, { assetId: id, cid, isOpen: publicAccess })
 const historyPages = pageOf(1000)
 
-/** `Asset`. Callers who may not see an asset do not get it, so none of its fields is private. */
+/** The type `Asset`. Callers only receive assets that they may see, so its fields need no permission checks. */
 export const AssetType = builder.prismaObject('Asset', {
   description: 'A registered file with its metadata.',
   interfaces: [Node],
-  // Read with every asset. Rare fields select their own columns.
+  // Columns that are loaded with every asset. Rarely used fields select their own columns.
   select: {
     id: true,
     nid: true,

@@ -7,7 +7,7 @@ import { queryFlag } from '../../http/rest/rest-handler.ts'
 import { givenText, nidParam, nothing, same, url } from '../../http/rest/values.ts'
 import { assetRecord, presentAsset, versionOf } from './asset-record.rest.ts'
 
-/** Returns an e-mail address of the query. Clients do not escape its `+`, which arrives as a space. */
+/** Returns an e-mail address from the query string. Clients do not escape `+`, so it arrives as a space. */
 const addressIn = (query: URLSearchParams, name: string) => query.get(name)?.trim().replaceAll(' ', '+') || undefined
 
 const read = defineRoute({
@@ -175,7 +175,7 @@ const download = defineRoute({
   answer: z
     .object({ url: url.describe('The download URL.') })
     .meta({ id: 'Download', description: 'The download URL of a file.' }),
-  // Files without a thumbnail return the file.
+  // Returns the URL of the file itself if there is no thumbnail.
   present: ({ asset }, { body }) => ({
     url: (body.text('field') === 'asset_file_thumbnail' && asset!.thumbnailUrl) || asset!.assetFileUrl,
   }),

@@ -14,7 +14,7 @@ import {
   registrationParameters,
 } from './metadata.ts'
 
-/** Returns whether a file is registered, and the time of the database. */
+/** Checks if a file is registered, and reads the database time. */
 export const findRegistered = statement(
   'asset_registered',
   { parameters: { nid: text }, columns: { is_registered: boolean, now: timestamp } },
@@ -31,19 +31,19 @@ export function commitParams(
   return { user, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
 }
 
-/** Source of the jobs that read new files. */
+/** Newly registered files for which jobs are enqueued. */
 interface NewFiles {
-  /** Name of the CTE that has the assets with their `id`. */
+  /** Name of the CTE that returns the assets with their `id`. */
   from: string
   /** SQL expressions. */
   mimeType: string
   owner: string
 }
 
-/** Matches files by their registered type. The job checks the content. */
+/** SQL condition on the registered type of a file. The job itself checks the content. */
 const matchesSql = (mimeType: string, pattern: keyof typeof typePatterns) => `${mimeType} ~* '${typePatterns[pattern]}'`
 
-/** Some files take long to process, so accounts take turns. */
+/** Job that processes a new file. Jobs are queued per account, because slow files of one account must not delay other accounts. */
 const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: NewFiles) => ({
   queue,
   from: `${from} where ${matchesSql(mimeType, queue === 'thumbnail' ? 'thumbnail' : 'signed')}`,
@@ -52,20 +52,20 @@ const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: New
   fairly: true as const,
 })
 
-/** CTE `enqueued_jobs` that enqueues thumbnail jobs for files that may be pictures. */
+/** SQL of the CTE `enqueued_jobs`. It enqueues a thumbnail job for each file whose type may be a picture. */
 export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs', fileJob('thumbnail', files))
 
-/** Parameters of a commit. `changes` is JSON text. */
+/** Statement parameters of a commit. `changes` is JSON text. */
 const commit = { user: uuid, message: text, changes: text, tree: text, treeCid: text, treeSha256: text }
 
 interface CommitParts {
-  /** Name of the CTE with a row per changed asset: `id`, `position`, and the columns of the CTE `charge`. */
+  /** Name of the CTE with one row per changed asset: `id`, `position`, and the columns of the CTE `charge`. */
   asset: string
   /** Returns the SQL expression of a parameter. */
   given: (name: string) => string
 }
 
-/** CTEs that insert the commits, relay rows and events of changed assets. */
+/** SQL of the CTEs that insert the commits, relay rows and events of changed assets. */
 const commitSql = ({ asset, given }: CommitParts) => `
   inserted_commit as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
@@ -88,8 +88,8 @@ const asParameter = (name: string) => `$${name}`
 const ofUpdate = givenSql('updated_asset')
 
 /**
- * Updates an asset: locks its row if its head is still the given one, charges the wallet, and changes the asset. If a condition fails, it
- * returns no row and has no effect.
+ * Updates an asset and charges the wallet. The statement locks the asset and compares its newest commit with the expected one. If a
+ * condition fails, it returns no row and has no effect.
  */
 export const updateAssetStatement = joinedStatement(
   'asset_update',
@@ -127,7 +127,7 @@ export const updateAssetStatement = joinedStatement(
 
 const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
 
-/** Registers an asset and charges the wallet. Violates the unique index on `nid` if the file is registered already. */
+/** Registers an asset and charges the wallet. Violates the unique index on `nid` if the file is already registered. */
 export const insertAsset = statement(
   'asset_insert',
   {

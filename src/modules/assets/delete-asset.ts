@@ -1,4 +1,4 @@
-/** Deletion of assets. `assets.erased_to` is the sequence up to which the commits of a deleted asset are erased. */
+/** Deletion of assets. Commits up to the sequence `assets.erased_to` of a deleted asset are already erased. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, statement, text, uuid } from '../../db/sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
@@ -9,17 +9,18 @@ import { assertMayOnAsset } from '../../shared/policy.ts'
 import { findAssetToUpdate } from './find-asset.ts'
 import { eraseMetadataSql } from './metadata.ts'
 
-/** SQL: true for pins of other kinds than trees. A list of kinds uses the index. */
+/** SQL condition: true for pins that are not trees. It lists the kinds, because only a list can use the index. */
 const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 'C2PA')`
 
-/** Commits of an asset that one statement erases. */
+/** Maximum number of commits that one statement erases per asset. */
 const COMMITS_AT_ONCE = 500
-/** Pins of an asset that one statement deletes: those of its commits, and of its file. */
+/** Maximum number of pins that one statement deletes per asset: the pins of its commits and of its files. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
 /**
- * CTEs that delete the assets with a condition. The CTE `deleted_assets` returns `id`, `nid` and `owner_id`. Commits that are not final on the
- * chain keep their trees: they are paid for, and the relay needs them. A sweep erases these later, and the rest of long histories.
+ * Returns the CTEs that delete the assets that match a condition. The CTE `deleted_assets` returns `id`, `nid` and `owner_id`. Commits that
+ * are not final on the chain keep their trees, because the relay still needs them. A batch job erases these trees later, together with the
+ * rest of long histories.
  */
 export const emptyAssetsSql = (condition: string) => `
    deleted_assets as (
@@ -75,7 +76,7 @@ export async function deleteAsset(
 const isErasedSql = `deleted_at is not null and erased_to < head_sequence`
 const byId = idPlaceSql('id')
 
-/** Finds deleted assets whose history is not completely erased. */
+/** Finds deleted assets whose history is not yet completely erased. */
 export const findUnerased = statement(
   'asset_unerased',
   sweepPage,
@@ -84,7 +85,7 @@ export const findUnerased = statement(
    order by id limit $limit`,
 )
 
-/** Erases a part of the history of each asset, up to the first commit that is not settled on the chain. */
+/** Erases part of the history of each asset, up to the first commit that is not final on the chain. */
 export const eraseHistories = statement(
   'asset_erase_histories',
   { parameters: { assets: arrayOf(uuid) }, columns: { item: text, has_more: boolean } },

@@ -1,4 +1,4 @@
-/** Index of the blocks of files. Clients of the file network read single blocks. A block is as private as its file. */
+/** Index of file blocks, for clients that read single blocks. A block has the same visibility as its file. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { isOutage } from '../../jobs/run-batch-job.ts'
@@ -7,13 +7,13 @@ import { isNid } from '../../shared/ids.ts'
 import type { OnError } from '../../shared/log.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
 
-/** Files per page, and deleted assets per statement. */
+/** Page size for files, and number of deleted assets per statement. */
 const PAGE = 100
 
-/** Prefix of CIDs of files with several blocks. */
+/** Prefix of the CIDs of files that consist of several blocks. */
 const DAG_PB_PREFIX = 'bafybei'
 
-/** SQL: true if the blocks of a pin are not indexed. A tree has one block. */
+/** SQL condition: true if the blocks of a pin are not indexed. Trees are excluded, because a tree has only one block. */
 const isUnindexedSql = `p.cid like '${DAG_PB_PREFIX}%' and p.kind <> 'TREE'
      and not exists (select from asset_blocks b where b.cid = p.cid and b.asset_id = p.asset_id)`
 
@@ -31,7 +31,7 @@ const nextUnindexed = statement(
   `select distinct p.cid from pins p where p.cid > $after and ${isUnindexedSql} order by p.cid limit $limit`,
 )
 
-/** Inserts blocks of assets, except of deleted ones. */
+/** Inserts the blocks of assets. Skips deleted assets. */
 const insertBlocks = statement(
   'blocks_insert',
   { parameters: { cids: arrayOf(text), assets: arrayOf(uuid) } },
@@ -42,8 +42,8 @@ const insertBlocks = statement(
 )
 
 /**
- * Finds a block of an asset that a reader may see. Public assets come first, because their responses can be cached. The root block of a signed
- * copy is left out: `findFile` finds it by its own rules.
+ * Finds a block of an asset that the reader may see. Public assets come first, because their responses can be cached. The root block of a
+ * signed copy is excluded, because `findFile` checks its special permissions.
  */
 const findReadableBlock = statement(
   'block_find',
@@ -64,7 +64,7 @@ const deleteBlocks = statement(
    delete from asset_blocks b using gone where b.asset_id = gone.id returning b.asset_id as asset`,
 )
 
-/** Adds the blocks of a file to the index, unless they are known. Throws NOT_FOUND if the file is incomplete, UNAVAILABLE. */
+/** Adds the blocks of a file to the index, unless they are already indexed. Throws UNAVAILABLE, and NOT_FOUND if the file is incomplete. */
 export async function indexBlocks(
   { contentStore, database }: Use<'contentStore' | 'database'>,
   cid: string,
@@ -74,11 +74,11 @@ export async function indexBlocks(
   if (assets.length === 0) return
   const cids: string[] = []
   for await (const below of contentStore.blocksBelow(cid)) cids.push(below)
-  // One statement inserts all blocks with the CID of the file, which marks the file as indexed.
+  // The CID of the file itself marks the file as indexed, so one statement must insert it together with all blocks.
   await database.query(insertBlocks, { cids: [...cids, cid], assets: assets.map(({ asset }) => asset) })
 }
 
-/** Returns whether the asset of a block is public. Returns null if the caller may not read the block. */
+/** Returns if the asset of a block is public. Returns null if the caller may not read the block. */
 export async function findBlock(
   { actor, database }: Use<'actor' | 'database'>,
   cid: string,
@@ -88,7 +88,7 @@ export async function findBlock(
   return block ?? null
 }
 
-/** Indexes the blocks of all files, and deletes those of deleted assets. Throws UNAVAILABLE. */
+/** Indexes the blocks of all files, and deletes the blocks of deleted assets. Throws UNAVAILABLE. */
 export async function updateBlockIndex(
   context: Use<'contentStore' | 'database'>,
   onError: OnError,

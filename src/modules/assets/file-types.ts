@@ -1,22 +1,22 @@
-/** The file types that Annal knows. The table decides the registered type, the display, the thumbnail and the signed copy of a file. */
+/** Table of known file types. It defines the registered type, display, thumbnail and signed copy of a file. */
 
-/** How a file is shown. Pages show pictures and players. The gateway serves everything inline except downloads. */
+/** How a file is displayed. Asset pages show pictures and players. The file gateway serves all files inline, except downloads. */
 export type Display = 'picture' | 'player' | 'inline' | 'download'
 
 interface FileType {
-  /** Name for people. */
+  /** Display name. */
   name: string
   /** Registered media type. */
   type: string
   /** Other names of the media type, in lower case. */
   aliases?: readonly string[]
-  /** Matches the first bytes, read as Latin-1. */
+  /** Matches the first bytes of the file, decoded as Latin-1. */
   signature?: RegExp
   /** Matches brands of the `ftyp` box (ISO base media file format). */
   brands?: RegExp
-  /** The brands only name the container. Any other brand of the file says more. */
+  /** True if the brands identify only the container format. Any other brand in the file is more specific. */
   isContainer?: true
-  /** Matches more specific types. The file name may choose one. */
+  /** Matches media types that are more specific than this one. The file name can select such a type. */
   refinedBy?: RegExp
   display: Display
   /** The libvips loader that reads the file for its thumbnail. */
@@ -42,7 +42,7 @@ const tiff: FileType = {
   thumbnail: 'Tiff',
 }
 
-/** The first row that matches a file decides. */
+/** Known file types. The first row that matches a file is used. */
 const FILE_TYPES: readonly FileType[] = [
   {
     name: 'JPEG',
@@ -100,7 +100,7 @@ const FILE_TYPES: readonly FileType[] = [
     thumbnail: 'Heif',
     signed: 'image/avif',
   },
-  // The decoder of thumbnails cannot read HEVC.
+  // The thumbnail decoder does not support HEVC.
   {
     name: 'HEIC',
     type: 'image/heic',
@@ -128,7 +128,7 @@ const FILE_TYPES: readonly FileType[] = [
     signed: 'image/heif',
   },
   { name: 'CR3', type: 'image/x-canon-cr3', brands: /^crx $/, display: 'download' },
-  // Films also list the brand M4A.
+  // Video files also list the brand M4A, so this row must come before it.
   { ...mp4, brands: /^M4V/ },
   {
     name: 'M4A',
@@ -139,7 +139,7 @@ const FILE_TYPES: readonly FileType[] = [
     signed: 'audio/mp4',
   },
   { ...mp4, brands: /^(?:iso[m\d]|mp[47]\d|avc1|dash|cmf[c\d]|ms[di]x|MSNV|XAVC|F4[VP] )$/, isContainer: true },
-  // MP4 files of cameras also list the brands of the next three rows.
+  // MP4 files from cameras also list the brands of the next three rows.
   {
     name: '3GP',
     type: 'video/3gpp',
@@ -164,7 +164,7 @@ const FILE_TYPES: readonly FileType[] = [
     display: 'player',
     signed: 'video/quicktime',
   },
-  // Any other brand.
+  // Matches all other brands.
   { ...mp4, brands: /^/, isContainer: true },
   {
     name: 'AVI',
@@ -251,7 +251,7 @@ const FILE_TYPES: readonly FileType[] = [
     signature: /^\0{3}\fjP {2}\r\n\x87\n/,
     display: 'download',
   },
-  // Browsers run scripts in SVG.
+  // SVG files can contain scripts that browsers run.
   { name: 'SVG', type: 'image/svg+xml', aliases: ['image/svg', 'image/svg-xml'], display: 'download' },
   {
     name: 'PDF',
@@ -284,22 +284,22 @@ const FILE_TYPES: readonly FileType[] = [
   { name: 'Text', type: 'text/plain', display: 'inline' },
 ]
 
-/** Bytes that `detectType` needs at most. An `ftyp` box with all its brands fits. */
+/** Number of bytes that `detectType` needs at most. An `ftyp` box with all its brands fits into them. */
 export const HEAD_BYTES = 4_096
 
-/** Bytes of a brand. */
+/** Length of a brand, in bytes. */
 const BRAND_BYTES = 4
 
-/** Returns the brands of the `ftyp` box, the major one first, or undefined if the file does not start with one. */
+/** Returns the brands of the `ftyp` box, starting with the major brand. Returns undefined if the file does not start with such a box. */
 function brandsOf(head: Buffer): string[] | undefined {
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const size = head.readUInt32BE(0)
-  // A size of 1 means that 64 bits follow, and 0 that the box ends with the file.
+  // A size of 1 means that a 64-bit size follows. A size of 0 means that the box extends to the end of the file.
   const start = size === 1 ? 16 : 8
   const declared = size === 1 ? Number(head.readBigUInt64BE(8)) : size || head.length
   const end = Math.min(declared, head.length)
   const brands = [head.toString('latin1', start, start + BRAND_BYTES)]
-  // The minor version follows the major brand.
+  // Skips the minor version, which follows the major brand.
   for (let at = start + 2 * BRAND_BYTES; at + BRAND_BYTES <= end; at += BRAND_BYTES) {
     brands.push(head.toString('latin1', at, at + BRAND_BYTES))
   }
@@ -313,7 +313,7 @@ function typeOfBrands(brands: readonly string[]): FileType | undefined {
   return major?.isContainer ? matching(brands) : major
 }
 
-/** Returns the row of a file by its first `HEAD_BYTES` bytes, or undefined if no row matches. */
+/** Returns the table row that matches the first `HEAD_BYTES` bytes of a file, or undefined. */
 function rowOf(bytes: Uint8Array): FileType | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const brands = brandsOf(head)
@@ -330,7 +330,7 @@ for (const row of FILE_TYPES) {
 /** Returns a media type in lower case and without its parameters. */
 const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
 
-/** Returns the row of a media type or of one of its aliases. */
+/** Returns the table row of a media type or alias. */
 const rowOfType = (mediaType: string) => rowsByName.get(bareType(mediaType))
 
 /** Returns the type of a file by its first `HEAD_BYTES` bytes, or undefined if they match no type. */
@@ -342,12 +342,15 @@ export function aliasedType(mediaType: string): string | undefined {
   return row && row.type !== bareType(mediaType) ? row.type : undefined
 }
 
-/** Returns whether `named` is a more specific type than the detected one. A type with a signature is never more specific: it would have been detected. */
+/**
+ * Returns true if `named` is a more specific type than the detected one. A type with a signature never is, because the content would have
+ * matched that signature.
+ */
 export function isRefinement(named: string, head: Uint8Array): boolean {
   return rowOf(head)?.refinedBy?.test(named) === true && rowOfType(named)?.signature === undefined
 }
 
-/** Top-level type of a media type. `file` stands for all others. */
+/** Top-level type of a media type. `file` means any other type. */
 export type MediaKind = 'image' | 'video' | 'audio' | 'file'
 
 const KINDS = ['image', 'video', 'audio'] as const
@@ -356,41 +359,44 @@ const KINDS = ['image', 'video', 'audio'] as const
 export const mediaKindOf = (mediaType: string): MediaKind =>
   KINDS.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'
 
-/** Sound and films of types that the table does not have. Browsers run scripts in types that end in `+xml`. */
+/** Audio and video types that are not in the table. Types that end in `+xml` are excluded, because browsers run scripts in them. */
 const PLAYABLE = /^(?:audio|video)\/[\w.-]+$/
 
-/** Returns how a file of a registered type is shown. */
+/** Returns how a file of a registered type is displayed. */
 export const displayOf = (mediaType: string): Display =>
   rowOfType(mediaType)?.display ?? (PLAYABLE.test(bareType(mediaType)) ? 'player' : 'download')
 
-/** Returns whether a thumbnail is made of a file that starts with these bytes. */
+/** Returns true if Annal makes a thumbnail of a file with these first bytes. */
 export const hasThumbnail = (head: Uint8Array): boolean => rowOf(head)?.thumbnail !== undefined
 
-/** The libvips loaders that read files for thumbnails. */
+/** The libvips loaders that thumbnails may use. */
 export const thumbnailLoaders: ReadonlySet<string> = new Set(FILE_TYPES.flatMap(({ thumbnail }) => thumbnail ?? []))
 
-/** Returns the type of a file and its format for the C2PA library, or undefined if the file can have no signed copy. */
+/** Returns the media type of a file and its format for the C2PA library. Returns undefined if the file cannot have a signed copy. */
 export function signedTypeOf(head: Uint8Array): { type: string; format: string } | undefined {
   const row = rowOf(head)
   return row?.signed === undefined ? undefined : { type: row.type, format: row.signed }
 }
 
-/** Joins the names of the rows that have a value in the column. */
+/** Joins the names of the table rows that have a value in the column. */
 const namesWith = (column: 'thumbnail' | 'signed', conjunction: string) =>
   [...new Set(FILE_TYPES.filter((row) => row[column]).map(({ name }) => name))]
     .join(', ')
     .replace(/, ([^,]+)$/, ` ${conjunction} $1`)
 
-/** The names of the types that can have a signed copy. */
+/** Names of the file types that can have a signed copy, as a phrase. */
 export const signedTypeNames = namesWith('signed', 'and')
 
-/** The names of the types that can have a thumbnail. */
+/** Names of the file types that can have a thumbnail, as a phrase. */
 export const thumbnailTypeNames = namesWith('thumbnail', 'or')
 
-/** Registered types whose files may match a row with a thumbnail, and those whose files may match a row with a signed copy. For PostgreSQL. */
+/** PostgreSQL patterns for registered types whose files may support a thumbnail or a signed copy. */
 export const typePatterns = { thumbnail: patternOf('thumbnail'), signed: patternOf('signed') } as const
 
-/** Files with an informative but unknown type are included. SVG is text. */
+/**
+ * Returns a pattern for registered types. Unknown subtypes are included, because the content may still match. SVG is excluded, because it
+ * is text.
+ */
 function patternOf(column: 'thumbnail' | 'signed'): string {
   const kinds = new Set(FILE_TYPES.filter((row) => row[column]).map(({ type }) => mediaKindOf(type)))
   return `^(?:(?:${[...kinds].join('|')})/(?!svg)|application/(?:octet-stream|mp4))`

@@ -1,4 +1,3 @@
-/** Reads of one asset. */
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import { notFound } from '../../shared/errors.ts'
@@ -9,7 +8,7 @@ import { metadataSelection } from './metadata.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** The Prisma selection of a GraphQL document. */
+/** The Prisma selection for the requested GraphQL fields. */
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
 
 /** Returns the asset, or null if it does not exist or the caller may not see it. */
@@ -31,8 +30,8 @@ export async function getAsset(context: Reader, id: string, query?: AssetQuery):
 }
 
 /**
- * Returns the caller's own asset after a write. Throws NOT_FOUND, and IDEMPOTENCY_KEY_REUSED for a retry after the asset was deleted. The
- * same file may be registered by another user by then.
+ * Returns the caller's own asset after a write. Throws NOT_FOUND. Throws IDEMPOTENCY_KEY_REUSED for a retry after the asset was deleted,
+ * because another user may have registered the same file since.
  */
 export async function getOwnAsset(
   { actor, database, idempotency }: Reader & Use<'idempotency'>,
@@ -58,10 +57,10 @@ const updateSelection = {
   creator: { select: { username: true, wallet: { select: { address: true } } } },
 } as const satisfies Prisma.AssetSelect
 
-/** An asset with everything that an update checks and writes into the tree. */
+/** An asset with all values that an update checks and writes into the tree. */
 export type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
 
-/** Returns the asset with everything that a write needs, and with the selection of `query`. The caller checks permissions. */
+/** Returns an asset with all values that a write needs, and with the selection of `query`. The caller must check permissions. */
 export async function findAssetToUpdate(
   { database }: Use<'database'>,
   id: string,
@@ -76,7 +75,7 @@ export async function findAssetToUpdate(
 type Selection = Record<string, unknown>
 const nested = (selected: unknown) => (selected as { select?: Selection } | undefined)?.select
 
-/** Merges two selections. The arguments of `second` win. */
+/** Merges two Prisma selections. Arguments in `second` take precedence. */
 function mergeSelections(first: Selection, second: Selection): Selection {
   const merged: Selection = { ...first, ...second }
   for (const [name, selected] of Object.entries(second)) {
@@ -94,10 +93,10 @@ const unaffected: Record<string, (selected: unknown) => boolean> = {
   relay: () => true,
   commits: (selected) => (selected as { where?: { sequence?: unknown } }).where?.sequence === 1,
 }
-/** Balances, which a charge changes. */
+/** Wallet columns that a charge changes. */
 const affected = new Set(['num', 'points'])
 
-/** Returns true if the row read before an update, with its updated columns replaced, equals a row read after it. */
+/** Returns true if an update cannot change the selected values, apart from the updated columns of the asset itself. */
 export const isUnaffectedByUpdate = (selection: Selection): boolean =>
   Object.entries(selection).every(([name, selected]) => {
     if (selected === true) return !affected.has(name)

@@ -5,7 +5,7 @@ import type { ContentStore } from '../../files/file-types.ts'
 import { isNid } from '../../shared/ids.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
 
-/** Name, type and visibility of a file that is sent. */
+/** Name, type and visibility of a file to send. */
 export interface FoundFile {
   fileName: string
   mimeType: string
@@ -16,8 +16,8 @@ const columns = { kind: text, fileName: text, mimeType: text, publicAccess: bool
 const pinsSql = `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
    from pins p join assets a on a.id = p.asset_id`
 /**
- * The same bytes can be pinned by several assets. Thumbnails and trees come first: Annal made them, whatever name another asset gives the
- * bytes. Public pins come next, because their responses can be cached.
+ * Order of pins if several assets pin the same bytes. Thumbnails and trees come first, because Annal made them. Public pins come next,
+ * because their responses can be cached.
  */
 const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`
 
@@ -29,7 +29,7 @@ const findPin = statement(
 )
 
 /**
- * Finds a pin of the asset that a link was made for, unless the account of its owner is locked. Only the owner gets a link to a file with
+ * Finds a pin of the asset that a link was made for, unless the account of its owner is locked. Only the owner gets links to files with
  * Content Credentials, so `allow_c2pa_download` does not apply here.
  */
 const findLinkedPin = statement(
@@ -39,7 +39,7 @@ const findLinkedPin = statement(
    where p.cid = $cid and a.id = $linkedAsset and a.deleted_at is null and u.locked_at is null ${firstSql}`,
 )
 
-/** Finds a signed copy. If the account of the owner forbids signed copies for others, only the owner gets it. */
+/** Finds a signed copy. If the owner's account does not allow signed copies for others, only the owner gets it. */
 const findSignedPin = statement(
   'asset_pin_copy',
   { parameters: { cid: text, reader: orNull(uuid) }, columns },
@@ -49,8 +49,8 @@ const findSignedPin = statement(
 )
 
 /**
- * Finds a file that the caller may read, or null. `linkedAsset`: the UUID of the asset that a link was made for. Thumbnails and trees are named
- * after their CID: the name of the file may be private.
+ * Finds a file that the caller may read, or null. `linkedAsset`: UUID of the asset that a link was made for. Thumbnails and trees are named
+ * after their CID, because the file name may be private.
  */
 export async function findFile(
   context: Use<'actor' | 'database'>,

@@ -20,7 +20,7 @@ import type { AssetQuery } from './find-asset.ts'
 
 type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
 
-/** A page of a list. `listOrder`: the time that sorts it. */
+/** A page of a list. `listOrder`: the timestamp to sort by. */
 interface Page extends AssetQuery {
   listOrder?: ListOrder | undefined
 }
@@ -35,7 +35,7 @@ const matching = (search: Search) =>
   ])
 
 /**
- * Lists the caller's own assets, or public assets for an anonymous caller. With an owner in the filter, lists the assets of that owner that
+ * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that owner's assets that
  * the caller may see. Newest first. Throws VALIDATION_FAILED.
  */
 export async function listAssets(context: Needs, filter: AssetFilter, { listOrder, ...query }: Page): Promise<Asset[]> {
@@ -45,7 +45,7 @@ export async function listAssets(context: Needs, filter: AssetFilter, { listOrde
   return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'desc'), where })
 }
 
-/** Counts the assets of `listAssets`. For anonymous callers it counts no further than a page after `offset` needs. */
+/** Counts the assets of `listAssets`. For anonymous callers it stops counting shortly after the page at `offset`. */
 export async function countAssets(
   context: Needs,
   filter: AssetFilter,
@@ -70,7 +70,7 @@ export async function lookUpFile(
   return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
 }
 
-/** Counts the registrations of `lookUpFile`, no further than a page after `offset` needs. */
+/** Counts the registrations of `lookUpFile`. It stops counting shortly after the page at `offset`. */
 export const countRegistrations = async (
   { actor, database }: Needs,
   file: FileInput,
@@ -86,7 +86,7 @@ function registrationsOf(actor: Actor, input: FileInput, search: Search): Prisma
 
 const callerId = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
 
-/** Returns whether a list contains only assets of the caller. */
+/** Returns true if a list contains only the caller's assets. */
 const isOwnList = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
   actor.kind === 'system' || (ownerId !== undefined && ownerId === callerId(actor))
 
@@ -99,12 +99,12 @@ async function listCondition(
   const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, input)
   const ownerId = owner === undefined ? callerId(actor) : await findOwnerId(context, owner)
   const where: Prisma.AssetWhereInput = {
-    // The index on owners serves this condition.
+    // The index on owners supports this condition.
     ...(isOwnList(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
     ...(ownerId !== undefined && { ownerId }),
     ...(proofHash !== undefined && { sha256: proofHash }),
     ...(tag !== undefined && { tag }),
-    // Assets cannot be transferred, so every owner is the original one.
+    // Assets cannot be transferred, so the current owner is always the original owner.
     ...(isOriginalOwner === false && { id: { in: [] } }),
   }
   const found = matching(search)
@@ -121,7 +121,7 @@ const findOwner = statement(
    order by email_held desc limit 1`,
 )
 
-/** Finds a user by e-mail address. Only callers themselves are found by an unverified address. */
+/** Finds a user by e-mail address. An unverified address only finds the caller's own account. */
 async function findOwnerId({ actor, config, database }: Needs, email: string): Promise<string | { in: string[] }> {
   const mustBeVerified = config.emailVerification !== 'off'
   const [owner] = await database.query(findOwner, { email, mustBeVerified, caller: callerId(actor) ?? null })
@@ -129,8 +129,8 @@ async function findOwnerId({ actor, config, database }: Needs, email: string): P
 }
 
 /**
- * Finds the first asset behind the last position that other users may read. No index serves a search or the order by update, so lists of
- * other users' assets consider only newer assets.
+ * Finds the first asset after the maximum offset for lists of other users' assets. Searches and the order by update time have no index, so
+ * these lists only include newer assets.
  */
 const findLastReadable = ({ database }: Needs, where: Prisma.AssetWhereInput) =>
   database.read.asset.findFirst({ select: { id: true }, where, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET })

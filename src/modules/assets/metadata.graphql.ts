@@ -28,7 +28,7 @@ const bytesOf = (field: MetadataField) => sized[field.kind](field)?.extensions.s
 export const CHANGES_BYTES =
   2 * (customField.size + Object.values<MetadataField>(metadataFields).reduce((sum, field) => sum + bytesOf(field), 0))
 
-/** Maximum size of the parts of a tree that identify the file and its creator, in bytes. */
+/** Maximum size of the tree fields that identify the file and its creator, in bytes. */
 const IDENTITY_BYTES = 4_000
 
 /** Maximum size of an asset tree, in bytes. */

@@ -1,6 +1,6 @@
 /**
- * The metadata fields of assets. Inputs, reads, comparisons, writes, exports and deletions of both APIs are derived from these tables. To add a field, see
- * `docs/adding-a-field.md`.
+ * Definitions of the metadata fields of assets. Inputs, reads, comparisons, writes, exports and deletions of both APIs are derived from
+ * these tables. `docs/adding-a-field.md` explains how to add a field.
  */
 import { z } from 'zod'
 import { boolean, jsonb, orNull, type SqlType, text } from '../../db/sql.ts'
@@ -11,7 +11,7 @@ interface Names<Column extends string = string> {
   column: Column
   /** Name in the asset tree. Null if it is not in the tree. */
   treeName: string | null
-  /** True if the tree contains it even if it is empty. */
+  /** True if the tree contains the field even if it is empty. */
   isAlwaysInTree?: boolean
   /** Description in both APIs. */
   description: string
@@ -25,9 +25,9 @@ interface FieldOf<Value, Column extends string = string> extends Names<Column> {
   input: z.ZodType<NonNullable<Value>>
   /** Validates the value in an update. */
   updateInput: z.ZodType<NonNullable<Value>>
-  /** Value of a field that was never set, and after the deletion of the asset. */
+  /** Value of a field that was never set or was erased by deletion. */
   empty: Value
-  /** Maximum size: bytes of JSON, characters of text. */
+  /** Maximum size: in bytes for JSON, in characters for text. */
   size: number
   /** Maximum size in an update. */
   updateSize: number
@@ -54,7 +54,7 @@ const textField = <const Column extends string>(
   }
 }
 
-/** Properties of a field with the same rules in registrations and updates. */
+/** Properties of a field that has the same rules in registrations and updates. */
 const sameInput = <Value>(input: z.ZodType<Value>, size: number) => ({
   input,
   updateInput: input,
@@ -102,7 +102,7 @@ export const metadataFields = {
   signature: rawJson(32, { column: 'signature', treeName: null, description: 'Signatures of the signed metadata' }),
 }
 
-/** Fields of registrations that never change. */
+/** Fields that are set at registration and never change. */
 export const registrationFields = {
   meta: rawJson(64, { column: 'meta', treeName: null, description: 'Data that the device recorded with the file' }),
 }
@@ -130,7 +130,7 @@ export type Metadata = Plain & { custom: Record<string, unknown> }
 const entries: [string, MetadataField][] = Object.entries(metadataFields)
 const allEntries = [...entries, ...Object.entries<MetadataField>(registrationFields)]
 
-/** Maps fields to values, by name. The caller gives the result type, which the compiler cannot infer. */
+/** Maps metadata fields to values, by field name. The compiler cannot infer the result type, so the caller must specify it. */
 export const mapFields = <Result>(
   fields: Readonly<Record<string, MetadataField>>,
   toValue: (field: MetadataField, name: string) => unknown,
@@ -185,25 +185,25 @@ export const metadataParams = (metadata: Metadata) => ({
 
 const emptySql = ({ empty }: MetadataField) => (typeof empty === 'string' ? `''` : String(empty))
 
-/** Assignments of an update. `valueSql` returns the SQL expression of a parameter. */
+/** SQL assignments of an update. `valueSql` returns the SQL expression of a parameter. */
 export const assignMetadataSql = (valueSql: (name: string) => string) =>
   [
     ...entries.map(([name, { column }]) => `${column} = ${valueSql(name)}`),
     `custom = ${valueSql('custom')}::jsonb`,
   ].join(', ')
 
-/** Columns of an insertion with `registrationParameters`. */
+/** SQL columns of an insert with `registrationParameters`. */
 export const metadataColumnsSql = [...allEntries.map(([, { column }]) => column), 'custom'].join(', ')
-/** Values of `metadataColumnsSql`. */
+/** SQL values for the columns in `metadataColumnsSql`. */
 export const metadataValuesSql = [...allEntries.map(([name]) => `$${name}`), '$custom::jsonb'].join(', ')
 
-/** Assignments of a deletion: all fields become empty. */
+/** SQL assignments that erase all metadata when an asset is deleted. */
 export const eraseMetadataSql = [
   ...allEntries.map(([, field]) => `${field.column} = ${emptySql(field)}`),
   `custom = '{}'`,
 ].join(', ')
 
-/** Columns of an export. */
+/** Columns and SQL for the data export. */
 export const metadataExport = {
   columns: { ...types, ...registrationTypes, custom: jsonb() },
   sql: [...allEntries.map(([name, { column }]) => `${column} as "${name}"`), 'custom'].join(', '),

@@ -13,7 +13,7 @@ const pinColumns = {
 }
 type PinRow = RowOf<typeof pinColumns>
 
-/** Lists pins by CID and asset. */
+/** Reads a page of pins, ordered by CID and asset. */
 const nextPins = statement(
   'kept_pins',
   { parameters: { cid: text, asset: uuid, limit: int }, columns: pinColumns },
@@ -27,14 +27,14 @@ const findTree = statement(
   `select tree from commits where tree_cid = $cid and asset_id = $asset and tree <> '' limit 1`,
 )
 
-/** Requests a new thumbnail. */
+/** Marks an asset so that a new thumbnail is requested. */
 const requestThumbnail = statement(
   'kept_thumbnail',
   { parameters: { asset: uuid } },
   'update assets set thumbnail_asked = false where id = $asset and deleted_at is null',
 )
 
-/** Unpins a signed copy. The next request for it makes a new one. */
+/** Unpins a signed copy. The next request creates it again. */
 const unpinSigned = statement(
   'kept_c2pa',
   { parameters: { asset: uuid, cid: text } },
@@ -46,13 +46,13 @@ const PAGE = 500
 
 type Stores = Use<'contentStore' | 'database'>
 
-/** Repairs of the content store. */
+/** Result of repairing the content store. */
 export interface Repairs {
   /** Number of restored trees. */
   trees: number
   /** Number of requested thumbnails. */
   thumbnails: number
-  /** Number of unpinned signed copies. The next request makes a new one. */
+  /** Number of unpinned signed copies. The next request for one creates it again. */
   signed: number
   /** Files that cannot be restored from the database. */
   missing: object[]
@@ -109,7 +109,7 @@ export async function repairFiles({ database, contentStore }: Stores): Promise<R
   return repairs
 }
 
-/** Finds the nids of the oldest and newest 100 files. A content store that has none of them belongs to another installation. */
+/** Finds the nids of the oldest and the newest 50 files. If a content store has none of them, it belongs to another installation. */
 export const findSampleFiles = statement(
   'asset_sample_files',
   { parameters: {}, columns: { nid: text } },
@@ -119,8 +119,8 @@ export const findSampleFiles = statement(
 )
 
 /**
- * Stores a file and pins it. Returns the result of `pin`. A garbage collection that started before the pin does not know it, and removes blocks
- * that are older than the grace period. If both steps take half of that period, the file is stored again, which renews its blocks.
+ * Stores a file, pins it, and returns the result of `pin`. A garbage collection that started before the pin removes blocks older than its
+ * grace period. If storing and pinning take half of that period, the file is stored again to renew its blocks.
  */
 export async function storeAndPin<Stored, Result>(
   { config, log }: Use<'config' | 'log'>,
@@ -131,7 +131,7 @@ export async function storeAndPin<Stored, Result>(
   const result = await pin(await store())
   const seconds = Math.abs(Date.now() - start) / 1_000
   if (seconds >= config.files.garbageGraceSeconds / 2) {
-    // The file is pinned, so the request has succeeded.
+    // The request has succeeded, because the file is pinned. So an error is only logged.
     await store().catch((error: unknown) =>
       log.error(
         { err: error, seconds },

@@ -1,4 +1,3 @@
-/** Registration of a file, with the first commit of its asset. */
 import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
 import type { StoredFile } from '../../files/file-types.ts'
@@ -21,7 +20,10 @@ import type { IncomingFile } from './uploads.ts'
 type Needs = IdempotentContext &
   Use<'chain' | 'config' | 'contentStore' | 'gasFee' | 'log' | 'notifications' | 'rateLimiter' | 'uploads'>
 
-/** Checks limits before the body of a quote is read. `declaredBytes`: its content length. Throws NOT_AUTHENTICATED, THROTTLED. */
+/**
+ * Checks the limits before the body of a quote is read. `declaredBytes`: the content length of the request. Throws NOT_AUTHENTICATED,
+ * THROTTLED.
+ */
 export async function admitRegistrationQuote(
   { actor, rateLimiter, uploads }: Pick<Needs, 'actor' | 'rateLimiter' | 'uploads'>,
   declaredBytes: number,
@@ -40,7 +42,7 @@ export async function admitRegistration(context: Needs, declaredBytes: number): 
 }
 
 /**
- * Registers a file, writes its first commit, and charges for it. Returns the nid. Throws VALIDATION_FAILED, PAYLOAD_TOO_LARGE,
+ * Registers a file, writes its first commit, and charges the caller. Returns the nid. Throws VALIDATION_FAILED, PAYLOAD_TOO_LARGE,
  * DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
  */
 export async function registerAsset(
@@ -71,8 +73,8 @@ export async function registerAsset(
 }
 
 /**
- * Quotes `registerAsset`. It stores nothing. Without a file it checks only the other fields. The quote lists all errors, except that it throws
- * NOT_AUTHENTICATED.
+ * Quotes `registerAsset` without storing anything. Without a file it checks only the other fields. Errors are part of the quote. Throws
+ * only NOT_AUTHENTICATED.
  */
 export async function quoteRegistration(
   context: Use<'actor' | 'config' | 'contentStore' | 'database' | 'gasFee'>,
@@ -85,7 +87,8 @@ export async function quoteRegistration(
     if (!assetFile) return
     const { cid, size } = await contentStore.identifyFile((await assetFile).createReadStream())
     assertNotEmpty(size)
-    // A quote is free. It must not reveal another user's private asset to a caller who has the file.
+    // The check for duplicates only includes visible assets. Otherwise a free quote would reveal another user's private asset to anyone who
+    // has the file.
     if (await database.read.asset.count({ where: { nid: cid, ...visibleAssets(actor) } })) throw duplicate(cid)
   })
   const funds = await readFunds(context, actor.id)
@@ -98,11 +101,11 @@ export async function quoteRegistration(
 }
 
 /**
- * Rejects a registration that the wallet cannot pay before the file is received. Returns true for a known idempotency key: a retry costs
- * nothing. Throws PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ * Rejects a registration that the wallet cannot pay, before the file is received. Returns true for a known idempotency key, because a retry
+ * costs nothing. Throws PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
  */
 async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string): Promise<boolean> {
-  // The wallet was read before the key: every charge since then has stored its key.
+  // The balance was read before this check. Any charge that it includes has already stored its idempotency key.
   if (await isKnownKey(context, actor)) return true
   const [error] = validateCharge('commit', readCommitCost(context), { funds: actor.user.wallet, maxCost })
   if (error) throw error
@@ -110,8 +113,8 @@ async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string):
 }
 
 /**
- * Returns whether an imported file may be needed although the registration failed. After UNAVAILABLE, the registration may have succeeded.
- * After DUPLICATE_ASSET, the import may have replaced lost blocks of the registered file.
+ * Returns true if stored blocks may still be needed after a failed registration. After UNAVAILABLE, the registration may have succeeded.
+ * After DUPLICATE_ASSET, the upload may have restored lost blocks of the registered file.
  */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 

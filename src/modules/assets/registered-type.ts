@@ -1,4 +1,4 @@
-/** Chooses the media type with which a file is registered. */
+/** Selection of the media type that is registered for a file. */
 import mime from 'mime'
 import { aliasedType, detectType, HEAD_BYTES, isRefinement } from './file-types.ts'
 import type { IncomingFile } from './uploads.ts'
@@ -6,7 +6,7 @@ import type { IncomingFile } from './uploads.ts'
 const OCTETS = 'application/octet-stream'
 const TEXT = 'text/plain'
 
-/** Types that programs send for files whose type they do not know. */
+/** Placeholder types that clients send if they do not know the type of a file. */
 const UNINFORMATIVE = new Set([
   OCTETS,
   ...['application/x-octet-stream', 'application/octetstream', 'application/binary', 'application/x-binary'],
@@ -15,10 +15,10 @@ const UNINFORMATIVE = new Set([
   ...['binary/octet-stream', 'content/unknown', 'unknown/unknown', 'unknown/application', 'multipart/form-data'],
 ])
 
-/** Returns whether a text is a media type. It becomes a header when the file is read. */
+/** Returns true if a text is a valid media type. It is sent as a response header when the file is read. */
 export const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
 
-/** Returns whether a declared type says nothing about the file: it is empty, a wildcard such as `image/*`, or a placeholder. */
+/** Returns true if a declared type does not describe the file: it is empty, a wildcard such as `image/*`, or a placeholder. */
 export const isUninformative = (text: string): boolean =>
   text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(text.split(';', 1)[0]!.trim().toLowerCase())
 
@@ -36,10 +36,10 @@ async function headOf(file: IncomingFile): Promise<Uint8Array> {
   return Buffer.concat(parts)
 }
 
-/** Returns whether the bytes contain control characters that text does not have. */
+/** Returns true if the bytes contain control characters that do not occur in text files. */
 const isBinary = (head: Uint8Array) => head.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte))
 
-/** Matches types of files that are no text. */
+/** Matches media types of files that are not text. */
 const NOT_TEXT = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip)$)/
 
 const typeOfName = (fileName: string): string | undefined => {
@@ -48,15 +48,15 @@ const typeOfName = (fileName: string): string | undefined => {
 }
 
 /**
- * Returns the type with which a file is registered. An informative declared type is kept. Anything else is replaced by the type that is detected
- * from the content, or by a more specific type of the file name. `given`: the type that the caller names for the asset; the type of the form part
- * counts less. Raises what reading the file raises.
+ * Returns the media type to register for a file. An informative declared type is kept. Otherwise the type is detected from the content or
+ * taken from the file name. `given`: the type in the input, which takes precedence over the type of the form part. Throws the errors of
+ * reading the file.
  */
 export async function registeredTypeOf(file: IncomingFile, given: string | undefined): Promise<string> {
   const isGiven = given !== undefined && !isUninformative(given)
   const declared = isGiven ? given : declaredTypeOf(file)
   const alias = aliasedType(declared)
-  // Form parts without a type count as text.
+  // `text/plain` is the default type of form parts, so it may not describe the file.
   const mayBeText = !isGiven && declared.toLowerCase().startsWith(TEXT)
   const isInformative = !isUninformative(declared) && alias === undefined && !mayBeText
   if (isInformative) return declared

@@ -19,8 +19,8 @@ import {
 } from './update-asset.ts'
 
 /**
- * Reverts the metadata in the asset tree to a version, in one new commit. Throws the errors of `updateAsset`, and NOT_FOUND if the asset was
- * not registered yet or the commit belongs to another asset.
+ * Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`, and NOT_FOUND if the
+ * version does not exist or belongs to another asset.
  */
 export async function revertAsset(
   context: ChangeContext,
@@ -35,7 +35,7 @@ export async function revertAsset(
   )
 }
 
-/** Quotes `revertAsset`. A version that does not exist is a problem of the quote. */
+/** Quotes `revertAsset`. A version that does not exist is reported as a problem of the quote. */
 export const quoteRevert = async (
   context: QuoteContext,
   { id, expectedHead, ...fields }: RevertInput & Target,
@@ -51,7 +51,7 @@ export const quoteRevert = async (
     return { data: change, refusals: [...refusals, ...problems] }
   })
 
-/** Returns the change that reverts the asset to a version. Fields that are not in the asset tree stay unchanged. */
+/** Returns the change that reverts an asset to an earlier version. Fields that are not in the asset tree stay unchanged. */
 async function changeBackTo(
   context: Use<'database'>,
   asset: AssetToUpdate,

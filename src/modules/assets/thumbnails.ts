@@ -1,4 +1,4 @@
-/** Thumbnails of registered pictures. A thumbnail is pinned like its file, so it is as private and is deleted with it. */
+/** Thumbnails of registered pictures. Each is pinned like its file. So it has the same visibility, and both are deleted together. */
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
@@ -9,9 +9,9 @@ import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
 import { readHead } from './find-file.ts'
 import { storeAndPin } from './pinned-files.ts'
 
-/** Longer side of a thumbnail, in pixels. */
+/** Length of the longer side of a thumbnail, in pixels. */
 const SIDE = 512
-/** Maximum size of a file. Decoders take too long for larger ones. */
+/** Maximum file size for thumbnails, in bytes. Decoding larger files takes too long. */
 const MAX_BYTES = 50_000_000
 
 /** Pins a thumbnail unless its asset was deleted. */
@@ -48,10 +48,10 @@ const enqueueThumbnails = statement(
    select array(select id::text from locked_assets) as items, (select count(*) from enqueued_jobs)::int as jobs`,
 )
 
-/** Jobs that one run enqueues. The queue stays short. */
+/** Maximum number of jobs that one run enqueues, so that the queue stays short. */
 const MAX_ENQUEUED = 100
 
-/** Makes the thumbnail of a file: the job of the queue `thumbnail`. Does nothing for files of other types. Throws UNAVAILABLE. */
+/** Makes the thumbnail of a file. This is the handler of the queue `thumbnail`. Skips files of unsupported types. Throws UNAVAILABLE. */
 export async function makeThumbnail(
   context: Use<'config' | 'contentStore' | 'database' | 'log' | 'pictures'>,
   { assetId }: ThumbnailJob,
@@ -70,7 +70,7 @@ export async function makeThumbnail(
   )
 }
 
-/** Enqueues thumbnails of files that were registered before thumbnails existed, the newest first. */
+/** Enqueues thumbnail jobs for files that were registered before Annal made thumbnails, newest first. */
 export async function requestThumbnails({ database, log }: Use<'database' | 'log'>): Promise<void> {
   await createSweeper({ database, log }).run({
     name: 'ask-for-thumbnails',

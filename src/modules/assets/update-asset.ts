@@ -1,4 +1,4 @@
-/** Changes of an asset's metadata. Each change is one commit that the caller pays for. */
+/** Metadata changes of assets. Each change is one commit that the caller pays for. */
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import type { UserActor } from '../../shared/actor.ts'
@@ -32,7 +32,7 @@ import { type Metadata, metadataOf, metadataParams } from './metadata.ts'
 export type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
 export type ChangeContext = QuoteContext & IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
 
-/** An asset by its nid. `expectedHead`: the ID of the newest commit that the caller saw, or `*`. */
+/** An asset, by its nid. `expectedHead`: ID of the newest commit that the caller has seen, or `*` for any commit. */
 export interface Target {
   id: string
   expectedHead?: string | undefined
@@ -45,12 +45,12 @@ export type Change = Partial<Omit<Metadata, 'custom'>> & {
   maxCost?: string | undefined
 }
 
-/** Concurrent writers are retried for this time, in milliseconds. Clients time out after 20 seconds. */
+/** Maximum time to retry after conflicts with concurrent writers, in milliseconds. Clients time out after 20 seconds. */
 const MAX_RETRY_MS = 8_000
 
 /**
- * Changes the given metadata fields in one commit, and charges for it. Without a difference it writes no commit and charges nothing. Throws
- * VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ * Changes the given metadata fields in one commit, and charges the caller. If nothing differs, it writes no commit and charges nothing.
+ * Throws VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
  */
 export async function updateAsset(
   context: ChangeContext,
@@ -63,16 +63,13 @@ export async function updateAsset(
   return changeAsset(context, 'updateAssetMetadata', { id, expectedHead }, input, query, async () => input)
 }
 
-/**
- * Quotes `updateAsset`. The quote lists all errors, except that it throws NOT_AUTHENTICATED, NOT_FOUND, and
- * ASSET_WRITE_PERMISSION_DENIED.
- */
+/** Quotes `updateAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteUpdate = async (
   context: QuoteContext,
   { id, expectedHead, ...fields }: UpdateInput & Target,
 ): Promise<Quote> => quoteChange(context, { id, expectedHead }, async () => inspect(updateInput, fields))
 
-/** Applies `changeOf` to the current asset, exactly once. `input` identifies the request for its idempotency key. */
+/** Applies the change from `changeOf` to the current asset, exactly once. `input` identifies the request for its idempotency key. */
 export async function changeAsset(
   context: ChangeContext,
   operation: 'updateAssetMetadata' | 'revertAsset',
@@ -101,7 +98,7 @@ export async function changeAsset(
   return isComplete ? (changed as unknown as Asset) : getOwnAsset(context, nid, query)
 }
 
-/** Returns the changed asset. Returns undefined if another commit was faster or the wallet cannot pay. */
+/** Tries to change the asset once, and returns it. Returns undefined if another commit was written first, or if the wallet cannot pay. */
 async function tryChange(
   context: ChangeContext,
   { id: user }: UserActor,
@@ -145,7 +142,7 @@ export async function readOpenFunds(context: Use<'database'>, { id }: UserActor)
   return funds
 }
 
-/** Quotes the change that `changeOf` returns for the current asset, with the errors of its input. */
+/** Quotes the change that `changeOf` returns for the current asset, including the errors of its input. */
 export async function quoteChange(
   context: QuoteContext,
   { id, expectedHead }: Target,
@@ -168,17 +165,17 @@ interface UpdatePlan {
   /** True if nothing differs. Then no commit is written and nothing is charged. */
   isEmpty: boolean
   cost: Cost
-  /** Everything that prevents the update. An update throws the first one. */
+  /** All errors that prevent the update. An update throws the first one. */
   errors: DomainError[]
 }
 
 interface Terms {
   /** Cost of a commit. */
   cost: Cost
-  /** Balances to check. Without them only the statement that charges checks. */
+  /** Balances to check. If omitted, only the charging statement checks them. */
   funds?: Funds
   expectedHead?: string | undefined
-  /** True if the input had invalid fields, which would have changed something. */
+  /** True if the input has invalid fields. They count as changes. */
   hasBadFields?: boolean
 }
 
@@ -204,7 +201,7 @@ function headErrors({ headCommitId }: AssetToUpdate, expectedHead: string | unde
   return [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
 }
 
-/** Returns the error that `check` throws, as a problem of a quote. Rethrows errors that ask for a retry. */
+/** Runs `check`, and returns its error as a problem of a quote. Rethrows errors that ask the caller to retry. */
 export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
   try {
     await check()

@@ -1,4 +1,4 @@
-/** Uploads: files of requests that are being received. */
+/** Uploads: files in requests that are still being received. */
 
 import type { HeldFile, Pieces, UploadFolder } from '../../files/file-types.ts'
 import type { Actor } from '../../shared/actor.ts'
@@ -7,13 +7,16 @@ import { DomainError, throttled } from '../../shared/errors.ts'
 import type { OnError } from '../../shared/log.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 
-/** An uploaded file: the part of `FileUpload` (`graphql-upload-ts`) that use cases need. */
+/** An uploaded file. It has the properties of `FileUpload` (`graphql-upload-ts`) that Annal needs. */
 export interface IncomingFile {
   /** File name of the form part. */
   filename: string
   /** Media type of the form part. May be empty. */
   mimetype: string
-  /** Returns the bytes. Can be called several times. Reading throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /**
+   * Returns a stream of the bytes. Can be called several times. The stream throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED,
+   * INSUFFICIENT_STORAGE, UNAVAILABLE.
+   */
   createReadStream(): Pieces
 }
 
@@ -25,17 +28,17 @@ export interface Intake {
   close(): Promise<void>
 }
 
-/** Readers of request bodies for both APIs. Each throws PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
+/** Request body readers of both APIs. Each throws PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
 export interface BodyReaders<Request> {
   readText: (req: Request, maxBytes: number) => Promise<string>
-  /** `whole` also rejects with the errors of the callbacks. */
+  /** Reads a multipart form. `whole` also rejects with the errors of the callbacks. */
   readForm: (
     req: Request,
     parts: {
       maxBytes: number
       maxFileBytes: number
       maxFiles: number
-      /** Returns whether a part is a text field although it has a file name. */
+      /** Returns true to treat a part as a text field although it has a file name. */
       isText?(name: string): boolean
       /** `value` is undefined if its bytes are not UTF-8. */
       onField(name: string, value: string | undefined): void
@@ -50,18 +53,18 @@ export interface BodyReaders<Request> {
   maxFields: number
 }
 
-/** Retry-After of callers whose other uploads are still running, in seconds. */
+/** Retry-After for callers whose other uploads are still running, in seconds. */
 const RETRY_SECONDS = 10
 
-/** Bytes that a request without a content length acquires at a time. */
+/** Number of bytes to reserve per step for a request without a content length. */
 const STEP_BYTES = 1_000_000
 
-/** Receives and counts the files of requests. */
+/** Receives uploaded files and enforces the upload quota. */
 export type Uploads = ReturnType<typeof createUploads>
 
 /**
- * Limits the bytes that an account is uploading at the same time, in all processes together. A request counts with its whole length from its
- * first file on. A request without a content length acquires a megabyte at a time, or what is left.
+ * Limits the bytes that one account uploads concurrently, across all processes. The first file of a request reserves the whole content
+ * length. A request without a content length reserves one megabyte per step.
  */
 export function createUploads({
   folder,
@@ -71,7 +74,7 @@ export function createUploads({
 }: {
   folder: UploadFolder
   counter: ConcurrencyCounter
-  /** Bytes that one account uploads at the same time. */
+  /** Maximum number of bytes that one account can upload concurrently. */
   maxBytes: number
   meter: Meter
 }) {
@@ -85,12 +88,12 @@ export function createUploads({
   }
 
   return {
-    /** Throws THROTTLED if this process alone may not receive so many more bytes from the actor. */
+    /** Throws THROTTLED if this process alone has no room for this many bytes from the actor. */
     assertRoom(actor: Actor, bytes: number) {
       if (!counter.hasRoomHere(subjectOf(actor), { max: maxBytes, needed: bytes })) reject()
     },
 
-    /** Opens the files of a request, which must be closed. `declaredBytes`: the content length, or 0. */
+    /** Opens the files of a request. The caller must close the result. `declaredBytes`: the content length, or 0 if unknown. */
     open(actor: Actor, declaredBytes: number): Intake {
       const subject = subjectOf(actor)
       const files: HeldFile[] = []
@@ -105,7 +108,7 @@ export function createUploads({
         const granted = await counter.acquire(subject, { max: maxBytes, needed, wanted })
         if (granted === 0) reject()
         room += granted
-        // The request may have ended meanwhile.
+        // The request may have ended during the wait.
         if (isClosed) await releaseRoom()
       }
       async function releaseRoom() {
@@ -145,7 +148,7 @@ export function createUploads({
       }
     },
 
-    /** Deletes files that an interrupted process left behind. */
+    /** Deletes temporary files that a stopped process left behind. */
     async sweep(onError: OnError) {
       await folder.sweep(3_600, onError)
     },

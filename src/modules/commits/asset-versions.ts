@@ -1,4 +1,4 @@
-/** Reads histories and versions of assets. Assets are named by the UUID of an asset that the caller may see. */
+/** Reads of asset histories and versions. The caller must check that the actor may see the asset, which is given by its UUID. */
 import type { Use } from '../../context.ts'
 import type { Commit, Prisma } from '../../db/prisma/client.ts'
 import { arrayOf, int, statement, text, timestamp, uuid } from '../../db/sql.ts'
@@ -14,7 +14,7 @@ type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
 const withMessage = (search: Search) => searched<Prisma.CommitWhereInput>(search, (word) => [{ message: word }])
 
-/** Reads a page of a history. `after`: the sequence of the commit before the page. */
+/** Reads a page of a history. `after`: sequence of the last commit before the page. */
 export async function readHistory(
   { database, cutsPages }: Use<'database' | 'cutsPages'>,
   assetId: string,
@@ -68,20 +68,20 @@ export async function getCommit(
   return found
 }
 
-/** Describes the input that selects a version. */
+/** Text that describes the input for a version. */
 export const versionDescription =
   'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
 
-/** Numbers above this are milliseconds. */
+/** Numbers above this value are milliseconds, not seconds. */
 const MAX_SECONDS = 100_000_000_000
 
-/** Returns the UUID of a commit, or a time. Throws VALIDATION_FAILED. */
+/** Parses a version. Returns the UUID of a commit or a timestamp. Throws VALIDATION_FAILED. */
 function readVersion(given: string, name: string): { commit: string } | { time: Date } {
   const commit = fromId(given, 'commit')
   if (commit) return { commit: commit.uuid }
   if (/^\d{1,15}$/.test(given)) {
     const number = Number(given)
-    // `timestampCreated` is truncated to seconds, so a number means the end of its second.
+    // `timestampCreated` is truncated to seconds, so a number of seconds means the end of that second.
     return { time: new Date(number > MAX_SECONDS ? number : number * 1_000 + 999) }
   }
   const time = parseTimestamp(given)
@@ -102,8 +102,8 @@ const findCommitById = statement(
 )
 
 /**
- * Finds the sequence of the newest commit at a time. Returns 0 if the asset was registered later. The first commit counts from the upload. It is
- * a binary search: sequences have no gaps, and times grow with them.
+ * Finds the sequence of the newest commit at a given time. Returns 0 if the asset was registered later. The first commit counts from the
+ * time of the upload. The statement uses binary search, because sequences have no gaps and commit times increase with them.
  */
 export const findCommitAt = statement(
   'version_place_at',
@@ -126,8 +126,8 @@ const findTrees = statement(
 )
 
 /**
- * Returns the sequence of the commit that `given` names, or of the newest commit. `asset`: UUID of an asset that the caller may see. `name`: name
- * of the argument. Throws VALIDATION_FAILED, and NOT_FOUND if the asset was not registered yet or the commit belongs to another asset.
+ * Returns the sequence of the given version, or of the newest commit. `asset`: UUID of an asset that the caller may see. `name`: argument
+ * name for errors. Throws VALIDATION_FAILED, and NOT_FOUND if the version does not exist or belongs to another asset.
  */
 export async function findVersion(
   { database }: Use<'database'>,
@@ -146,7 +146,7 @@ export async function findVersion(
   return found.sequence
 }
 
-/** Compares two versions by their sequences. Throws NOT_FOUND. */
+/** Compares two versions, given by their sequences. Throws NOT_FOUND. */
 export async function compareVersions(
   context: Use<'database'>,
   asset: string,
@@ -159,7 +159,7 @@ export async function compareVersions(
   return compare(before!, after!)
 }
 
-/** Returns the commits with these sequences and their trees, in that order. Throws NOT_FOUND. */
+/** Returns the commits with these sequences and their trees, in the given order. Throws NOT_FOUND. */
 export async function readTrees({ database }: Use<'database'>, asset: string, sequences: number[]) {
   const rows = await database.query(findTrees, { asset, sequences })
   return sequences.map((sequence) => {

@@ -1,14 +1,14 @@
-/** Commit data on the chain. The layout is public: third parties read it. */
+/** Commit data on the chain. The layout is a public format that third parties read. */
 import type { ContentStore } from '../../files/file-types.ts'
 
-/** Name of an action on the chain. */
+/** Name of an action in commit data. */
 export type ActionName = 'action-initial-registration' | 'action-commit'
 
-/** Returns the action of a commit. The first commit of an asset registers it, all others change it. */
+/** Returns the action name of a commit. The first commit of an asset registers it. All later commits change it. */
 export const actionNameOf = (sequence: number): ActionName =>
   sequence === 1 ? 'action-initial-registration' : 'action-commit'
 
-/** The documents that describe the actions. A commit names one by its CID, so their bytes never change. */
+/** Documents that describe the actions. A commit refers to one by its CID, so their bytes must never change. */
 export const actionDocuments: Record<ActionName, string> = {
   'action-initial-registration': JSON.stringify(
     { name: 'action-initial-registration', description: 'A file was registered, and its first asset tree written.' },
@@ -25,13 +25,13 @@ export const actionDocuments: Record<ActionName, string> = {
 /** Returns the result of an action: the URL of the asset. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
-/** Returns the nids of the action documents. */
+/** Returns the CIDs of the action documents. */
 export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>): Record<ActionName, string> => ({
   'action-initial-registration': identify(Buffer.from(actionDocuments['action-initial-registration'])).cid,
   'action-commit': identify(Buffer.from(actionDocuments['action-commit'])).cid,
 })
 
-/** Commit data, in the order of its keys. */
+/** Commit data, with keys in the order of the public layout. */
 export interface CommitData {
   assetTreeCid: string
   /** 64 lowercase hex digits. */
@@ -43,7 +43,7 @@ export interface CommitData {
   /** Address of the user who made the commit and signed the tree. */
   committer: string
   provider: string
-  /** Unix seconds. */
+  /** Time of the commit, in Unix seconds. */
   timestampCreated: number
   /** CID of the document that describes the action. */
   action: string
@@ -53,7 +53,7 @@ export interface CommitData {
   abstract: string
 }
 
-/** Facts of an accepted commit. It is signed later. */
+/** Facts of an accepted commit before it is signed. */
 export interface CommitFacts {
   nid: string
   sequence: number
@@ -66,10 +66,10 @@ export interface CommitFacts {
   message: string
 }
 
-/** Values that all commits of an installation share. */
+/** Values that are the same for all commits of an installation. */
 export interface CommitDataConfig {
   provider: string
-  /** Without a trailing slash. */
+  /** Public URL without a trailing slash. */
   publicUrl: string
   /** CIDs of the action documents. */
   actionNids: Record<ActionName, string>
@@ -77,7 +77,7 @@ export interface CommitDataConfig {
 
 export type DescribeCommit = (facts: CommitFacts) => CommitData
 
-/** Creates commit data in the public layout (docs/chain.md). The time is truncated to seconds. */
+/** Returns a function that creates commit data in the public layout (docs/chain.md). The time is truncated to seconds. */
 export const createDescribeCommit =
   ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
   (facts) => {

@@ -29,11 +29,11 @@ const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
 } as const
 
-/** `Commit`. Everyone who sees the asset sees it. */
+/** The type `Commit`. Everyone who can see the asset can see its commits. */
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   interfaces: [Node],
-  // Read with every commit. Rare fields select their own columns.
+  // Columns that are loaded with every commit. Rarely used fields select their own columns.
   select: { id: true, sequence: true, message: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),

@@ -39,14 +39,14 @@ export const CommitRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** The signature of an asset tree. Existing callers read it as a string, so it is never null. */
+/** The signature of an asset tree. It is never null, because old clients expect a string. */
 const treeSignature = z
   .string()
   .describe(
     'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
   )
 
-/** The REST record of a commit. Older clients read some fields under two names. */
+/** The REST record of a commit. Some fields have a second name for old clients. */
 const commitRecord = z
   .object({
     id: same('Commit.id', z.string()),
@@ -268,10 +268,10 @@ const mergedTrees = z
 const invalidTree = () =>
   validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
 
-/** Larger numbers are milliseconds. */
+/** Maximum value that is read as seconds. Larger numbers are milliseconds. */
 const MAX_SECONDS = 100_000_000_000
 
-/** Accepts seconds, milliseconds (from some scripts) and text. */
+/** Parses a time in seconds or milliseconds, as a number or as text. Some client scripts send milliseconds. */
 function timeOf(value: unknown): Date {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number !== 'number') throw invalidTree()

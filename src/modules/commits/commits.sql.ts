@@ -4,8 +4,8 @@ import { eventSql } from '../events/event-sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 /**
- * Fails a commit that can never reach the chain and refunds its charge with a transfer that negates it. The unique reference prevents a second
- * refund.
+ * Marks a commit as failed if it can never reach the chain, and refunds its charge with a reverse transfer. The unique reference prevents a
+ * second refund.
  */
 export const failCommit = statement(
   'relay_fail',
@@ -55,8 +55,8 @@ export const failCommit = statement(
 )
 
 /**
- * SQL: `commit_id` and `status` of all commits that are not settled. Each of the three parts uses a partial index, so the number of settled commits does
- * not matter.
+ * SQL: `commit_id` and `status` of all commits that are not settled. Each of the three parts uses a partial index. So the cost does not
+ * depend on the number of settled commits.
  */
 export const openRelaysSql = `
   select commit_id, status from commit_relays where status = 'PENDING' and lane is null and tree_signature is null

@@ -8,10 +8,10 @@ import type { Rpc } from '../../chain/rpc.ts'
 import type { ContentStore } from '../../files/file-types.ts'
 import { DomainError, isUnavailable, unavailable } from '../../shared/errors.ts'
 
-/** Part of sentences such as "The node of this installation does not answer." */
+/** Source name for messages, such as "The node of this installation does not answer." */
 const OWN = 'of this installation'
 
-/** Reports an unavailable installation like any other source that does not respond. */
+/** Converts UNAVAILABLE to the error of an external source that does not respond. */
 async function asSource<T>(what: string, asked: Promise<T>): Promise<T> {
   const { SourceError } = await import('../../../packages/verify/src/source-error.ts')
   return asked.catch((cause: unknown) => {
@@ -30,7 +30,7 @@ export const nodeOf = (rpc: Rpc): ChainNode => ({
   },
 })
 
-/** Returns the content store as a source. `readBlock` returns undefined for blocks that are missing or private. */
+/** Returns the content store as a source. `readBlock` must return undefined for missing and private blocks. */
 export const filesOf = (
   store: Pick<ContentStore, 'readBlock' | 'exportCar'>,
   readBlock: FileSource['block'] = (cid) => ifFound(store.readBlock(cid)),
@@ -42,7 +42,7 @@ export const filesOf = (
   },
 })
 
-/** Returns undefined instead of NOT_FOUND. */
+/** Converts NOT_FOUND to undefined. */
 export const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
@@ -52,11 +52,13 @@ export const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
 interface HistoryParts {
   registry: Registry
   contentStore: Pick<ContentStore, 'readBlock' | 'exportCar'>
-  /** Returns the accounts whose commits are valid. */
+  /** Returns the relay addresses whose commits are valid. */
   recorders(): Promise<string[]>
 }
 
-/** Returns the address of the registry, or undefined before the first commit. Uses the stored address while the node gives no usable response. */
+/**
+ * Returns the address of the registry, or undefined before the first commit. Falls back to the stored address if the node is unavailable.
+ */
 export async function findRegistry(registry: Registry): Promise<string | undefined> {
   try {
     return await registry.findAddress(await registry.readChainId())
@@ -69,7 +71,7 @@ export async function findRegistry(registry: Registry): Promise<string | undefin
   }
 }
 
-/** Reads histories of this installation's registry. Large modules are loaded on first use. */
+/** Creates a reader for histories in this installation's registry. Large modules are loaded on first use. */
 export function createOwnHistories({ registry, contentStore, recorders }: HistoryParts): Histories {
   const sources = async () => {
     const address = await findRegistry(registry)

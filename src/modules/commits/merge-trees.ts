@@ -5,9 +5,9 @@ import { DomainError, notFound } from '../../shared/errors.ts'
 import { cidInput, parse } from '../../shared/input.ts'
 import { assertMay, visibleAssets } from '../../shared/policy.ts'
 
-/** Maximum number of trees of a request. */
+/** Maximum number of trees per request. */
 export const MAX_TREES = 1_000
-/** Maximum size of all trees of a request, in bytes. */
+/** Maximum total size of the trees in a request, in bytes. */
 export const MAX_TREE_BYTES = 4_000_000
 
 const treesInput = z.object({
@@ -27,8 +27,8 @@ type TreesInput = z.input<typeof treesInput>
 type Tree = Record<string, unknown>
 
 /**
- * Finds commits by the CIDs of their trees. Stored trees are pinned. Trees that the relay has not stored yet are found among the newest 1000
- * pending commits.
+ * Finds commits by the CIDs of their trees. Stored trees are found by their pins. Trees that are not stored yet are found among the newest
+ * 1000 pending commits.
  */
 const findTrees = statement(
   'trees_find',
@@ -47,7 +47,7 @@ const findTrees = statement(
    order by c.tree_cid, c.asset_id, c.sequence`,
 )
 
-/** Reads trees. Their texts are null if they exceed `maxBytes` together. */
+/** Reads trees. The texts are null if their total size exceeds `maxBytes`. */
 const readTrees = statement(
   'trees_read',
   { parameters: { commits: arrayOf(uuid), maxBytes: int }, columns: { cid: text, tree: orNull(text) } },
@@ -59,8 +59,9 @@ const tooLarge = () =>
   new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
 
 /**
- * Returns the newest value of every top-level key, and the trees in the order of the input. Of two trees with the same time the later in the
- * list is newer. Throws VALIDATION_FAILED, NOT_FOUND for a tree that is unknown or of an asset that the caller may not see.
+ * Merges trees. Returns the newest value of every top-level key, and the trees in the order of the input. If two trees have the same time,
+ * the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that does not exist or that the caller may not
+ * see.
  */
 export async function mergeTrees(
   context: Use<'actor' | 'database'>,
@@ -74,13 +75,13 @@ export async function mergeTrees(
     if (!found) throw notFound('Asset tree')
     return { ...found, createdAt }
   })
-  // The input may name a tree several times.
+  // The size is checked again, because the input may contain the same tree several times.
   if (trees.reduce((sum, { size }) => sum + size, 0) > MAX_TREE_BYTES) throw tooLarge()
   const oldestFirst = trees.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
   return { merged: Object.assign({}, ...oldestFirst.map(({ tree }) => tree)), trees: trees.map(({ tree }) => tree) }
 }
 
-/** Returns the trees of assets that the caller may see, by CID. Throws VALIDATION_FAILED if they are too large together. */
+/** Returns the trees that the caller may see, by CID. Throws VALIDATION_FAILED if their total size is too large. */
 async function readVisibleTrees(
   { actor, database }: Use<'actor' | 'database'>,
   cids: string[],

@@ -13,10 +13,10 @@ import { AssetType } from '../assets/assets.graphql.ts'
 import { verifyHistory } from './verify-history.ts'
 
 const FINDING_CHARACTERS = 1_000
-/** Checks of one commit. */
+/** Maximum number of checks per commit. */
 const MAX_CHECKS = 12
 const verifiedPages = pageOf(50)
-/** A verification requests every block of the history from the chain. */
+/** Query cost of a verification. It is high, because a verification requests every block of the history from the chain. */
 const verificationSize = wholeDocument(1_000, 500)
 
 const resultValues = {
@@ -37,7 +37,7 @@ const verdictValues = {
 } as const satisfies Record<string, { value: Verdict; description: string }>
 const VerdictType = builder.enumType('Verdict', { description: 'Verdict on a history.', values: verdictValues })
 
-/** Fields of every check. */
+/** GraphQL fields of every check. */
 const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Finding>) => ({
   result: t.expose('result', { type: FindingResult, description: 'Result of the check.' }),
   finding: t.string({

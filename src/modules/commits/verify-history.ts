@@ -1,5 +1,3 @@
-/** Verification and proofs of histories. */
-
 import type { Check, Finding, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
 import type { Histories } from '../../chain/chain-types.ts'
 import type { Use } from '../../context.ts'
@@ -10,7 +8,7 @@ import { rateLimitKeys } from '../../shared/rate-limiter.ts'
 import { getAsset } from '../assets/find-asset.ts'
 import { ifFound } from './local-sources.ts'
 
-/** Maximum length of a history that is read for a caller, in commits. */
+/** Maximum length of a history that a caller can verify, in commits. */
 const MAX_COMMITS = 1_000
 
 /** Verifies the history of an asset on the chain, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
@@ -30,8 +28,8 @@ export async function verifyHistory(
 }
 
 /**
- * Calls `send` with the nid of an asset and the bytes of its proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, and CONFLICT while the
- * chain has no commit, before the call.
+ * Calls `send` with the nid of an asset and the bytes of its proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE before that call.
+ * Throws CONFLICT if the chain has no commit of the asset yet.
  */
 export async function proveHistory(
   context: Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>,
@@ -68,8 +66,8 @@ async function* prepend(first: Uint8Array | undefined, rest: AsyncIterable<Uint8
 }
 
 /**
- * Returns a function that reads trees of one asset by their CIDs. It returns undefined for other files: anyone can write a commit to the chain
- * that names the tree of another, private asset. Throws UNAVAILABLE.
+ * Returns a function that reads trees of one asset by CID. It returns undefined for all other files. Otherwise anyone could read a private
+ * tree by naming it in a commit on the chain. Throws UNAVAILABLE.
  */
 export const treeReader =
   ({ database, contentStore }: Use<'contentStore' | 'database'>, nid: string) =>
@@ -108,12 +106,12 @@ interface RecordedCommit {
   } | null
 }
 
-/** States in which the chain must have a commit. */
+/** Relay statuses of commits that must be on the chain. */
 const onChain = new Set(['INCLUDED', 'FINAL'])
 
 /**
- * Adds the comparison with the database for the newest life: a check `record` of each commit, and one of all commits. Records are found by
- * their position, so nothing is compared if commits of the chain are missing.
+ * Adds the comparison with the database for the current registration of the file: a check `record` per commit, and one for all commits.
+ * Records are matched by position, so the comparison is skipped if commits are missing on the chain.
  */
 function compareWithDatabase(verification: Verification, records: readonly RecordedCommit[]): Verification {
   if (verification.missing.length) return { ...verification, record: notCompared }
