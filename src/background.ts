@@ -11,7 +11,7 @@ import {
 } from './modules/accounts/clean-up-deleted-accounts.ts'
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
-import { deliveryWork } from './modules/webhooks/delivery-service.ts'
+import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'
 import type { OpenChain } from './open-chain.ts'
 import type { ServiceLayer } from './services.ts'
 import type { Log } from './shared/log.ts'

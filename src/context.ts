@@ -13,6 +13,8 @@ import type { Credentials } from './modules/accounts/authenticate.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { ActionArgs } from './modules/store/action-args.ts'
+import type { FindWebhookEvent } from './modules/webhooks/delivery-payload.ts'
+import type { UnsavedOutcomes, WebhookSender } from './modules/webhooks/webhook-types.ts'
 import type { Actor } from './shared/actor.ts'
 import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
 import type { DomainError } from './shared/errors.ts'
@@ -53,6 +55,9 @@ export interface AppContext {
   /** Version of Annal. */
   readonly version: string
   readonly actionArgs: ActionArgs
+  readonly webhookSender: WebhookSender
+  readonly unsavedOutcomes: UnsavedOutcomes
+  readonly findWebhookEvent: FindWebhookEvent
   readonly idempotencySecrets: IdempotencySecrets
   readonly rateLimiter: RateLimiter
   readonly requestQuota: RequestQuota

@@ -37,7 +37,8 @@ import { createEventService } from './modules/events/event-service.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { createActionArgs } from './modules/store/action-args.ts'
 import { sendOrderMail } from './modules/store/send-order-mail.ts'
-import { createDeliveryService } from './modules/webhooks/delivery-service.ts'
+import { abandonDelivery, deliverWebhook } from './modules/webhooks/deliver-webhook.ts'
+import { createWebhookEventLookup } from './modules/webhooks/delivery-payload.ts'
 import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
 import type { Services } from './services-context.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
@@ -181,6 +182,9 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const context: AppContext = {
     ...deps,
     actionArgs,
+    webhookSender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
+    unsavedOutcomes: new Map(),
+    findWebhookEvent: createWebhookEventLookup(database),
     histories: deps.histories,
     meter,
     tracer,
@@ -217,12 +221,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     compose: composeMail,
     verifiesAddresses: config.emailVerification !== 'off',
   }
-  const deliveries = createDeliveryService({
-    ...shared,
-    sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
-  })
   const services: Services = {
-    deliveries,
     audit: createAuditService(deps),
     events: createEventService(shared),
     idempotency,
@@ -250,8 +249,8 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       accountMail: (job) => sendAccountMail(context, job),
       forgetKey: (job) => forgetKey(context, job),
       mail: (job) => sendOrderMail(context, job),
-      webhookDelivery: deliveries.handle,
-      abandonedDelivery: deliveries.abandon,
+      webhookDelivery: (job) => deliverWebhook(context, job),
+      abandonedDelivery: (job) => abandonDelivery(context, job),
       manifest: (job) => readManifest(context, job),
       thumbnail: (job) => makeThumbnail(context, job),
     },

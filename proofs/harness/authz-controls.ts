@@ -43,7 +43,7 @@ interface Control {
 /** Services that know no actors: what hangs on an asset is asked for by whoever was given the asset. */
 const impersonal = new Set<keyof Services>([...(['idempotency'] as const)])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
-const administrative = new Set<keyof Services>([...(['deliveries'] as const)])
+const administrative = new Set<keyof Services>()
 
 /** The ways to register a file. */
 const registersFile = (key: string) => key === 'Mutation.registerAsset' || key === 'POST assets'

@@ -1,11 +1,12 @@
 /** Command `webhooks`. */
 import { type Command, Option } from 'commander'
-import type { DeliveryFilter } from '../modules/webhooks/delivery-service.ts'
-import type { Services } from '../services-context.ts'
+import type { AppContext } from '../context.ts'
+import type { WebhookDelivery } from '../db/prisma/client.ts'
+import type { DeliveryFilter } from '../modules/webhooks/deliveries.ts'
 import { command } from './command.ts'
 import { createProgress } from './progress.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
-import { operator, withoutKey, withServices } from './with-infrastructure.ts'
+import { withServices } from './with-infrastructure.ts'
 
 interface FilterFlags {
   app?: string
@@ -23,16 +24,18 @@ const filterOf = ({ app, order, status }: FilterFlags): DeliveryFilter => ({
   ...(status !== undefined && { status: status.toUpperCase().replace('-', '_') as 'PENDING' }),
 })
 
-type ListedDelivery = Awaited<ReturnType<Services['deliveries']['list']>>[number] & {
+type ListedDelivery = WebhookDelivery & {
   networkApp: { name: string }
   attempts: { statusCode: number | null; failure: string | null }[]
 }
 
-async function readDeliveries({ deliveries }: Services, flags: FilterFlags, limit: number) {
+async function readDeliveries(context: AppContext, flags: FilterFlags, limit: number) {
+  const { asSystem } = await import('../context.ts')
+  const { listDeliveries } = await import('../modules/webhooks/deliveries.ts')
   const { toId } = await import('../shared/ids.ts')
   const attempts = { orderBy: { number: 'asc' }, take: -1, select: { statusCode: true, failure: true } } as const
   const include = { attempts, networkApp: { select: { name: true } } }
-  const rows = (await deliveries.list(operator, filterOf(flags), { take: limit, include })) as ListedDelivery[]
+  const rows = (await listDeliveries(asSystem(context), filterOf(flags), { take: limit, include })) as ListedDelivery[]
   return rows.map(({ id, orderId, networkAppId, networkApp, status, attemptCount, attempts: [last], ...times }) => ({
     id: toId('delivery', id),
     networkAppId: toId('app', networkAppId),
@@ -48,11 +51,11 @@ async function readDeliveries({ deliveries }: Services, flags: FilterFlags, limi
   }))
 }
 
-async function listDeliveries({ limit, json, ...flags }: FilterFlags & { limit: string; json?: true }) {
+async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit: string; json?: true }) {
   const count = Number(limit)
   if (!Number.isInteger(count) || count < 1 || count > MAX_LIMIT)
     throw usageError(`--limit must be an integer from 1 to ${MAX_LIMIT}.`)
-  const found = await withServices(({ services }) => readDeliveries(services, flags, count))
+  const found = await withServices(({ context }) => readDeliveries(context, flags, count))
   if (json) return printJson(found)
   if (found.length === 0) return report('No delivery found.')
   printTable([
@@ -64,11 +67,14 @@ async function listDeliveries({ limit, json, ...flags }: FilterFlags & { limit: 
   if (found.length === count) report(`There may be more. --limit shows up to ${MAX_LIMIT}.`)
 }
 
-async function findFailed({ deliveries }: Services, flags: FilterFlags): Promise<string[]> {
+async function findFailed(context: AppContext, flags: FilterFlags): Promise<string[]> {
+  const { asSystem } = await import('../context.ts')
+  const { listDeliveries } = await import('../modules/webhooks/deliveries.ts')
   const { toId } = await import('../shared/ids.ts')
+  const filter: DeliveryFilter = { ...filterOf(flags), status: 'GIVEN_UP' }
   const found: string[] = []
   for (let skip = 0; ; skip += MAX_LIMIT) {
-    const page = await deliveries.list(operator, { ...filterOf(flags), status: 'GIVEN_UP' }, { take: MAX_LIMIT, skip })
+    const page = await listDeliveries(asSystem(context), filter, { take: MAX_LIMIT, skip })
     found.push(...page.map(({ id }) => toId('delivery', id)))
     if (page.length < MAX_LIMIT) return found
   }
@@ -80,12 +86,14 @@ interface Replayed {
   refusal: string | null
 }
 
-async function replay({ deliveries }: Services, ids: readonly string[]): Promise<Replayed[]> {
+async function replay(context: AppContext, ids: readonly string[]): Promise<Replayed[]> {
+  const { asSystem } = await import('../context.ts')
+  const { replayDelivery } = await import('../modules/webhooks/replay-delivery.ts')
   const { DomainError } = await import('../shared/errors.ts')
   const progress = createProgress('queued')
   const replayed: Replayed[] = []
   for (const id of ids) {
-    const refusal = await deliveries.replay(operator, id, withoutKey()).then(
+    const refusal = await replayDelivery(asSystem(context), { id }).then(
       () => null,
       (error: unknown) => {
         if (error instanceof DomainError && error.code !== 'UNAVAILABLE') return error.message
@@ -107,8 +115,8 @@ interface ReplayFlags {
 
 async function replayDeliveries(ids: string[], { givenUp, app, json }: ReplayFlags) {
   if (ids.length > 0 === (givenUp === true)) throw usageError('Specify either IDs or --given-up.')
-  const replayed = await withServices(async ({ services }) =>
-    replay(services, givenUp ? await findFailed(services, app === undefined ? {} : { app }) : ids),
+  const replayed = await withServices(async ({ context }) =>
+    replay(context, givenUp ? await findFailed(context, app === undefined ? {} : { app }) : ids),
   )
   const refused = replayed.filter(({ refusal }) => refusal !== null)
   if (refused.length) fail()
@@ -133,7 +141,7 @@ export function addWebhooksCommands(program: Command): void {
       '--json',
       'prints a list of {"id", "networkAppId", "networkAppName", "orderId", "status", "attempts", "lastStatusCode", "lastFailure", "createdAt", "nextAttemptAt", "settledAt"}',
     )
-    .action(listDeliveries)
+    .action(printDeliveries)
 
   command(
     webhooks,

@@ -10,6 +10,7 @@ import { findOrder } from '../modules/store/orders.ts'
 import { findRefund } from '../modules/store/refund-order.ts'
 import { findGrant } from '../modules/wallet/grant-points.ts'
 import { findTransfer } from '../modules/wallet/statement.ts'
+import { findDelivery } from '../modules/webhooks/deliveries.ts'
 import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
@@ -29,7 +30,7 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   app: { type: 'NetworkApp', find: ({ id }, context) => findNetworkApp(context, id) },
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
   commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
-  delivery: { type: 'WebhookDelivery', find: ({ id }, { actor, services }) => services.deliveries.find(actor, id) },
+  delivery: { type: 'WebhookDelivery', find: ({ id }, context) => findDelivery(context, id) },
   event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, context) => findGrant(context, uuid) },
   key: { type: 'ApiKey', find: ({ id }, context) => findApiKey(context, id) },

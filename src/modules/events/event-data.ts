@@ -1,8 +1,7 @@
 /** What a receiver reads from the feed when it missed the call: the very bodies of the calls in the feed of an app's owner. */
 import type { Database } from '../../db/database-types.ts'
 import type { ActionArgs } from '../store/action-args.ts'
-import { isSale, writePayload } from '../webhooks/delivery-payload.ts'
-import { createWebhookEventLookup } from '../webhooks/webhook-events.ts'
+import { createWebhookEventLookup, isSale, writePayload } from '../webhooks/delivery-payload.ts'
 
 /** Finds the bodies of webhook calls by the events that they told of; questions that come together are one statement. */
 export function createEventData({ database, actionArgs }: { database: Database; actionArgs: ActionArgs }) {

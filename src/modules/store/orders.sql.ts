@@ -25,7 +25,7 @@ import {
   pointsFirstSql,
   postTransferSql,
 } from '../wallet/ledger-sql.ts'
-import { deliveryJobs } from '../webhooks/delivery-job-sql.ts'
+import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 
 /** Maximum number of orders that one statement expires or erases. */
 export const ORDERS_AT_ONCE = 500

@@ -5,7 +5,7 @@ import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { type EventParts, eventSql } from '../events/event-sql.ts'
 import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
-import { deliveryJobs } from '../webhooks/delivery-job-sql.ts'
+import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 import { eraseArgumentsSql } from './orders.sql.ts'
 
 /** Parts of the SQL that refunds an order. */

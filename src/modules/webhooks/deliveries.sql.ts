@@ -18,9 +18,9 @@ import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { newEventsSql, refundSql } from '../store/refunds.sql.ts'
-import { deliveryJobs } from './delivery-job-sql.ts'
+import { deliveryJobs } from './webhook-schedule.ts'
 
-/** What of a paid order its receiver is told, where the event is about one. Amounts are decimal strings. */
+/** The paid order of the event. Amounts are decimal strings. */
 const saleColumns = {
   order_id: orNull(uuid),
   buyer_id: orNull(uuid),
@@ -31,18 +31,18 @@ const saleColumns = {
   created_at: orNull(timestamp),
   paid_at: orNull(timestamp),
 }
-/** What of a refund its receiver is told, where the event is one. Amounts are decimal strings. */
+/** The refund of the event. Amounts are decimal strings. */
 const refundColumns = {
   refund_id: orNull(uuid),
   refunded_at: orNull(timestamp),
   refund_points: orNull(text),
   refund_num: orNull(text),
-  /** In all, with this one. */
+  /** Total of this refund and earlier ones. */
   points_refunded: orNull(text),
   num_refunded: orNull(text),
 }
 
-/** An event that receivers are told of, with everything that they are told. */
+/** An event with all the data that its call contains. */
 export const webhookEventColumns = {
   event_id: uuid,
   type: textOf<'order.paid' | 'order.refunded' | 'webhook.test'>(),
@@ -52,7 +52,7 @@ export const webhookEventColumns = {
   ...refundColumns,
   action_args: orNull(bytes),
 }
-/** These columns, of the event `e`, the network app `a`, the order `o` and the refund `r`, of which both may be missing. */
+/** SQL of these columns. Tables: event `e`, network app `a`, order `o` and refund `r`. The last two may have no row. */
 export const webhookEventColumnsSql = `e.id as event_id, e.type, e.created_at as occurred_at, a.id as network_app_id, o.id as order_id, o.buyer_id,
      o.network_app_name, o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
      r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
@@ -61,42 +61,36 @@ export const webhookEventColumnsSql = `e.id as event_id, e.type, e.created_at as
 const dueColumns = {
   ...webhookEventColumns,
   attempt_count: int,
-  /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the order it tells of was refunded or its arguments are erased. */
+  /** Null if there is nothing to call: the webhook was removed, it answered 410, or the order was refunded or its arguments erased. */
   webhook_url: orNull(text),
   webhook_secret: orNull(bytes),
-  /** While it still signs. */
+  /** Set until it expires. */
   previous_secret: orNull(bytes),
   now: timestamp,
 }
 
-/** A delivery whose time has come, with everything its receiver is told. */
+/** A delivery that is due. */
 export type DueDelivery = RowOf<typeof dueColumns>
 
-/** Whether a receiver may still be told: of a payment not once it was given back whole, nor without its arguments. */
-const isTellableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.action_args_erased_at is null))`
+/** True unless the event is the payment of an order that was refunded completely or whose arguments are erased. */
+const isSendableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.action_args_erased_at is null))`
 
-/**
- * The delivery, if its time has come, or whenever it is with `atOnce`. No row: it is settled, or put off: a job that was
- * overtaken by another one finds nothing to do. The second of grace is for times that were rounded.
- */
+/** Returns the delivery if it is pending and due. `ignoreSchedule` includes deliveries that are not due. The second of tolerance is for rounded times. */
 export const findDue = statement(
   'delivery_due',
-  { parameters: { delivery: uuid, atOnce: boolean }, columns: dueColumns },
+  { parameters: { delivery: uuid, ignoreSchedule: boolean }, columns: dueColumns },
   `select ${webhookEventColumnsSql}, d.attempt_count,
-     case when a.webhook_disabled_at is null and ${isTellableSql} then a.webhook_url end as webhook_url, a.webhook_secret,
+     case when a.webhook_disabled_at is null and ${isSendableSql} then a.webhook_url end as webhook_url, a.webhook_secret,
      case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret, now() as now
    from webhook_deliveries d
    join events e on e.id = d.event_id
    join network_apps a on a.id = d.network_app_id
    left join orders o on o.id = d.order_id
    left join refunds r on r.transfer_id = e.transfer_id
-   where d.id = $delivery and d.status = 'PENDING' and ($atOnce or d.next_attempt_at <= now() + interval '1 second')`,
+   where d.id = $delivery and d.status = 'PENDING' and ($ignoreSchedule or d.next_attempt_at <= now() + interval '1 second')`,
 )
 
-/**
- * The attempt's row. Whoever read the same number of attempts (`before`) and comes second finds no target, and nothing
- * happens. `duration`: milliseconds.
- */
+/** Inserts an attempt. `before` is the number of earlier attempts: a second attempt with the same number has no effect. `duration`: milliseconds. */
 const attempt = {
   delivery: uuid,
   before: int,
@@ -105,8 +99,8 @@ const attempt = {
   failure: orNull(text),
   response: text,
 }
-/** What came of an attempt. */
-export type AttemptFacts = ParametersOf<typeof attempt>
+/** Result of an attempt. */
+export type AttemptResult = ParametersOf<typeof attempt>
 
 const attemptSql = `
   locked_delivery as materialized (
@@ -125,13 +119,13 @@ const settleSql = (status: DeliveryStatus) => `
     from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id, locked_delivery.event_type
   )`
 
-/** `feeds`: whose feeds of events have grown. */
-const grownColumns = { feeds: arrayOf(uuid) }
+/** Owners of feeds that have new events. */
+const feedColumns = { feeds: arrayOf(uuid) }
 
-/** The receiver took it: so an order whose payment it was told is served, even after it had been given up. */
+/** Records a success. The order of a payment succeeds, even if it had failed before. */
 export const recordDelivered = statement(
   'delivery_delivered',
-  { parameters: attempt, columns: grownColumns },
+  { parameters: attempt, columns: feedColumns },
   `with ${attemptSql},
    ${settleSql('DELIVERED')},
    served_order as (
@@ -160,7 +154,7 @@ export const recordDelivered = statement(
    select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
 )
 
-/** It failed and is tried again in so many seconds. */
+/** Records a failure and schedules the next attempt. */
 export const recordRetry = statement(
   'delivery_retry',
   { parameters: { ...attempt, seconds: float }, columns: { next_attempt_at: timestamp } },
@@ -174,13 +168,10 @@ export const recordRetry = statement(
    select next_attempt_at from postponed_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )
 
-/**
- * It failed for good. `goneUrl`: the URL that answered that it is gone, which disables it; else null. The app's policy decides what
- * becomes of the order, and the buyer is told.
- */
+/** Records the last failure. The policy of the app ends the order, and the buyer gets a mail. `goneUrl`: URL that answered 410, which is disabled. */
 export const recordGivenUp = statement(
   'delivery_given_up',
-  { parameters: { ...attempt, goneUrl: orNull(text) }, columns: grownColumns },
+  { parameters: { ...attempt, goneUrl: orNull(text) }, columns: feedColumns },
   `with ${attemptSql},
    ${settleSql('GIVEN_UP')},
    disabled_app as (
@@ -228,8 +219,8 @@ export const recordGivenUp = statement(
 )
 
 /**
- * Sends a delivery once more, now. The delivery is locked before its order, as by what writes down an attempt. `subject`: the delivery as
- * callers see it. No row: it tells of a payment that was given back or whose arguments are erased, or its app has no webhook to call.
+ * Makes a delivery due now. Locks the delivery before its order, as the statements above do. `subject`: prefixed ID of the delivery. Returns no
+ * row if the order was refunded, its arguments are erased, or the app has no webhook.
  */
 export const replayDelivery = statement(
   'delivery_replay',
@@ -240,16 +231,16 @@ export const replayDelivery = statement(
    locked_order as materialized (
      select o.* from orders o where o.id = (select order_id from locked_delivery) for update
    ),
-   tellable_delivery as (
+   sendable_delivery as (
      select d.id from locked_delivery d
      join network_apps a on a.id = d.network_app_id
      join events e on e.id = d.event_id
      left join locked_order o on o.id = d.order_id
-     where ${isTellableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
+     where ${isSendableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
    ),
    reopened_delivery as (
      update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()
-     from tellable_delivery where d.id = tellable_delivery.id returning d.id, d.network_app_id
+     from sendable_delivery where d.id = sendable_delivery.id returning d.id, d.network_app_id
    ),
    ${enqueueSql('enqueued_jobs', deliveryJobs('reopened_delivery'))},
    ${auditSql({ from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},

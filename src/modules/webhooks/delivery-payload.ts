@@ -1,12 +1,42 @@
-/** What a receiver is told. Made from what never changes, so that every attempt sends the same bytes. */
+/** Bodies of webhook calls. They contain only data that never changes, so that each attempt sends the same bytes. */
 import type { z } from 'zod'
+import type { Database } from '../../db/database-types.ts'
+import { arrayOf, type RowOf, statement, uuid } from '../../db/sql.ts'
+import { createBatchLoader } from '../../shared/async.ts'
 import { toId } from '../../shared/ids.ts'
 import { add, formatAmount, toUnits } from '../../shared/money.ts'
+import { webhookEventColumns, webhookEventColumnsSql } from './deliveries.sql.ts'
 import type { orderPaidBody, orderRefundedBody, webhookTestBody } from './webhook-bodies.ts'
-import type { WebhookEvent } from './webhook-events.ts'
+
+/** Events in the feed of the app's owner that are also sent to the app's webhook. */
+const findWebhookEvents = statement(
+  'webhook_events',
+  { parameters: { events: arrayOf(uuid) }, columns: webhookEventColumns },
+  `select ${webhookEventColumnsSql}
+   from events e
+   left join orders o on o.id = e.order_id
+   left join webhook_deliveries d on d.event_id = e.id
+   join network_apps a on a.id = coalesce(o.network_app_id, d.network_app_id)
+   left join refunds r on r.transfer_id = e.transfer_id
+   where e.id = any ($events) and e.type in ('order.paid', 'order.refunded', 'webhook.test') and e.owner_id = a.owner_id`,
+)
+
+/** An event with all the data that its webhook call contains. */
+export type WebhookEvent = RowOf<typeof webhookEventColumns>
+
+/** Finds an event by its UUID. Returns undefined if it is not sent to a webhook. */
+export type FindWebhookEvent = (id: string) => Promise<WebhookEvent | undefined>
+
+/** Creates a batch loader: concurrent lookups become one statement. */
+export const createWebhookEventLookup = (database: Pick<Database, 'query'>): FindWebhookEvent =>
+  createBatchLoader(async (ids: string[]) => {
+    const rows = await database.query(findWebhookEvents, { events: ids })
+    const found = new Map(rows.map((row) => [row.event_id, row]))
+    return ids.map((id) => found.get(id))
+  })
 
 type Given<Row, Name extends keyof Row> = Row & { [Key in Name]: NonNullable<Row[Key]> }
-/** An event about an order that was paid. */
+/** An event of a paid order. */
 export type Sale = Given<
   WebhookEvent,
   'order_id' | 'buyer_id' | 'network_app_name' | 'price' | 'num_paid' | 'points_paid' | 'created_at' | 'paid_at'
@@ -30,7 +60,7 @@ const presentOrder = <Status extends string>(order: Sale, status: Status) => ({
   buyer: toId('user', order.buyer_id),
 })
 
-/** In the log a word stands for the arguments. */
+/** The delivery log replaces the arguments with a word. */
 type Payment = Omit<z.output<typeof orderPaidBody>, 'data'> & {
   data: Omit<z.output<typeof orderPaidBody>['data'], 'action_args'> & { action_args: unknown }
 }
@@ -42,7 +72,7 @@ const writePayment = (order: Sale, actionArgs: unknown) =>
     data: { order: presentOrder(order, 'pending'), action_args: actionArgs },
   } satisfies Payment)
 
-/** The reason stays between the administrator and the buyer: it may name somebody. */
+/** Omits the reason, because it may contain personal data. */
 function writeRefund(order: Refund): string {
   const { refund_num: num, refund_points: points, num_refunded: numInAll, points_refunded: pointsInAll } = order
   const total = add(numInAll, pointsInAll)
@@ -76,23 +106,23 @@ const writeTest = ({ occurred_at, network_app_id }: WebhookEvent) =>
     data: { network_app_id: toId('app', network_app_id) },
   } satisfies z.output<typeof webhookTestBody>)
 
-/** Whether it is about an order that was paid. */
+/** Returns true for an event of a paid order. */
 export const isSale = (event: WebhookEvent): event is Sale => event.order_id !== null
 const isRefund = (sale: Sale): sale is Refund => sale.refund_id !== null
 
-/** The request's body: JSON text. Amounts are decimal strings; nobody's e-mail stands in it. `actionArgs`: those of an order. */
+/** Returns the body of a call as JSON, without e-mail addresses. `actionArgs`: arguments of the order. */
 export function writePayload(event: WebhookEvent, actionArgs: unknown): string {
   if (!isSale(event)) return writeTest(event)
   return isRefund(event) ? writeRefund(event) : writePayment(event, actionArgs)
 }
 
-/** Every text and number in the arguments: one of them may be a live token, and no answer that repeats it may be kept. */
+/** Returns all strings and numbers in the arguments. One may be a live token, so they are removed from stored responses. */
 export function textsOf(value: unknown): string[] {
   const texts: string[] = []
   for (const rest = [value]; rest.length > 0; ) {
     const next = rest.pop()
     if (typeof next === 'string' || typeof next === 'number') texts.push(String(next))
-    // One by one: a list may be longer than a call has arguments.
+    // `push(...values)` fails for very long lists.
     else if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) rest.push(inner)
   }
   return texts

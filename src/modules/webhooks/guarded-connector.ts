@@ -1,25 +1,23 @@
 /**
- * Connections to the internet outside and nowhere else. The address is checked three times, because each check has its
- * hole: a literal address is never looked up, a name may lead anywhere and elsewhere the next time, and only the open
- * socket knows where it leads.
+ * Connections to public addresses only. The address is checked three times: a literal address is never looked up, the DNS answer of a name can
+ * change, and only the open socket knows its address.
  */
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
-import { isInternalAddress, isInternalHost } from './internal-address.ts'
+import { isInternalAddress, isInternalHost } from './webhook-url.ts'
 
 /** IP addresses of a host name. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** A connection would have led to an address inside. */
+/** The target of a connection is an internal address. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError'
 }
 
-/** Milliseconds until a name server is asked again. */
 const DNS_TIMEOUT_MS = 3_000
 
-/** By DNS alone. It takes none of the process's few threads, which a name server that hangs would block for everybody. */
+/** Resolves by DNS. Unlike `lookup`, it occupies no thread of the process while a name server hangs. */
 export const resolveByDns: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
@@ -28,22 +26,18 @@ export const resolveByDns: Resolve = async (host) => {
   throw answers.find((answer) => answer.status === 'rejected')?.reason
 }
 
-/** As the machine resolves names, with its hosts file. */
+/** Resolves as the operating system does, including its hosts file. */
 export const resolveBySystem: Resolve = async (host) =>
   (await systemLookup(host, { all: true })).map(({ address }) => address)
 
 interface GuardOptions {
-  /** Whether internal addresses may be called. */
   allowInternal: boolean
   resolve: Resolve
-  /** Milliseconds for a connection. */
+  /** Milliseconds until the connection is open. */
   timeout: number
 }
 
-/**
- * Opens sockets. A connection to an internal address fails with InternalAddressError unless `allowInternal` is set.
- * `timeout`: milliseconds until the connection is open.
- */
+/** Creates a function that opens sockets. Connections to internal addresses fail with InternalAddressError unless `allowInternal` is set. */
 export function createGuardedConnector({ allowInternal, resolve, timeout }: GuardOptions): buildConnector.connector {
   const lookup: LookupFunction = (host, { all }, callback) => {
     resolve(host)

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import type { WebhookDelivery } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
@@ -11,10 +12,13 @@ import {
   withOffset,
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import type { Context } from '../../services-context.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { NetworkAppType } from '../store/network-apps.graphql.ts'
+import { countDeliveries, getDelivery, listDeliveries, readPayload } from './deliveries.ts'
+import { replayDelivery } from './replay-delivery.ts'
+import { sendTestEvent } from './send-test-event.ts'
+import { RETRY_DELAYS_SECONDS } from './webhook-schedule.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
   description: 'Status of a webhook delivery.',
@@ -25,11 +29,10 @@ const DeliveryStatus = builder.enumType('DeliveryStatus', {
   } as const,
 })
 
-/** Two dozen short facts, and the name of an app. */
-const MOST_PAYLOAD_BYTES = 2_000
+const MAX_PAYLOAD_BYTES = 2_000
 
-/** The schedule has ten; more come by sending again. */
-const SHOWN_ATTEMPTS = 15
+/** More than the schedule has, because a replay adds attempts. */
+const SHOWN_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 6
 
 const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   description: 'One call of a receiver and what came of it.',
@@ -57,7 +60,6 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   }),
 })
 
-/** `WebhookDelivery`, for administrators alone. */
 export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
   description: 'One event on its way to the webhook of a network app. Administrators see it.',
   interfaces: [Node],
@@ -85,11 +87,11 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       resolve: ({ event }) => event.type,
     }),
     payload: t.field({
-      ...jsonBytes(MOST_PAYLOAD_BYTES),
+      ...jsonBytes(MAX_PAYLOAD_BYTES),
       type: 'JSONObject',
       description:
         'The body of every attempt; where an order has arguments, `[withheld]` stands for them, as one of them may be a live token.',
-      resolve: ({ eventId }, _args, { services }) => services.deliveries.payload(eventId),
+      resolve: ({ eventId }, _args, context) => readPayload(context, eventId),
     }),
     orderId: t.id({
       nullable: true,
@@ -184,7 +186,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'A webhook delivery. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the webhook delivery.' }) },
-    resolve: (query, _root, { id }, { actor, services }) => services.deliveries.get(actor, id, query),
+    resolve: (query, _root, { id }, context) => getDelivery(context, id, query),
   }),
   webhookDeliveries: t.prismaConnection(
     {
@@ -199,20 +201,19 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the type of the event or the name of the network app'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search, offset }, { actor, services }) =>
-        services.deliveries.count(actor, omitNullish({ ...filter, search }), offset),
-      resolve: (query, _root, { filter, search, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { filter, search, offset }, context) =>
+        countDeliveries(context, omitNullish({ ...filter, search }), offset),
+      resolve: (query, _root, { filter, search, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.deliveries.list(actor, omitNullish({ ...filter, search }), withOffset(query, offset))
+        return listDeliveries(context, omitNullish({ ...filter, search }), withOffset(query, offset))
       },
     },
     WebhookDeliveryConnection,
   ),
 }))
 
-/** The delivery as a mutation left it, with what is asked for of it. */
-const answerDelivery = async (id: string, { actor, services }: Context, query: () => ShownQuery) => ({
-  webhookDelivery: await services.deliveries.get(actor, id, query()),
+const readChanged = async (id: string, context: Context, query: () => ShownQuery) => ({
+  webhookDelivery: await getDelivery(context, id, query()),
 })
 
 builder.mutationFields((t) => ({
@@ -222,10 +223,9 @@ builder.mutationFields((t) => ({
       'Calls the receiver of a network app once with a signed event of the type `webhook.test`, which is about no order and charges nobody. ' +
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.',
     args: { input: t.arg({ type: SendTestEventInput, required: true, description: 'Whose receiver to try.' }) },
-    resolve: showing('webhookDelivery', async (query, { input }, context) => {
-      const { actor, services, idempotency } = context
-      return answerDelivery(await services.deliveries.sendTest(actor, input.networkAppId, idempotency), context, query)
-    }),
+    resolve: showing('webhookDelivery', async (query, { input }, context) =>
+      readChanged(await sendTestEvent(context, input), context, query),
+    ),
   }),
   replayWebhookDelivery: t.field({
     type: ReplayWebhookDeliveryPayload,
@@ -233,9 +233,8 @@ builder.mutationFields((t) => ({
       'Calls the receiver once more, now, with the same identifier and body; an order that had failed succeeds when it takes it. ' +
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the order was refunded or the app has no webhook.',
     args: { input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'What to send.' }) },
-    resolve: showing('webhookDelivery', async (query, { input }, context) => {
-      const { actor, services, idempotency } = context
-      return answerDelivery(await services.deliveries.replay(actor, input.id, idempotency), context, query)
-    }),
+    resolve: showing('webhookDelivery', async (query, { input }, context) =>
+      readChanged(await replayDelivery(context, input), context, query),
+    ),
   }),
 }))

@@ -1,37 +1,50 @@
-/** When a webhook that failed is called again. */
+/** Times and limits of webhook deliveries. */
+import type { JobParts } from '../../jobs/enqueue-sql.ts'
 
-/** Seconds between the failure of an attempt and the one after it; after the last of them, some three days, the delivery is given up. */
-const DELAYS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
-/** Share by which a delay varies either way, so that a receiver that comes back is not met by everything at once. */
-const JITTER = 0.2
-/** Seconds: as long as a receiver may put us off. */
-const LONGEST_WAIT_SECONDS = 86_400
+/** Seconds between an attempt that failed and the next one. After the last attempt, the delivery has failed. */
+export const RETRY_DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
+/** Random share by which a delay is longer or shorter, so that a receiver that recovers does not get all calls at once. */
+export const RETRY_JITTER = 0.2
+/** Maximum wait that a receiver can request with `Retry-After`. */
+const MAX_RETRY_AFTER_SECONDS = 86_400
 
-/** Seconds. */
 const HOUR_SECONDS = 3_600
 
-/** Whether an attempt that failed is worth a line in the log: the first one, and those that come an hour after the one before or later. */
-export const shouldLog = (attempt: number): boolean =>
-  attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR_SECONDS
+/** Concurrent attempts: of a process, and of one app in all processes. */
+export const deliveryWork = { concurrency: 100, groupConcurrency: 4, pollEvery: 0.5 } as const
 
-/** What is known of an attempt that failed. */
+/** Jobs for the deliveries of the CTE `from`, `(id, network_app_id)`. The deliveries of one app do not delay those of others. */
+export const deliveryJobs = (from: string, trace?: string) =>
+  ({
+    ...(trace !== undefined && { trace }),
+    queue: 'webhook-delivery',
+    from,
+    data: { deliveryId: 'id' },
+    group: 'network_app_id',
+  }) as const satisfies JobParts
+
+/** Returns true for failures to log: the first one, and those at least an hour after the previous one. */
+export const shouldLog = (attempt: number): boolean =>
+  attempt === 1 || (RETRY_DELAYS_SECONDS[attempt - 2] ?? 0) * (1 - RETRY_JITTER) >= HOUR_SECONDS
+
+/** An attempt that failed. */
 export interface Failure {
-  /** How many attempts were made, with the one that failed now. */
+  /** Number of attempts, including this one. */
   attempts: number
   statusCode?: number | undefined
-  /** Seconds, as the receiver asked for. Heeded with 429 and 503. */
+  /** Seconds that the receiver requested. Used only with 429 and 503. */
   retryAfter?: number | undefined
 }
 
-/** Seconds until the next attempt; undefined when there is none. `random` is from 0 to 1. */
+/** Returns the seconds until the next attempt, or undefined if there is none. `random`: from 0 to 1. */
 export function nextAttemptAfter(
   { attempts, statusCode, retryAfter = 0 }: Failure,
   random: number,
 ): number | undefined {
-  const delay = DELAYS[attempts - 1]
-  // The receiver is gone, and says so.
+  const delay = RETRY_DELAYS_SECONDS[attempts - 1]
+  // 410 Gone: the receiver no longer exists.
   if (delay === undefined || statusCode === 410) return undefined
-  const planned = delay * (1 + JITTER * (2 * random - 1))
-  const isPutOff = statusCode === 429 || statusCode === 503
-  return isPutOff ? Math.max(planned, Math.min(retryAfter, LONGEST_WAIT_SECONDS)) : planned
+  const planned = delay * (1 + RETRY_JITTER * (2 * random - 1))
+  const isThrottled = statusCode === 429 || statusCode === 503
+  return isThrottled ? Math.max(planned, Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS)) : planned
 }

@@ -1,37 +1,87 @@
-/** Calls receivers of webhooks: signed after Standard Webhooks 1.0, and only at public addresses. */
+/** Calls receivers of webhooks. Calls are signed according to Standard Webhooks 1.0 and go to public addresses only. */
+
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import { noopTracer, type Tracer } from '../../telemetry/telemetry-types.ts'
-import { createGuardedConnector, type Resolve, resolveByDns, resolveBySystem } from './guarded-connector.ts'
-import { isInternalHost } from './internal-address.ts'
-import { failureOf, failureOfStatus, INTERNAL, ONLY_HTTPS } from './webhook-failure.ts'
+import {
+  createGuardedConnector,
+  InternalAddressError,
+  type Resolve,
+  resolveByDns,
+  resolveBySystem,
+} from './guarded-connector.ts'
 import type { WebhookCall, WebhookSender } from './webhook-types.ts'
+import { isInternalHost } from './webhook-url.ts'
 
-/** Milliseconds for the whole attempt: name, connection, request and answer. */
+export const INTERNAL = 'The URL leads to an internal address, which is never called.'
+const ONLY_HTTPS = 'Only https:// is called.'
+
+const sentences: Record<string, string> = {
+  ENOTFOUND: 'The host name has no address.',
+  ENODATA: 'The host name has no address.',
+  EAI_AGAIN: 'The host name could not be looked up.',
+  ESERVFAIL: 'The host name could not be looked up.',
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was reset.',
+  EPIPE: 'The connection was reset.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The host cannot be reached.',
+  UND_ERR_CONNECT_TIMEOUT: 'No connection came about in time.',
+  ETIMEDOUT: 'No connection came about in time.',
+  HPE_HEADER_OVERFLOW: 'The headers of the answer are too large.',
+}
+
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+
+/** Describes the error of a call that failed, without internal addresses. `timeout` in milliseconds. */
+function failureOf(error: unknown, timeout: number): string {
+  if (error instanceof InternalAddressError) return INTERNAL
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `No answer came within ${timeout / 1_000} seconds.`
+  const code = codeOf(error)
+  if (code === undefined) return 'The call failed.'
+  if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL)/.test(code)) {
+    return `The receiver's certificate or TLS is not accepted (${code}).`
+  }
+  if (code === 'ECONNRESET' && error instanceof Error && error.message === 'socket hang up')
+    return 'The connection was closed before an answer came.'
+  const sentence = sentences[code]
+  if (sentence) return sentence
+  return code.startsWith('HPE_') ? 'The answer is not HTTP.' : `The call failed (${code}).`
+}
+
+/** Describes the failure of a final response. Returns undefined for 2xx. */
+function failureOfStatus(status: number): string | undefined {
+  if (status >= 200 && status < 300) return undefined
+  if (status < 200) return `The receiver answered ${status}; no switch of protocols was requested.`
+  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`
+  return `The receiver answered ${status}.`
+}
+
+/** Timeout of an attempt: DNS, connection, request and response. */
 const TIMEOUT_MS = 15_000
-/** Bytes of an answer that are read. */
 const MAX_RESPONSE_BYTES = 64 * 1024
-/** Characters of an answer that are kept. */
+/** Characters of a response that are stored. */
 const MAX_EXCERPT = 1_000
-/** Shorter texts are in too many answers by chance. */
+/** Shorter texts occur in responses by chance. */
 const MIN_SECRET_LENGTH = 6
 const REMOVED = '[removed]'
 
-/** Where calls may go, and how long one may take. */
+/** Options of the sender. */
 export interface WebhookSenderOptions {
-  /** Development: http, and receivers on this machine or site. */
+  /** Allows http and internal addresses, for development. */
   allowInsecure: boolean
-  /** Addresses of a host name. Default: by DNS alone, or, with `allowInsecure`, as the machine does. */
+  /** Default: DNS. With `allowInsecure`: the resolver of the operating system. */
   resolve?: Resolve
-  /** Milliseconds for the whole attempt. */
+  /** Milliseconds. */
   timeout?: number
-  /** Nobody follows calls when it is missing. */
   tracer?: Tracer
 }
 
-/** Seconds, from either form of the header. */
+/** Parses both forms of the header. Returns seconds. */
 export function parseRetryAfter(header: string | string[] | undefined, now = Date.now()): number | undefined {
   const text = String(header ?? '').trim()
   if (/^\d{1,9}$/.test(text)) return Number(text)
@@ -39,8 +89,8 @@ export function parseRetryAfter(header: string | string[] | undefined, now = Dat
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - now) / 1_000))
 }
 
-/** Secrets as they are and as JSON writes them, by how they begin; of those that begin alike the longest is first. */
-function byBeginning(secrets: readonly string[]): Map<string, string[]> {
+/** Groups secrets, plain and escaped for JSON, by their first characters. The longest of a group is first. */
+function groupByPrefix(secrets: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   const given = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)
   const forms = new Set(given.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))
@@ -53,14 +103,11 @@ function byBeginning(secrets: readonly string[]): Map<string, string[]> {
   return found
 }
 
-/**
- * The start of an answer as it may be kept: text that PostgreSQL can hold, without what the call must keep to itself, also where the
- * answer breaks off in it. No more of it is looked at than is kept, however many secrets there are.
- */
+/** Returns the start of a response without secrets, also without a secret that is cut off at the end. Replaces NUL, which PostgreSQL rejects. */
 function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
-  // What was cut within a character is left out.
+  // Omits a character that is cut off.
   const text = new TextDecoder().decode(bytes, { stream: true })
-  const known = byBeginning(secrets)
+  const known = groupByPrefix(secrets)
   const kept: string[] = []
   for (let at = 0; at < text.length && kept.length < MAX_EXCERPT; ) {
     const candidates = known.get(text.slice(at, at + MIN_SECRET_LENGTH))
@@ -97,7 +144,7 @@ async function readStart(body: FinalResponse['body']): Promise<Buffer> {
       if (size >= MAX_RESPONSE_BYTES) break
     }
   } catch {
-    // What was read is all there is.
+    // The response was cut short: return what was read.
   }
   return Buffer.concat(chunks)
 }
@@ -145,7 +192,7 @@ export function createWebhookSender({
     try {
       const { statusCode, headers, body } = await new Promise<FinalResponse>((resolve, reject) => {
         outgoing.once('response', (response) => resolve(finalOf(response, response)))
-        // A switch of protocols that was not requested. Node.js hands the socket over, and no body follows.
+        // The receiver switched protocols without a request. No body follows.
         outgoing.once('upgrade', (response, socket) => {
           socket.destroy()
           resolve(finalOf(response, []))

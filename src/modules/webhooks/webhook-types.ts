@@ -1,36 +1,41 @@
-/** Calls of webhooks. */
+/** Types of webhook calls. */
 
-/** One call of a webhook's receiver. */
+/** One call of the receiver of a webhook. */
 export interface WebhookCall {
   url: string
-  /** The event's id; the same at every attempt. */
+  /** ID of the event. The same in each attempt. */
   id: string
-  /** When it is made: receivers refuse a call that tells a wrong time. */
+  /** Time of the call. Receivers reject a call with a wrong time. */
   at: Date
-  /** JSON text; the same at every attempt. */
+  /** JSON. The same in each attempt. */
   body: string
-  /** Sign the call: one secret, or two during a rotation. */
+  /** Secrets that sign the call. Two during a rotation. */
   secrets: readonly string[]
-  /** Texts that must not be kept should the receiver send them back. */
+  /** Texts to remove from the response before it is stored. */
   redacted: readonly string[]
 }
 
-/** What came of a call. */
+/** Outcome of an attempt. */
 export interface WebhookOutcome {
-  /** Left out when no answer came. */
+  /** Omitted if there was no response. */
   statusCode?: number
-  /** Why it failed, in a sentence; left out when the receiver took the event (2xx). */
+  /** Reason of the failure, as a sentence. Omitted if the receiver accepted the event (2xx). */
   failure?: string | undefined
-  /** The first characters of the answer. */
+  /** First characters of the response. */
   response: string
-  /** Seconds after which the receiver wants to be asked again. */
+  /** Seconds after which the receiver wants the next attempt. */
   retryAfter?: number | undefined
   /** Milliseconds. */
   duration: number
+  /** Error because of which the call was never made. */
+  cause?: unknown
 }
 
-/** What calls receivers of webhooks. */
+/** Calls receivers of webhooks. */
 export interface WebhookSender {
-  /** Makes one attempt. A receiver's trouble is an outcome, never an error. */
+  /** Makes one attempt. An error of the receiver is an outcome. */
   send(call: WebhookCall): Promise<WebhookOutcome>
 }
+
+/** Outcomes that the database has not stored yet, by UUID of the delivery, oldest first. `before`: number of earlier attempts. */
+export type UnsavedOutcomes = Map<string, { before: number; outcome: WebhookOutcome }>

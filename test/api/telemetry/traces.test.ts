@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { startJobs } from '../../../src/jobs/jobs.ts'
-import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
+import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { eventually } from '../../support/eventually.ts'

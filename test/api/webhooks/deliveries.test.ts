@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
-import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
+import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { complaintOfCall } from '../../support/described.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -471,7 +471,7 @@ describe('two workers with the same delivery', () => {
     ])
     // A due delivery without a job. The two workers below find it.
     await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
-    const { handle } = app.services.deliveries
+    const handle = app.jobs.webhookDelivery
     await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
     expect(await deliveryOf(sale)).toMatchObject({ status: 'delivered', attempt_count: 2 })
     expect(new Set(both.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)

@@ -1,6 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
-import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
+import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { startReceiver } from '../../support/receiver.ts'

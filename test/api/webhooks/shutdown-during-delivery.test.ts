@@ -1,7 +1,7 @@
 /** A service that was paused for long, or restored from an old backup, completes its pending work. */
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { installJobs, type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
-import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
+import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'

@@ -1,0 +1,172 @@
+/** Jobs that call receivers of webhooks, and the result of each attempt. */
+import type { Use } from '../../context.ts'
+import type { DeliveryJob } from '../../jobs/queues.ts'
+import { isUnavailable } from '../../shared/errors.ts'
+import { toId } from '../../shared/ids.ts'
+import { webhookSecretContext } from '../store/network-apps.ts'
+import {
+  type AttemptResult,
+  type DueDelivery,
+  findDue,
+  recordDelivered,
+  recordGivenUp,
+  recordRetry,
+} from './deliveries.sql.ts'
+import { isSale, textsOf, writePayload } from './delivery-payload.ts'
+import { nextAttemptAfter, shouldLog } from './webhook-schedule.ts'
+import type { UnsavedOutcomes, WebhookCall, WebhookOutcome } from './webhook-types.ts'
+
+type Needs = Use<
+  'database' | 'envelopeCipher' | 'actionArgs' | 'webhookSender' | 'unsavedOutcomes' | 'notifications' | 'log' | 'meter'
+>
+
+/** Maximum number of outcomes that a process keeps while the database is unavailable. */
+const MAX_UNSAVED_OUTCOMES = 1_000
+
+const GONE = 410
+
+const noReceiver: WebhookOutcome = {
+  failure:
+    'The app has no webhook any more, its receiver is gone, the order was refunded, or its arguments are erased.',
+  response: '',
+  duration: 0,
+}
+/** The arguments of the order or the secrets of the app cannot be decrypted. */
+const unreadablePayload: WebhookOutcome = {
+  failure: 'The call could not be made: what it was to say could not be read.',
+  response: '',
+  duration: 0,
+}
+/** The job failed for the last time. */
+const jobFailed: WebhookOutcome = {
+  failure: 'The service could not carry out or write down the call.',
+  response: '',
+  duration: 0,
+}
+
+async function prepareCall(
+  { envelopeCipher, actionArgs: argumentsOf }: Needs,
+  due: DueDelivery,
+  url: string,
+): Promise<WebhookCall> {
+  const openSecret = (sealed: Uint8Array | null) =>
+    sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
+  const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(openSecret))
+  // Other events do not contain the arguments. They are sent even if the arguments cannot be decrypted.
+  const actionArgs =
+    isSale(due) && due.type === 'order.paid' ? await argumentsOf.open(due.order_id, due.action_args) : {}
+  const body = writePayload(due, actionArgs)
+  const redacted = [...textsOf(actionArgs), ...secrets]
+  return { url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted }
+}
+
+/** Calls the receiver. An error before the call is an attempt that failed, so that the schedule continues. */
+async function attempt(context: Needs, due: DueDelivery, url: string): Promise<WebhookOutcome> {
+  let call: WebhookCall
+  try {
+    call = await prepareCall(context, due, url)
+  } catch (cause) {
+    return { ...unreadablePayload, cause }
+  }
+  return context.webhookSender.send(call)
+}
+
+function notifyFeeds({ notifications }: Needs, rows: readonly { feeds: string[] }[]) {
+  for (const feed of rows.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
+}
+
+/** A test event has one attempt. It changes no order, and no metric counts it. */
+async function recordTest(context: Needs, result: AttemptResult): Promise<void> {
+  const { database } = context
+  const rows = await (result.failure === null
+    ? database.query(recordDelivered, result)
+    : database.query(recordGivenUp, { ...result, goneUrl: null }))
+  notifyFeeds(context, rows)
+}
+
+function countAttempt({ meter }: Needs, outcome: string, statusCode: number | undefined, milliseconds: number) {
+  const status = statusCode === undefined ? 'none' : `${Math.floor(statusCode / 100)}xx`
+  meter.count('annal_webhook_attempts_total', { outcome, status })
+  meter.observe('annal_webhook_attempt_duration_seconds', {}, milliseconds / 1_000)
+}
+
+/** Records the outcome of an attempt, and schedules the next attempt or settles the delivery. */
+async function record(context: Needs, id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
+  const { database, log } = context
+  const { statusCode, failure, retryAfter, response, duration, cause } = outcome
+  const result: AttemptResult = {
+    delivery: id,
+    before: due.attempt_count,
+    duration,
+    response,
+    statusCode: statusCode ?? null,
+    failure: failure ?? null,
+  }
+  if (due.type === 'webhook.test') return recordTest(context, result)
+  const attempts = due.attempt_count + 1
+  const fields = {
+    delivery: toId('delivery', id),
+    networkApp: toId('app', due.network_app_id),
+    attempt: attempts,
+    statusCode,
+    durationMs: duration,
+    ...(cause !== undefined && { err: cause }),
+  }
+  if (failure === undefined) {
+    notifyFeeds(context, await database.query(recordDelivered, result))
+    countAttempt(context, 'delivered', statusCode, duration)
+    return log.debug(fields, 'Webhook delivered')
+  }
+  const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
+  if (seconds !== undefined) {
+    await database.query(recordRetry, { ...result, seconds })
+    countAttempt(context, 'failed', statusCode, duration)
+    const level = cause === undefined ? 'info' : 'warn'
+    return log[shouldLog(attempts) ? level : 'debug'](
+      { ...fields, failure, retryInSeconds: seconds },
+      'Webhook delivery failed; retrying',
+    )
+  }
+  const goneUrl = statusCode === GONE ? due.webhook_url : null
+  notifyFeeds(context, await database.query(recordGivenUp, { ...result, goneUrl }))
+  countAttempt(context, 'abandoned', statusCode, duration)
+  log.warn({ ...fields, failure }, 'Webhook delivery failed finally')
+}
+
+/** Returns the outcome of this attempt if an earlier job could not record it. */
+function takeUnsaved(unsavedOutcomes: UnsavedOutcomes, id: string, before: number): WebhookOutcome | undefined {
+  const unsaved = unsavedOutcomes.get(id)
+  unsavedOutcomes.delete(id)
+  return unsaved?.before === before ? unsaved.outcome : undefined
+}
+
+/** Records an outcome. If the database is unavailable, keeps it for the next job, so that the receiver is not called twice. */
+async function recordOrKeep(context: Needs, id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
+  const { unsavedOutcomes } = context
+  try {
+    await record(context, id, due, outcome)
+  } catch (error) {
+    if (isUnavailable(error)) {
+      unsavedOutcomes.set(id, { before: due.attempt_count, outcome })
+      if (unsavedOutcomes.size > MAX_UNSAVED_OUTCOMES) unsavedOutcomes.delete(unsavedOutcomes.keys().next().value!)
+    }
+    throw error
+  }
+}
+
+/** Runs a job of the queue `webhook-delivery`: makes one attempt if the delivery is due. Throws UNAVAILABLE. */
+export async function deliverWebhook(context: Needs, { deliveryId }: DeliveryJob): Promise<void> {
+  const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: false })
+  if (!due) return
+  const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
+  const outcome = unsaved ?? (due.webhook_url ? await attempt(context, due, due.webhook_url) : noReceiver)
+  await recordOrKeep(context, deliveryId, due, outcome)
+}
+
+/** Settles a delivery whose job failed for the last time. Its order ends as the policy of its app says. Throws UNAVAILABLE. */
+export async function abandonDelivery(context: Needs, { deliveryId }: DeliveryJob): Promise<void> {
+  const [due] = await context.database.query(findDue, { delivery: deliveryId, ignoreSchedule: true })
+  if (!due) return
+  const unsaved = takeUnsaved(context.unsavedOutcomes, deliveryId, due.attempt_count)
+  await recordOrKeep(context, deliveryId, unsaved ? due : { ...due, webhook_url: null }, unsaved ?? jobFailed)
+}
