@@ -1,6 +1,7 @@
 /** Describes the calls to the webhook of a network app. The same schemas type the bodies that are sent. */
 import { z } from 'zod'
 import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../modules/webhooks/webhook-bodies.ts'
+import { describeSchedule } from '../../modules/webhooks/webhook-schedule.ts'
 import type { JsonSchema } from './components.ts'
 
 interface Webhook {
@@ -56,8 +57,7 @@ const responses = {
     headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
   },
   default: {
-    description:
-      'Failed, as is no response within 15 seconds. Retried ten times in about three days. Redirects are not followed.',
+    description: `Failed, as is no response within 15 seconds. Retried after ${describeSchedule()}. Redirects are not followed.`,
   },
 }
 

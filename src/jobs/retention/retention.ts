@@ -83,7 +83,7 @@ export const retentions: Readonly<Record<string, Retention>> = {
     'forget-deliveries',
   ]),
   webhook_attempts: until(
-    'an attempt to deliver, normally ten at most',
+    'an attempt to deliver',
     WITH_PARENT,
     ['forget-deliveries'],
     'the response is erased within an hour after the buyer deletes the account, or a week after a replay',

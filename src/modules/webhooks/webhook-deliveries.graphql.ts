@@ -18,7 +18,7 @@ import { NetworkAppType } from '../store/network-apps.graphql.ts'
 import { countDeliveries, getDelivery, listDeliveries, readPayload } from './deliveries.ts'
 import { replayDelivery } from './replay-delivery.ts'
 import { sendTestEvent } from './send-test-event.ts'
-import { RETRY_DELAYS_SECONDS } from './webhook-schedule.ts'
+import { MAX_ATTEMPTS } from './webhook-schedule.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
   description: 'Status of a webhook delivery.',
@@ -32,7 +32,7 @@ const DeliveryStatus = builder.enumType('DeliveryStatus', {
 const MAX_PAYLOAD_BYTES = 2_000
 
 /** More than the schedule has, because a replay adds attempts. */
-const SHOWN_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 6
+const SHOWN_ATTEMPTS = MAX_ATTEMPTS + 5
 
 const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   description: 'One call of a receiver and what came of it.',

@@ -3,6 +3,8 @@ import type { JobParts } from '../../jobs/enqueue-sql.ts'
 
 /** Seconds between an attempt that failed and the next one. After the last attempt, the delivery has failed. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
+/** Maximum number of attempts that the schedule makes. */
+export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1
 /** Random share by which a delay is longer or shorter, so that a receiver that recovers does not get all calls at once. */
 export const RETRY_JITTER = 0.2
 /** Maximum wait that a receiver can request with `Retry-After`. */
@@ -12,6 +14,15 @@ const HOUR_SECONDS = 3_600
 
 /** Concurrent attempts: of a process, and of one app in all processes. */
 export const deliveryWork = { concurrency: 100, groupConcurrency: 4, pollEvery: 0.5 } as const
+
+const formatDelay = (seconds: number) =>
+  seconds < 60 ? `${seconds} s` : seconds < HOUR_SECONDS ? `${seconds / 60} min` : `${seconds / HOUR_SECONDS} h`
+
+/** Describes the schedule for documents, as in "5 s, 5 min and 1 h, each varied by up to 20 %". */
+export function describeSchedule(): string {
+  const delays = RETRY_DELAYS_SECONDS.map(formatDelay)
+  return `${delays.slice(0, -1).join(', ')} and ${delays.at(-1)}, each varied by up to ${RETRY_JITTER * 100} %`
+}
 
 /** Jobs for the deliveries of the CTE `from`, `(id, network_app_id)`. The deliveries of one app do not delay those of others. */
 export const deliveryJobs = (from: string, trace?: string) =>

@@ -1,7 +1,12 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
-import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
+import {
+  deliveryWork,
+  MAX_ATTEMPTS,
+  RETRY_DELAYS_SECONDS,
+  RETRY_JITTER,
+} from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { complaintOfCall } from '../../support/described.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -157,7 +162,8 @@ describe('the webhook delivery of a paid order', () => {
       res.writeHead(failures >= 0 ? 500 : 200).end()
     })
     const first = await attempted(sale, 1)
-    expectWait(first, 4, 6)
+    const [delay] = RETRY_DELAYS_SECONDS
+    expectWait(first, delay * (1 - RETRY_JITTER), delay * (1 + RETRY_JITTER))
     expect(await statusOf(sale)).toBe('PENDING')
     await passTime(sale)
     await attempted(sale, 2)
@@ -202,8 +208,8 @@ describe('a receiver that always fails', () => {
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
     const wallet = await app.wallet(sale.buyer)
-    await passTime(sale, 9)
-    const delivery = await attempted(sale, 10)
+    await passTime(sale, MAX_ATTEMPTS - 1)
+    const delivery = await attempted(sale, MAX_ATTEMPTS)
     expect(delivery).toMatchObject({ status: 'given_up', next_attempt_at: null })
     expect(await statusOf(sale)).toBe('FAILURE')
     expect(await app.wallet(sale.buyer)).toEqual(wallet)
@@ -216,8 +222,8 @@ describe('a receiver that always fails', () => {
     const sale = await sell(answerWith(500), { policy: 'refund' })
     await attempted(sale, 1)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '98.5', points: '0' })
-    await passTime(sale, 9)
-    await attempted(sale, 10)
+    await passTime(sale, MAX_ATTEMPTS - 1)
+    await attempted(sale, MAX_ATTEMPTS)
     expect(await statusOf(sale)).toBe('REFUNDED')
     expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })
@@ -240,8 +246,8 @@ describe('a receiver that always fails', () => {
     const bought = await elsewhere.order(sale.store.owner)
     expectOk(await elsewhere.confirm(sale.store.owner, bought.id))
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0.3', points: '0' })
-    await passTime(sale, 9)
-    await attempted(sale, 10)
+    await passTime(sale, MAX_ATTEMPTS - 1)
+    await attempted(sale, MAX_ATTEMPTS)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })
     expect(await statusOf(sale)).toBe('REFUNDED')
@@ -340,14 +346,14 @@ describe('the delivery log', () => {
     let status = 500
     const sale = await sell((res) => void res.writeHead(status).end())
     await attempted(sale, 1)
-    await passTime(sale, 9)
-    const { id } = await attempted(sale, 10)
+    await passTime(sale, MAX_ATTEMPTS - 1)
+    const { id } = await attempted(sale, MAX_ATTEMPTS)
     expect(await statusOf(sale)).toBe('FAILURE')
     status = 200
     const headers = { 'Idempotency-Key': 'replay once' }
     const replayed = () => sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`, { headers })
     expectOk(await replayed())
-    expect(await attempted(sale, 11)).toMatchObject({ status: 'delivered' })
+    expect(await attempted(sale, MAX_ATTEMPTS + 1)).toMatchObject({ status: 'delivered' })
     expectOk(await replayed())
     expect(await statusOf(sale)).toBe('SUCCESS')
     expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.failed', 'order.succeeded'])
@@ -358,8 +364,8 @@ describe('the delivery log', () => {
   it('rejects the replay of a delivery for a refunded order', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund' })
     await attempted(sale, 1)
-    await passTime(sale, 9)
-    const { id } = await attempted(sale, 10)
+    await passTime(sale, MAX_ATTEMPTS - 1)
+    const { id } = await attempted(sale, MAX_ATTEMPTS)
     const refused = await sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
     expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toEqual({
       id: ['The order was refunded, so its webhook is not called again.'],
@@ -584,7 +590,7 @@ describe('an order refunded by an administrator', () => {
     await giveBack(sale, { amount: '1' })
     const path = `store/network-app-orders/${sale.order.id}/refunds/`
     const more = () => sale.store.owner.rest('POST', path, { json: { reason: 'x', amount: '0.5' } })
-    const [answers] = await Promise.all([Promise.all([more(), more(), more()]), passTime(sale, 9)])
+    const [answers] = await Promise.all([Promise.all([more(), more(), more()]), passTime(sale, MAX_ATTEMPTS - 1)])
     await eventually(
       () => statusOf(sale),
       (status) => status === 'REFUNDED',

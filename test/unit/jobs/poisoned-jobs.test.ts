@@ -5,7 +5,7 @@ import { statement, text, uuid } from '../../../src/db/sql.ts'
 import { subjectOf } from '../../../src/jobs/jobs.sql.ts'
 import { type Jobs, type QueueName, startJobs } from '../../../src/jobs/jobs.ts'
 import { textsOf } from '../../../src/modules/webhooks/delivery-payload.ts'
-import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
+import { deliveryWork, MAX_ATTEMPTS } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
@@ -227,7 +227,7 @@ describe('a webhook delivery', () => {
 
     const { id: deliveryId } = await deliveryOf(damaged)
     await app.jobs.webhookDelivery({ deliveryId })
-    for (let attempt = 1; attempt <= 10; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const { attempt_count, status, seconds } = await deliveryOf(damaged)
       expect(attempt_count).toBe(attempt)
       if (status === 'GIVEN_UP') break
@@ -237,7 +237,7 @@ describe('a webhook delivery', () => {
       ])
       await app.jobs.webhookDelivery({ deliveryId })
     }
-    expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: 10 })
+    expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: MAX_ATTEMPTS })
     const [row] = await app.sql('select status::text from orders where id = $1::uuid', [damaged])
     expect(row).toEqual({ status: 'REFUNDED' })
 
