@@ -191,7 +191,7 @@ export function createApp(deps: Dependencies): App {
       addRestRoutes(app, rest)
       addRawRoute(app, '/graphql', graphql, logOf)
       for (const url of ['/admin', '/admin/*']) addRawRoute(app, url, handleAdmin, logOf)
-      app.addHook('preClose', async () => services.events.stop())
+      app.addHook('preClose', async () => layer.context.eventStreams.stop())
     },
   }
 }

@@ -11,6 +11,7 @@ import type { Custody, EnvelopeCipher, KeyVault, PasswordHasher } from './keys/k
 import type { ComposeMail, Mailer } from './mail/mail-types.ts'
 import type { Credentials } from './modules/accounts/authenticate.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
+import type { EventStreams } from './modules/events/event-streams.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { ActionArgs } from './modules/store/action-args.ts'
 import type { FindWebhookEvent } from './modules/webhooks/delivery-payload.ts'
@@ -40,6 +41,7 @@ export interface AppContext {
   readonly composeMail: ComposeMail
   readonly coins: Coins
   readonly notifications: FeedNotifications
+  readonly eventStreams: EventStreams
   /** Gas fee of a commit at this time, in currency units. */
   gasFee(): string
   /** Histories on the chain. Undefined in commands that need no chain. */

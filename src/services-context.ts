@@ -1,15 +1,11 @@
 /** The context during the move from services to use-case functions. */
 
 import type { AppContext, Context as UseCaseContext } from './context.ts'
-import type { AuditService } from './modules/audit/audit-service.ts'
-import type { EventService } from './modules/events/event-service.ts'
 import type { Idempotency } from './shared/idempotency.ts'
 import type { RequestQuota } from './shared/rate-limiter.ts'
 
 /** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
 export interface Services {
-  audit: AuditService
-  events: EventService
   idempotency: Idempotency
   requestQuota: RequestQuota
 }

@@ -30,10 +30,9 @@ import { forgetKey } from './modules/accounts/delete-account.ts'
 import { sendAccountMail } from './modules/accounts/send-account-mail.ts'
 import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
-import { createAuditService } from './modules/audit/audit-service.ts'
 import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
 import { readManifest } from './modules/content-credentials/read-manifest.ts'
-import { createEventService } from './modules/events/event-service.ts'
+import { createEventStreams } from './modules/events/event-streams.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { createActionArgs } from './modules/store/action-args.ts'
 import { sendOrderMail } from './modules/store/send-order-mail.ts'
@@ -182,6 +181,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const context: AppContext = {
     ...deps,
     actionArgs,
+    eventStreams: createEventStreams({ ...deps, meter, counter, limits }),
     webhookSender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
     unsavedOutcomes: new Map(),
     findWebhookEvent: createWebhookEventLookup(database),
@@ -209,21 +209,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     deletions: new Map(),
     version: manifest.version,
   }
-  const shared = {
-    ...deps,
-    meter,
-    idempotency,
-    limits,
-    rateLimiter,
-    requestQuota,
-    counter,
-    actionArgs,
-    compose: composeMail,
-    verifiesAddresses: config.emailVerification !== 'off',
-  }
   const services: Services = {
-    audit: createAuditService(deps),
-    events: createEventService(shared),
     idempotency,
     requestQuota,
   }

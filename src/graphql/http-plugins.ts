@@ -98,7 +98,7 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
       if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
     },
     onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-      const { req, res, services } = contextValue
+      const { req, res, eventStreams } = contextValue
       streams.add(res)
       if (!accepts(req.headers.accept, EVENT_STREAM)) {
         setResultAndStopExecution({ errors: [noStream()] })
@@ -113,7 +113,7 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
           if (res.closed) leave()
           else res.once('close', leave)
           // A client that receives the end of the stream would not reconnect to another process.
-          return { onEnd: () => void (services.events.isDraining() && res.destroy()) }
+          return { onEnd: () => void (eventStreams.isDraining() && res.destroy()) }
         },
       }
     },

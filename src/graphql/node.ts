@@ -3,7 +3,9 @@ import { findUser } from '../modules/accounts/read-user.ts'
 import { findSession } from '../modules/accounts/sessions.ts'
 import { findAssetLink } from '../modules/assets/asset-links.ts'
 import { findAsset } from '../modules/assets/find-asset.ts'
+import { findAuditEntry } from '../modules/audit/audit-entries.ts'
 import { findCommit } from '../modules/commits/asset-versions.ts'
+import { findEvent } from '../modules/events/events.ts'
 import { findApiKey } from '../modules/store/api-keys.ts'
 import { findNetworkApp } from '../modules/store/network-apps.ts'
 import { findOrder } from '../modules/store/orders.ts'
@@ -28,10 +30,10 @@ interface Kind {
 /** Kinds of objects by prefix of their IDs. */
 const kinds: Partial<Record<IdPrefix, Kind>> = {
   app: { type: 'NetworkApp', find: ({ id }, context) => findNetworkApp(context, id) },
-  audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
+  audit: { type: 'AuditEntry', find: ({ id }, context) => findAuditEntry(context, id) },
   commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
   delivery: { type: 'WebhookDelivery', find: ({ id }, context) => findDelivery(context, id) },
-  event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
+  event: { type: 'Event', find: ({ uuid }, context) => findEvent(context, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, context) => findGrant(context, uuid) },
   key: { type: 'ApiKey', find: ({ id }, context) => findApiKey(context, id) },
   link: { type: 'AssetLink', find: ({ uuid }, context) => findAssetLink(context, uuid) },

@@ -36,7 +36,7 @@ const ofParts: Record<string, string> = {
   'http/connections.ts': 'looks at the connections of this process',
   'jobs/job-loop.ts': 'is how a queue is worked on',
   'files/pictures/picture-process.ts': 'watches what one picture takes, in a process of its own',
-  'modules/events/event-stream.rest.ts': 'ends with the stream',
+  'modules/events/events.rest.ts': 'ends with the stream',
 }
 
 it('every recurring task has a role, or belongs to a part with a reason', () => {

@@ -3,7 +3,7 @@
  * `relay.sql.ts`.
  */
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../../db/sql.ts'
-import { eventSql } from '../../modules/events/event-sql.ts'
+import { eventSql } from '../../modules/events/events.sql.ts'
 import { commitStatus, pinTreesSql } from './commit-signer.sql.ts'
 import { transactionsOfSql } from './relay.sql.ts'
 

@@ -23,7 +23,7 @@ import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { sentBySql } from '../../shared/idempotency.ts'
 import { emptyAssetsSql } from '../assets/delete-asset.ts'
 import { auditSql } from '../audit/audit-sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/orders.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 

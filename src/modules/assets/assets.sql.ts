@@ -2,7 +2,7 @@ import { bigint, boolean, givenSql, int, joinedStatement, statement, text, times
 import type { ContentStore } from '../../files/file-types.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { charged, chargeSql, heldAccountSql } from '../wallet/ledger-sql.ts'
 import type { Changes } from './asset-tree.ts'
 import { typePatterns } from './file-types.ts'

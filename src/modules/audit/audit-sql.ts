@@ -1,30 +1,65 @@
-/**
- * The part of a writing statement that says in the audit trail what was done. It stands in one statement with the effect:
- * nothing is done without its entry, and no entry tells of what was not done.
- */
-
 import { orNull, text, uuid } from '../../db/sql.ts'
 import type { Actor } from '../../shared/actor.ts'
-import type { AuditAction } from './audit-action.ts'
 
-/** Where entries of the trail come from, and SQL expressions of what they tell. */
+/** Recorded actions: changes of credentials and prices, and actions of administrators. */
+export const auditActions = [
+  'account.created',
+  'account.deleted',
+  'account.exported',
+  'account.locked',
+  'account.unlocked',
+  'session.started',
+  'session.ended',
+  'session.revoked',
+  'admin-session.started',
+  'admin-session.ended',
+  'password.changed',
+  'password.reset',
+  'email.change-requested',
+  'email.changed',
+  'email.verified',
+  'username.changed',
+  'profile.changed',
+  'api-key.issued',
+  'api-key.revoked',
+  'network-app.created',
+  'network-app.updated',
+  'network-app.deactivated',
+  'network-app.secret-rotated',
+  'network-app.webhook-tested',
+  'points.granted',
+  'deposit.credited',
+  'deposit.collected',
+  'deposit.written-off',
+  'payment.borne',
+  'order.refunded',
+  'withdrawal.requested',
+  'withdrawal.cancelled',
+  'webhook-delivery.replayed',
+  'keys.rotated',
+  'sign-in.locked',
+] as const
+
+export type AuditAction = (typeof auditActions)[number]
+
+/** Source of new entries, and SQL expressions of their columns. */
 export interface AuditParts {
-  /** What this part is called in the statement, where there are two. */
+  /** Name of the CTE, if the statement has two. */
   name?: string
-  /** The part or join that has a row for each entry, and none when nothing happened. */
+  /** CTE or join with one row per entry. */
   from: string
-  /** SQL expression: UUID of the account it was done with; `null` of the system's acts. */
+  /** UUID of the account that acted, or `null` for the system. */
   user: string
   action: AuditAction
-  /** SQL expression: what it was done to, as an identifier that callers see. Left out when it is the account itself. */
+  /** Prefixed ID of the changed resource. Omitted for the account itself. */
   subject?: string
-  /** SQL expression: the network address it came from, null for the system. */
+  /** Network address of the caller, null for the system. */
   address?: string
-  /** SQL expression: why, as an administrator put it; null of everything else. */
+  /** Reason that an administrator gave. */
   reason?: string
 }
 
-/** The part that writes entries of the trail, one for each row of `from`. */
+/** CTE that adds audit entries in the same statement as the change: neither exists without the other. */
 export const auditSql = ({
   name = 'inserted_audit_entries',
   from,
@@ -39,10 +74,10 @@ export const auditSql = ({
     select (${user})::uuid, '${action}', (${subject})::text, (${address})::text, (${reason})::text from ${from}
   )`
 
-/** Parameters of a statement with a part of `auditSql`: whose account did it and from which address; both null of the system. */
+/** Parameters of a statement with `auditSql`. Both are null for the system. */
 export const audited = { actor: orNull(uuid), address: orNull(text) }
 
-/** What the parameters of a statement with a part of `auditSql` are given. */
+/** Values of these parameters. */
 export const auditorOf = (actor: Actor) => ({
   actor: actor.kind === 'user' ? actor.id : null,
   address: actor.kind === 'system' ? null : actor.address,

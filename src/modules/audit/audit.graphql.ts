@@ -12,7 +12,8 @@ import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import { auditActions } from './audit-action.ts'
+import { countAuditEntries, listAuditEntries } from './audit-entries.ts'
+import { auditActions } from './audit-sql.ts'
 
 const AuditEntryType = builder.prismaObject('AuditEntry', {
   description: 'One line of the audit trail. It is only ever added to.',
@@ -76,11 +77,11 @@ builder.queryField('auditEntries', (t) =>
         search: searchArg(t, 'the action, the subject, the network address or the reason'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { userId, everybody, search, offset }, { actor, services }) =>
-        services.audit.count(actor, omitNullish({ userId, everybody, search }), offset),
-      resolve: (query, _root, { userId, everybody, search, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { userId, everybody, search, offset }, context) =>
+        countAuditEntries(context, omitNullish({ userId, everybody, search }), offset),
+      resolve: (query, _root, { userId, everybody, search, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.audit.list(actor, omitNullish({ userId, everybody, search }), withOffset(query, offset))
+        return listAuditEntries(context, omitNullish({ userId, everybody, search }), withOffset(query, offset))
       },
     },
     AuditEntryConnection,

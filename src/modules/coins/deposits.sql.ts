@@ -2,7 +2,7 @@ import { settingKeys } from '../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
 import { auditSql } from '../audit/audit-sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
 
 /** Returns those of the addresses that belong to wallets. */

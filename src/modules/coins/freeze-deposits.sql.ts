@@ -2,7 +2,7 @@
 
 import { arrayOf, int, numeric, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { advanceSql, scanMove } from './deposits.sql.ts'
 

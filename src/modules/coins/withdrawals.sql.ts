@@ -7,7 +7,7 @@ import { arrayOf, boolean, int, numeric, orNull, statement, text, timestamp, uui
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { accountMailSql } from '../accounts/account-mail.sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
 import { isTreasuryCertainSql } from './treasury.sql.ts'

@@ -1,6 +1,6 @@
 import type { Invariant } from '../../db/invariants/invariant.ts'
 import { statement, text, uuid } from '../../db/sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 /**

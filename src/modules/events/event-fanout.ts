@@ -1,54 +1,52 @@
 /**
- * The one reader of feeds in this process. However many follow, an event is read once and handed to all of them, and what
- * one of them may see is decided from what was read with it. A notification only has it look; what happened is always read from
- * the table, by position, so that nothing is lost with a notification, told twice, or told out of order.
+ * Reads feeds for all streams of this process. Each event is read once and passed to all followers of its feed. A notification only starts a read.
+ * Events are always read from the table by position, so no event is lost, repeated or out of order.
  */
-
 import type { Database } from '../../db/database-types.ts'
 import type { Event } from '../../db/prisma/client.ts'
 import { createBatchLoader } from '../../shared/async.ts'
 import { authenticationFailed, isUnavailable } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
-import { FEED_PAGE, type FedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './events.sql.ts'
+import { FEED_PAGE, type FeedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './events.sql.ts'
 import type { FeedListener, FeedNotifications } from './notification-types.ts'
 
-/** What decides who may see an asset; undefined when it is deleted. */
+/** The facts that decide who may see an asset. Undefined if it is deleted. */
 export type AssetFacts = { id: string; ownerId: string; publicAccess: boolean } | undefined
 
-/** An event on its way to those who follow. */
-export interface FedEvent {
+/** An event for followers. */
+export interface FeedEvent {
   event: Event
-  /** The asset that the event's commit is of. */
+  /** Asset of the event's commit. */
   assetId: string | null
   asset: AssetFacts
-  /** What `load` gives, loaded once for all who ask by the same key. */
+  /** Returns the result of `load`, which is called once per key for all followers. */
   once<T>(key: string, load: () => Promise<T>): Promise<T>
 }
 
-/** Somebody who follows a feed, and what their reader is told. */
+/** The follower of a feed. */
 export interface Follower {
-  /** Whose feed it follows. */
+  /** Owner of the feed. */
   ownerId: string
   sessionId: string | null
   apiKeyId: string | null
-  /** The asset it is about, if it is about one; it learns when that is to be seen by others than before. */
+  /** Set if the stream follows an asset. Then `checkAsset` is called when its visibility may have changed. */
   assetId?: string
-  feed(told: FedEvent): void
-  judge?(asset: AssetFacts): void
-  /** Has it look again: what it waits for may have come meanwhile. */
+  push(entry: FeedEvent): void
+  checkAsset?(asset: AssetFacts): void
+  /** Wakes the reader, which checks for new events. */
   notify(): void
   end(): void
 }
 
 interface Feed {
-  /** Sequence up to which it was read; undefined until it is known. */
+  /** Sequence of the last event that was read. Undefined until it is known. */
   position: number | undefined
-  /** Whether it may have grown while that was not known. */
+  /** True if there may be new events since `position` was requested. */
   hasGrown: boolean
   followers: Set<Follower>
 }
 
-function createFedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, ...event }: FedRow): FedEvent {
+function createFeedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, ...event }: FeedRow): FeedEvent {
   const loaded = new Map<string, Promise<unknown>>()
   return {
     event,
@@ -72,15 +70,15 @@ interface Dependencies {
   log: Log
 }
 
-/** Reads feeds for all who follow them in this process. While nobody follows, it neither listens nor asks. */
+/** Creates the reader. Without followers, it neither listens nor queries. */
 export function createEventFanout({ database, notifications, log }: Dependencies) {
   const feeds = new Map<string, Feed>()
   const byCredential = new Map<string, Set<Follower>>()
-  /** Feeds that are to be read. */
+  /** Owners of feeds to read. */
   const due = new Set<string>()
   let isReading = false
-  let isLooking = false
-  /** Something may have been missed since the look under way began. */
+  let isChecking = false
+  /** True if another check is needed after the current one. */
   let hasGap = false
   let stopListening = () => {}
 
@@ -94,26 +92,26 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     return asked.map((_, index) => found.get(index + 1))
   })
 
-  /** What goes wrong here concerns nobody in particular, and is tried again within two seconds. */
+  /** The next check is within two seconds. */
   const report = (error: unknown) => {
     if (!isUnavailable(error)) log.error({ err: error, retryInSeconds: 2 }, 'Failed to read event feeds; retrying')
   }
 
-  function hand(row: FedRow) {
+  function pass(row: FeedRow) {
     const feed = feeds.get(row.ownerId)
     if (feed?.position === undefined || row.sequence <= feed.position) return
     feed.position = row.sequence
-    const told = createFedEvent(row)
-    for (const follower of feed.followers) follower.feed(told)
+    const entry = createFeedEvent(row)
+    for (const follower of feed.followers) follower.push(entry)
   }
 
-  /** Whether the assets that are followed may still be seen; what changes without an event is found here. */
+  /** Checks the visibility of followed assets, which can change without an event. */
   async function checkAssets(followers: Follower[]) {
     const about = followers.filter((follower) => follower.assetId !== undefined)
     if (about.length === 0) return
     const assets = [...new Set(about.map(({ assetId }) => assetId!))]
     const facts = new Map((await database.query(findAssetFacts, { assets })).map((asset) => [asset.id, asset]))
-    for (const follower of about) follower.judge?.(facts.get(follower.assetId!))
+    for (const follower of about) follower.checkAsset?.(facts.get(follower.assetId!))
   }
 
   const followersOf = (ownerIds: readonly string[]) => ownerIds.flatMap((id) => [...(feeds.get(id)?.followers ?? [])])
@@ -130,10 +128,10 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     const counts = new Map<string, number>()
     for (const row of rows) {
       counts.set(row.ownerId, (counts.get(row.ownerId) ?? 0) + 1)
-      hand(row)
+      pass(row)
     }
     for (const [ownerId, count] of counts) if (count === FEED_PAGE) due.add(ownerId)
-    // A notification without an event: something was deleted.
+    // A notification without an event means a deletion.
     await checkAssets(followersOf(ownerIds.filter((ownerId) => !counts.has(ownerId))))
   }
 
@@ -156,22 +154,19 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       if (feed.position === undefined) feed.hasGrown = true
       else due.add(ownerId)
     }
-    // What a look comes upon in between is told after it.
-    if (due.size > 0 && !isLooking) void read()
+    // A running check reads the feeds when it ends.
+    if (due.size > 0 && !isChecking) void read()
   }
 
   function end(ids: Iterable<string>) {
     for (const id of ids) for (const follower of byCredential.get(id) ?? []) follower.end()
   }
 
-  /**
-   * Looks for all that came without a notification: by time, or while nobody listened. Sessions and keys that have ended come first, for
-   * nothing that came after is told to whoever follows with them.
-   */
-  async function look(): Promise<void> {
+  /** Finds changes that were not notified. Ends streams of ended sessions and keys first, so that they receive no newer event. */
+  async function check(): Promise<void> {
     hasGap = true
-    if (isLooking) return
-    isLooking = true
+    if (isChecking) return
+    isChecking = true
     try {
       while (hasGap) {
         hasGap = false
@@ -181,7 +176,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     } catch (error) {
       return report(error)
     } finally {
-      isLooking = false
+      isChecking = false
     }
     grow(feeds.keys())
     for (const { followers } of feeds.values()) for (const follower of followers) follower.notify()
@@ -190,7 +185,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
   const listener: FeedListener = {
     onEvents: grow,
     onRevoked: end,
-    onGap: () => void look(),
+    onGap: () => void check(),
   }
 
   function leave(follower: Follower) {
@@ -206,8 +201,8 @@ export function createEventFanout({ database, notifications, log }: Dependencies
 
   return {
     /**
-     * Follows from now on; returns the sequence of the newest event before that, and how to stop.
-     * Raises AUTHENTICATION_FAILED when the session or the key has ended, UNAVAILABLE.
+     * Adds a follower. Returns the sequence of the newest event before it joined. Throws AUTHENTICATION_FAILED if its session or key has ended,
+     * UNAVAILABLE.
      */
     async join(follower: Follower): Promise<{ newest: number; leave(): void }> {
       const first = feeds.size === 0
@@ -217,7 +212,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       for (const id of credentialsOf(follower)) byCredential.set(id, (byCredential.get(id) ?? new Set()).add(follower))
       if (first) stopListening = notifications.listen(listener)
       try {
-        // Asked after it has joined: what happens from here on is heard.
+        // Read after the follower joined, so that it misses no event.
         const standing = await findOpening(follower)
         if (!standing?.stands) throw authenticationFailed()
         feed.position ??= standing.sequence
@@ -232,12 +227,11 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       }
     },
 
-    /** Ends all who follow. */
+    /** Ends all streams. */
     stop() {
       for (const { followers } of feeds.values()) for (const follower of followers) follower.end()
     },
   }
 }
 
-/** The one reader of feeds in a process; what `createEventFanout` makes. */
 export type EventFanout = ReturnType<typeof createEventFanout>

@@ -4,12 +4,12 @@ import { characters, jsonBytes, pageOf } from '../../graphql/limits/document-cos
 import { boundedCountDescription, offsetArg, searchArg, totalCountOf } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../store/create-order.ts'
-import type { EventRecord } from './event-record.ts'
-import { eventTypes } from './event-type.ts'
+import { eventTypes } from './events.sql.ts'
+import { countEvents, type EventRecord, listEvents, readEventData } from './events.ts'
 
 const pages = pageOf(1_000)
 
-/** Arguments of an order, and what stands around them. */
+/** The arguments of an order and the other fields of the body. */
 const DATA_BYTES = MAX_ACTION_ARGS_BYTES + 2_000
 
 const EventType = builder.objectRef<EventRecord>('Event').implement({
@@ -37,7 +37,7 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
       nullable: true,
       description:
         'For `order.paid`, `order.refunded` and `webhook.test` in the feed of the owner of the network app: the very body that the webhook is called with.',
-      resolve: (event, _args, { services }) => services.events.data(event),
+      resolve: (event, _args, context) => readEventData(context, event),
     }),
     transferId: t.exposeID('transferId', { nullable: true, description: 'The transfer that moved money for it.' }),
   }),
@@ -62,14 +62,14 @@ builder.queryField('events', (t) =>
         'Your feed, oldest first. An event stays for 90 days; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
         'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: { search: searchArg(t, 'the type'), offset: offsetArg(t) },
-      resolve: async (_root, { offset: given, search, ...args }, { actor, services }) => {
+      resolve: async (_root, { offset: given, search, ...args }, context) => {
         const offset = given ?? 0
         const page = await resolveCursorConnection(
           { args, ...pages, toCursor: ({ sequence }: EventRecord) => String(sequence) },
-          (part: ResolveCursorConnectionArgs) => services.events.list(actor, { ...part, offset, search }),
+          (part: ResolveCursorConnectionArgs) => listEvents(context, { ...part, offset, search }),
         )
         const range = omitNullish({ after: args.after, before: args.before, search })
-        return { ...page, totalCount: () => services.events.count(actor, range, offset) }
+        return { ...page, totalCount: () => countEvents(context, range, offset) }
       },
     },
     EventConnection,

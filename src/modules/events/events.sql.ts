@@ -12,10 +12,62 @@ import {
   uuid,
 } from '../../db/sql.ts'
 
+/** Types of events. */
+export const eventTypes = [
+  'commit.accepted',
+  'commit.failed',
+  'commit.final',
+  'delivery.delivered',
+  'delivery.given-up',
+  'deposit.credited',
+  'deposit.frozen',
+  'deposit.released',
+  'order.cancelled',
+  'order.created',
+  'order.expired',
+  'order.failed',
+  'order.paid',
+  'order.refunded',
+  'order.succeeded',
+  'points.granted',
+  'withdrawal.cancelled',
+  'withdrawal.confirmed',
+  'withdrawal.failed',
+  'withdrawal.requested',
+  'webhook.test',
+] as const
+
+export type EventType = (typeof eventTypes)[number]
+
+/** Source of new events, and SQL expressions of their columns. */
+export interface EventParts {
+  /** CTE or join with one row per event. */
+  from: string
+  /** Owner and position of the event in the owner's feed. */
+  owner: string
+  sequence: string
+  type: EventType | { sql: string }
+  /** UUIDs of the resources. */
+  order?: string
+  commit?: string
+  delivery?: string
+  transfer?: string
+}
+
 /**
- * Where a feed stands, and whether the session and the API key that somebody follows it with do, each null where there is
- * none. With the place among those that were asked for, from 1.
+ * CTE `inserted_events (id, owner_id, order_id)`, which appends events to feeds in the statement that causes them. The position is
+ * `wallets.event_sequence` after the statement has incremented it. The lock of the wallet's row keeps a feed in order and without gaps.
  */
+export const eventSql = ({ from, owner, sequence, type, ...about }: EventParts): string => `
+  inserted_events as (
+    insert into events (owner_id, sequence, type, order_id, commit_id, delivery_id, transfer_id)
+    select ${owner}, ${sequence}, ${typeof type === 'string' ? `'${type}'` : type.sql}, ${about.order ?? 'null'}::uuid,
+      ${about.commit ?? 'null'}::uuid, ${about.delivery ?? 'null'}::uuid, ${about.transfer ?? 'null'}::uuid
+    from ${from}
+    returning id, owner_id, order_id
+  )`
+
+/** Returns the last sequence of each feed, and whether the session and the API key of its follower are valid. `position`: index in the parameters, from 1. */
 export const findStanding = statement(
   'event_standing',
   {
@@ -32,7 +84,7 @@ export const findStanding = statement(
      join wallets w on w.user_id = asked.owner_id`,
 )
 
-/** Events of one feed that are read at once. */
+/** Maximum number of events that one query reads of a feed. */
 export const FEED_PAGE = 200
 
 const eventColumns = {
@@ -46,7 +98,7 @@ const eventColumns = {
   transferId: orNull(uuid),
   createdAt: timestamp,
 } satisfies Record<keyof Event, SqlType<unknown>>
-const fedColumns = {
+const feedColumns = {
   ...eventColumns,
   assetId: orNull(uuid),
   assetOwnerId: orNull(uuid),
@@ -54,13 +106,13 @@ const fedColumns = {
   assetIsDeleted: boolean,
 }
 
-/** An event, and the asset that its commit is of, as that stands now. */
-export type FedRow = RowOf<typeof fedColumns>
+/** An event and the current state of its commit's asset. */
+export type FeedRow = RowOf<typeof feedColumns>
 
-/** What feeds tell after a position, oldest first. `feeds` and `positions` in pairs. */
+/** Reads events after a position, oldest first. `feeds` and `positions` are pairs. */
 export const readFeeds = statement(
   'event_feeds',
-  { parameters: { feeds: arrayOf(uuid), positions: arrayOf(int) }, columns: fedColumns },
+  { parameters: { feeds: arrayOf(uuid), positions: arrayOf(int) }, columns: feedColumns },
   `select e.id, e.owner_id as "ownerId", e.sequence, e.type, e.order_id as "orderId", e.commit_id as "commitId",
      e.delivery_id as "deliveryId", e.transfer_id as "transferId", e.created_at as "createdAt", a.id as "assetId",
      a.owner_id as "assetOwnerId", a.public_access as "publicAccess", a.deleted_at is not null as "assetIsDeleted"
@@ -72,7 +124,7 @@ export const readFeeds = statement(
    order by e.owner_id, e.sequence`,
 )
 
-/** Those of these access tokens and API keys that are good no more. */
+/** Returns the access tokens and API keys that have ended. */
 export const findEnded = statement(
   'event_ended',
   { parameters: { ids: arrayOf(uuid) }, columns: { id: uuid } },
@@ -83,7 +135,7 @@ export const findEnded = statement(
      and not exists (select from api_keys k where k.id = asked.id and k.revoked_at is null)`,
 )
 
-/** Who may see these assets now; of deleted ones nothing is told. */
+/** Returns the visibility of assets that are not deleted. */
 export const findAssetFacts = statement(
   'event_asset_facts',
   { parameters: { assets: arrayOf(uuid) }, columns: { id: uuid, ownerId: uuid, publicAccess: boolean } },

@@ -1,10 +1,10 @@
-/** What callers can wait for, over server-sent events, in whichever process it happens. */
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import { builder } from '../../graphql/builder.ts'
 import { getAsset } from '../assets/find-asset.ts'
 import { CommitType } from '../commits/commits.graphql.ts'
 import { OrderType } from '../store/orders.graphql.ts'
 import { findOrder, getOrder } from '../store/orders.ts'
+import { followCommits, followOrder } from './follow-events.ts'
 
 builder.subscriptionType({
   description: 'Waiting for changes, as server-sent events: send `Accept: text/event-stream`.',
@@ -17,10 +17,8 @@ builder.subscriptionField('commitUpdated', (t) =>
       'A commit of this asset, each time one is accepted or its chain transaction is settled. Raises NOT_FOUND when there is no ' +
       'such asset that you may see, THROTTLED when too many are open.',
     args: { nid: t.arg.id({ required: true, description: 'The nid.' }) },
-    subscribe: (_root, { nid }, context, info) => {
-      const { actor, services } = context
-      return services.events.followCommits(actor, () => getAsset(context, nid), queryFromInfo({ context, info }))
-    },
+    subscribe: (_root, { nid }, context, info) =>
+      followCommits(context, () => getAsset(context, nid), queryFromInfo({ context, info })),
     resolve: (commit) => commit,
   }),
 )
@@ -33,9 +31,8 @@ builder.subscriptionField('orderUpdated', (t) =>
       'Raises NOT_AUTHENTICATED, NOT_FOUND when there is no such order that you may see, and THROTTLED when too many are open.',
     args: { id: t.arg.id({ required: true, description: 'The order.' }) },
     subscribe: (_root, { id }, context, info) => {
-      const { actor, services } = context
       const query = queryFromInfo({ context, info })
-      return services.events.followOrder(actor, () => getOrder(context, id), {
+      return followOrder(context, () => getOrder(context, id), {
         key: JSON.stringify(query),
         load: (uuid) => findOrder(context, uuid, query),
       })

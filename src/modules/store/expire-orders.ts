@@ -3,7 +3,7 @@ import type { AppContext } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { isAwakeSql, placeSql, type Sweep, sweepPage } from '../../jobs/batch-job.ts'
 import { createSweeper } from '../../jobs/run-batch-job.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from './orders.sql.ts'
 
 const isOverdueSql = `status = 'CREATED' and expires_at <= now()`

@@ -17,7 +17,7 @@ import {
 } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import {
   type EntryLine,
   heldAccountSql,

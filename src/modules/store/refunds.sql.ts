@@ -3,7 +3,7 @@ import { arrayOf, boolean, numeric, orNull, statement, text, uuid } from '../../
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
-import { type EventParts, eventSql } from '../events/event-sql.ts'
+import { type EventParts, eventSql } from '../events/events.sql.ts'
 import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 import { eraseArgumentsSql } from './orders.sql.ts'

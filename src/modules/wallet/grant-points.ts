@@ -10,7 +10,7 @@ import { assertMay, canAdminister, canSeePrivateParts } from '../../shared/polic
 import { normalizeEmail } from '../accounts/email-addresses.ts'
 import { findByName } from '../accounts/find-users.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 
 /** `userId` is an ID, an e-mail address or a username. */

@@ -6,7 +6,7 @@ import { type IdempotentContext, idempotencyParams, once, remembered, rememberSq
 import { toId, uuidFrom } from '../../shared/ids.ts'
 import { assertMay } from '../../shared/policy.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
-import { eventSql } from '../events/event-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
 import { SET_WEBHOOK_FIRST } from './deliveries.ts'
 import { deliveryJobs } from './webhook-schedule.ts'
 

@@ -1,0 +1,121 @@
+/** Reads a user's feed: the events of their assets, orders and wallet, in order. */
+import type { Use } from '../../context.ts'
+import type { Event, Prisma } from '../../db/prisma/client.ts'
+import { readInt } from '../../db/sql.ts'
+import { validationFailed } from '../../shared/errors.ts'
+import { fromId, toId } from '../../shared/ids.ts'
+import { countLimit, type Search, searched } from '../../shared/lists.ts'
+import { assertUserMay } from '../../shared/policy.ts'
+import { isSale, writePayload } from '../webhooks/delivery-payload.ts'
+import type { EventType } from './events.sql.ts'
+
+type Reader = Use<'actor' | 'database'>
+
+/** An event with prefixed IDs. IDs of resources that it does not concern are null. */
+export interface EventRecord {
+  /** Equal to the `webhook-id` of the call for this event. */
+  id: string
+  /** Position in the owner's feed, from 1, without gaps. */
+  sequence: number
+  type: EventType
+  createdAt: Date
+  orderId: string | null
+  commitId: string | null
+  deliveryId: string | null
+  transferId: string | null
+}
+
+export const toRecord = ({ id, sequence, type, createdAt, ...ids }: Event): EventRecord => ({
+  id: toId('event', id),
+  sequence,
+  type: type as EventType,
+  createdAt,
+  orderId: ids.orderId && toId('order', ids.orderId),
+  commitId: ids.commitId && toId('commit', ids.commitId),
+  deliveryId: ids.deliveryId && toId('delivery', ids.deliveryId),
+  transferId: ids.transferId && toId('transfer', ids.transferId),
+})
+
+/** A part of a feed. `after` and `before` are sequences or IDs of events. */
+interface EventRange {
+  after?: string | undefined
+  before?: string | undefined
+  search?: Search
+}
+
+interface EventPage extends EventRange {
+  limit: number
+  offset?: number
+  /** Newest first. */
+  inverted: boolean
+}
+
+/** Returns the sequence of a cursor, a `Last-Event-ID` or an ID of an event. Throws VALIDATION_FAILED, with `field` in its details. */
+export async function readSequence(
+  { database }: Use<'database'>,
+  { ownerId, field, text }: { ownerId: string; field: string; text: string },
+): Promise<number> {
+  const sequence = readInt(text)
+  if (sequence !== undefined) return sequence
+  const found = fromId(text, 'event')
+  if (!found) throw validationFailed({ [field]: ['Expected the identifier of an event, or its sequence.'] })
+  const event = await database.read.event.findFirst({ where: { id: found.uuid, ownerId } })
+  if (!event) throw validationFailed({ [field]: ['There is no such event in your feed.'] })
+  return event.sequence
+}
+
+async function where(
+  context: Use<'database'>,
+  ownerId: string,
+  { after, before, search }: EventRange,
+): Promise<Prisma.EventWhereInput> {
+  const sequenceOf = (field: string, text: string | undefined) =>
+    text === undefined ? undefined : readSequence(context, { ownerId, field, text })
+  const [gt, lt] = await Promise.all([sequenceOf('after', after), sequenceOf('before', before)])
+  const sequence = { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) }
+  return { ownerId, sequence, ...searched(search, (word) => [{ type: word }]) }
+}
+
+/** Lists events of the caller, oldest first unless `inverted`. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
+export async function listEvents(
+  context: Reader,
+  { limit, offset = 0, inverted, ...range }: EventPage,
+): Promise<EventRecord[]> {
+  const { actor, database } = context
+  assertUserMay(actor, 'event:read')
+  const events = await database.read.event.findMany({
+    where: await where(context, actor.id, range),
+    orderBy: { sequence: inverted ? 'desc' : 'asc' },
+    take: limit,
+    ...(offset > 0 && { skip: offset }),
+  })
+  return events.map(toRecord)
+}
+
+/** Counts events of a range up to the limit for `offset`. Throws the errors of `listEvents`. */
+export async function countEvents(context: Reader, range: EventRange, offset: number): Promise<number> {
+  const { actor, database } = context
+  assertUserMay(actor, 'event:read')
+  return database.read.event.count({ where: await where(context, actor.id, range), take: countLimit(offset) })
+}
+
+/** Returns an event of the caller by its UUID, or null. */
+export async function findEvent({ actor, database }: Reader, id: string): Promise<EventRecord | null> {
+  if (actor.kind !== 'user') return null
+  const event = await database.read.event.findFirst({ where: { id, ownerId: actor.id } })
+  return event && toRecord(event)
+}
+
+/** Types of events that webhooks receive. */
+const webhookTypes = new Set<EventType>(['order.paid', 'order.refunded', 'webhook.test'])
+
+/** Returns the body of the webhook call for an event of the caller, or null if no webhook receives it. */
+export async function readEventData(
+  { findWebhookEvent, actionArgs }: Use<'findWebhookEvent' | 'actionArgs'>,
+  { id, type }: Pick<EventRecord, 'id' | 'type'>,
+): Promise<Record<string, unknown> | null> {
+  const event = webhookTypes.has(type) ? await findWebhookEvent(fromId(id)!.uuid) : undefined
+  if (!event) return null
+  const args = isSale(event) ? await actionArgs.openForDisplay(event.order_id, event.action_args) : {}
+  return JSON.parse(writePayload(event, args))
+}
