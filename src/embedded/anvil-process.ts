@@ -107,13 +107,13 @@ export function anvilFiles(dir: string) {
 const readInstallation = async (dir: string) =>
   (await readFile(anvilFiles(dir).installation, 'utf8').catch(ifMissing))?.trim()
 
-/** Returns whether a chain was saved in the data folder, or still runs there. */
+/** Returns true if a chain was saved in the data folder, or still runs there. */
 export function hasSavedChain(dir: string): boolean {
   const { state, record } = anvilFiles(dir)
   return existsSync(state) || existsSync(record)
 }
 
-/** Returns whether the chain in the data folder belongs to this installation. On another chain all commits of the database would be missing. */
+/** Returns true if the chain in the data folder belongs to this installation. On another chain all commits of the database would be missing. */
 export const isOwnChain = async (dir: string, installationId: string): Promise<boolean> =>
   (await readInstallation(dir)) === installationId
 
@@ -169,7 +169,7 @@ function findBinary(): string {
   }
 }
 
-/** Returns whether anvil answers with the right chain ID. Undefined if it does not answer. */
+/** Returns true if anvil answers with the right chain ID. Undefined if it does not answer. */
 async function isReady(socket: string, timeoutMilliseconds: number): Promise<boolean | undefined> {
   const id = await createRpc(socket, timeoutMilliseconds)<string>('eth_chainId').catch(() => undefined)
   return id === undefined ? undefined : Number(id) === chainId

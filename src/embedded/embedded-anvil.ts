@@ -44,13 +44,13 @@ export interface EmbeddedAnvil {
   stop(): Promise<void>
 }
 
-/** A publicly known key. Its account has coins on the embedded chain alone, where nobody else can use it. */
+/** A publicly known private key. Its account has coins only on the embedded chain, which others cannot reach. */
 export const developmentKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const developmentAddress = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 /** Ten thousand coins, in wei. */
 const developmentFunds = '0x21e19e0c9bab2400000'
 
-/** Returns whether transactions wait, or the newest block with one is not deep enough. */
+/** Returns true if transactions are pending, or the newest block with one has too few confirmations. */
 const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => {
   const { pending } = await rpc<{ pending: string }>('txpool_status')
   if (Number(pending) > 0) return true
@@ -66,7 +66,7 @@ const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => 
 const LAST_SAVE_MS = 5_000
 const STOP_MS = 10_000
 
-/** Blocks with a kept state, beyond the required depth. */
+/** Number of blocks whose state is kept, in addition to the required depth. */
 const SPARE_STATES = 32
 
 /** Maximum share of the time for dumps. A dump contains the whole history and takes about 0.1 ms per commit. */
@@ -80,15 +80,15 @@ export const pauseAfterSaving = (took: number): number =>
 
 const readHead = async (rpc: Rpc) => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
 
-/** Sets the balance on a fresh chain only: later it is part of the state. */
+/** Sets the balance of a new chain. A saved chain already contains it. */
 const fundRelay = async (rpc: Rpc) => {
   if (Number(await rpc<string>('eth_getBalance', [developmentAddress, 'latest'])) > 0) return
   await rpc('anvil_setBalance', [developmentAddress, developmentFunds])
 }
 
 /**
- * Starts anvil, mines and saves the chain, and restarts anvil when it dies. Takes over an anvil that a killed owner left running. A command
- * uses the chain of the running service. Throws when anvil does not start, and as `ownOrUse` and `assertOwnFolder` do.
+ * Starts anvil, mines and saves the chain, and restarts anvil when it dies. Takes over an anvil whose owner was killed. A command uses the
+ * chain of the running service. Throws if anvil does not start. Throws the errors of `ownOrUse` and `assertOwnFolder`.
  */
 export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise<EmbeddedAnvil> => {
   const { log, confirmations = 2, blockTime = 1_000, isService = false } = options
@@ -130,7 +130,7 @@ async function own(files: AnvilFiles, log: Log, confirmations: number, blockTime
     if (head === savedHead) return
     const before = performance.now()
     try {
-      // anvil's own option writes every second even when nothing happened, and a kill leaves half a file.
+      // anvil's own option is not used: it writes every second even without changes, and a kill leaves a partial file.
       await replaceFile(files.state, rpc.bytes('anvil_dumpState', signal))
       savedHead = head
     } finally {
@@ -157,12 +157,12 @@ async function own(files: AnvilFiles, log: Log, confirmations: number, blockTime
     while (!stopping.signal.aborted) {
       const before = performance.now()
       const tookToMine = await tick().catch((error) => {
-        // The same message for each attempt, without file names, so that the log throttles it.
+        // Use a constant message without file names, so that the log can throttle it.
         const reason = systemReason(error)
         if (!stopping.signal.aborted) log.warn({ reason }, 'Embedded chain failed; retrying')
         return 0
       })
-      // A large block takes long; at least half of the time is for other calls.
+      // Mining a large block takes long. At least half of the time must remain for other calls.
       const pause = Math.max(blockTime - (performance.now() - before), tookToMine)
       await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
     }

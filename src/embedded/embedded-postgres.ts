@@ -17,7 +17,7 @@ export interface EmbeddedPostgresOptions {
   log: Log
   /** True for a service: commands use its server, and another service is refused. False for a command. */
   isService?: boolean
-  /** Milliseconds to wait for a server that neither recovers from a crash nor gets ready. */
+  /** Timeout in milliseconds for a server that neither recovers from a crash nor becomes ready. */
   patience?: number
 }
 
@@ -25,9 +25,9 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Connection URL of the database `annal`, as superuser, over TCP. */
   url: string
-  /** The same over the Unix socket, which saves a quarter of the processor time. Equal to `url` where there is no socket. */
+  /** Connection URL over the Unix socket, which uses a quarter less CPU time. Equal to `url` if there is no socket. */
   localUrl: string
-  /** Returns whether the data folder is still the one that the server was started on. */
+  /** Returns true if the data folder is still the one that the server was started on. */
   isIntact(): Promise<boolean>
   /** Stops the server, if this process is its owner. */
   stop(): Promise<void>
@@ -63,7 +63,7 @@ const settings = {
   log_error_verbosity: 'terse',
 }
 
-/** `sslmode`: the server has no TLS, and the driver would read PGSSLMODE otherwise. */
+/** Sets `sslmode`, because the server has no TLS and the driver would otherwise read PGSSLMODE. */
 const urlOf = ({ port, password }: cluster.Credentials, database = databaseName, socketDir?: string) =>
   `postgresql://${cluster.databaseUser}:${password}@127.0.0.1:${port}/${database}?sslmode=disable` +
   (socketDir === undefined ? '' : `&host=${encodeURIComponent(socketDir)}`)
@@ -87,8 +87,8 @@ const ensureDatabase = async (credentials: cluster.Credentials) => {
 }
 
 /**
- * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server that a killed owner left running. A command uses the
- * server of the running service. Throws FixableError as `ownOrUse` and `assertOwnFolder` do.
+ * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server whose owner was killed. A command uses the server of the
+ * running service. Throws FixableError, and the errors of `ownOrUse` and `assertOwnFolder`.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   assertOwnFolder(options.dir)
@@ -102,7 +102,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 
   const connectionOf = async ({ port, socketDir }: cluster.Postmaster) => {
     const credentials = { ...(await cluster.readCredentials(dir)), port }
-    // A server that recovers from the death of one of its processes refuses connections for a moment.
+    // A server rejects connections briefly while it recovers from the crash of one of its processes.
     for (const deadline = performance.now() + patience; ; await delay(50)) {
       try {
         await ensureDatabase(credentials)
@@ -163,9 +163,9 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
         if (/Address already in use|could not create any TCP\/IP sockets/.test(tail)) {
           credentials.port = await findFreePort()
           await cluster.writeCredentials(dir, credentials)
-          // Some file systems have no sockets.
+          // Some file systems do not support sockets.
         } else if (hasSocket && /could not create any Unix-domain sockets/.test(tail)) hasSocket = false
-        // Backends of a killed server have not ended yet.
+        // Child processes of a killed server may still be running.
         else if (!/pre-existing shared memory block/.test(tail) || performance.now() > patient)
           throw new Error(`The embedded PostgreSQL did not start (${failure}). The end of ${logFile}:\n${tail}`)
       } else if (performance.now() > patient) {

@@ -14,7 +14,7 @@ export const socketPathOf = (url: string): string | undefined => {
 /** Returns the `ipc:` URL of a socket at an absolute path. */
 export const socketUrlOf = (path: string): string => `${SCHEME}//${path.split('/').map(encodeURIComponent).join('/')}`
 
-/** Sends a line and streams the response line. Throws as `askLocalSocket` does. */
+/** Sends a line and streams the response line. Throws the same errors as `askLocalSocket`. */
 export async function* readLocalSocket(path: string, line: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   signal.throwIfAborted()
   const socket = connect(path)

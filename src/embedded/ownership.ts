@@ -7,7 +7,7 @@ import { createFile } from '../shared/private-files.ts'
 import { identify, waitFor } from './server-process.ts'
 
 interface Owner {
-  /** See `identify`: a process with a reused ID has another one. */
+  /** Identity from `identify`. It distinguishes processes that reuse the same process ID. */
   identity: string
   /** True for a service, false for a command. */
   isService: boolean

@@ -75,7 +75,7 @@ const createUser = async (name: string) => {
   }
 }
 
-/** Returns whether users other than the owner and the group can enter every folder of `path`. */
+/** Returns true if users other than the owner and the group can enter every folder of `path`. */
 const isOpenToAll = async (path: string): Promise<boolean> => {
   const { mode } = await stat(path)
   const parent = dirname(path)
@@ -94,7 +94,7 @@ export const createRunner = async (dir: string, binaries: Binaries): Promise<Run
     return { ...plain, owner, spawnAs: owner }
   }
   const identity = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
-  // PostgreSQL looks for its own files with access(), which respects capabilities only with this bit.
+  // PostgreSQL checks its files with access(), which honors capabilities only with this flag.
   const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']
   return {
     owner,
@@ -162,7 +162,7 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
   const pgdata = `--pgdata=${workDir}`
   const removeWork = async () => {
     for (const orphan of await findServers(pgdata)) await killServer(orphan, pgdata)
-    // Child processes of a killed initdb still write until they notice.
+    // Retry the removal, because child processes of a killed initdb may still write to the folder.
     for (const path of [workDir, passwordFile]) await rm(path, { recursive: true, force: true, maxRetries: 5 })
   }
   await ensureOwner(dataDir, runner)
@@ -229,7 +229,7 @@ export const readPostmaster = async (dataDir: string): Promise<Postmaster | unde
 /** Maximum length of a socket path: 104 bytes on macOS, 108 on Linux, with the final zero. */
 const MAX_SOCKET_PATH = 103
 
-/** Returns whether the socket can be in the data folder, which only its owner can enter. */
+/** Returns true if the socket can be in the data folder, which only its owner can enter. */
 export const canHaveSocket = (dataDir: string): boolean =>
   process.platform !== 'win32' && Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) <= MAX_SOCKET_PATH
 

@@ -57,7 +57,7 @@ const ps = (...args: string[]) =>
   )
 
 /**
- * Returns whether `pid` is a living process that was started with `argument`. Signal 0 would also succeed for a reused process ID, and for a zombie in
+ * Returns true if `pid` is a living process that was started with `argument`. Signal 0 would also succeed for a reused process ID, and for a zombie in
  * a container without an init process.
  */
 export async function isServerAlive(pid: number, argument: string): Promise<boolean> {
@@ -127,7 +127,7 @@ const listenOnce = (port: number, host: string) =>
     probe.listen(port, host, () => probe.close(() => resolve()))
   })
 
-/** Returns whether this system lets a server listen at an address. */
+/** Returns true if this system lets a server listen at an address. */
 export const canListen = (host: string): Promise<boolean> =>
   listenOnce(0, host).then(
     () => true,

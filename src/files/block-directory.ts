@@ -145,7 +145,7 @@ export const createBlockDirectory = (dir: string) => {
       }
     },
 
-    /** Returns whether the permissions allow writes. */
+    /** Returns true if the permissions allow writes. */
     isWritable: () =>
       access(dir, constants.R_OK | constants.W_OK).then(
         () => true,
@@ -277,7 +277,7 @@ const removeUntouched = async (path: string, writtenAt: number) => {
 }
 
 /**
- * Deletes an old block. Returns whether it was deleted. An import may renew the block between the check of its age and the deletion. So the block is
+ * Deletes an old block. Returns true if it was deleted. An import may renew the block between the check of its age and the deletion. So the block is
  * moved aside and checked again: later imports write it again, and a block that was renewed before is restored.
  */
 const removeOld = async (path: string, before: number) => {

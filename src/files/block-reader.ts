@@ -101,7 +101,7 @@ const linksIfThere = async (blocks: BlockSource, cid: CID): Promise<CID[] | unde
   return bytes && linksOf(cid, bytes)
 }
 
-/** Returns whether bytes match a CID. CIDs with other hashes than SHA-256 are not checked. */
+/** Returns true if bytes match a CID. CIDs with other hashes than SHA-256 are not checked. */
 export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
   cid.multihash.code !== sha256.code || createHash('sha256').update(bytes).digest().equals(cid.multihash.digest)
 

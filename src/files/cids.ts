@@ -29,7 +29,7 @@ export const parseCid = (text: string): CID => {
   return cid
 }
 
-/** Returns whether a CID is that of a single raw block. Throws NOT_FOUND. */
+/** Returns true if a CID is that of a single raw block. Throws NOT_FOUND. */
 export const isLeaf = (text: string): boolean => parseCid(text).code === raw.code
 
 /** Returns the canonical form of a CID. Throws VALIDATION_FAILED if the text is not a CID. */

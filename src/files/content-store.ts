@@ -29,7 +29,7 @@ export const createContentStore = ({
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
-  /** Returns whether the folder belongs to this installation. It does not if it was unmounted or replaced. */
+  /** Returns true if the folder belongs to this installation. It does not if it was unmounted or replaced. */
   const isOwn = async () => {
     if (owner === undefined) return true
     const found = await folder.readOwner()
@@ -64,7 +64,7 @@ export const createContentStore = ({
       await beginWrite()
       const placing: Promise<PlacedBlock>[] = []
       const { stream, result } = measure(source)
-      // Mostly all blocks of a file exist or none, so the last block predicts the next one.
+      // Usually all blocks of a file exist or none does, so the last block predicts the next one.
       let isNew = false
       const put = async (cid: CID, bytes: unknown) => {
         const placed = blocks.put(cid, bytes as Uint8Array, isNew)
@@ -113,7 +113,7 @@ export const createContentStore = ({
       const errors = createErrorCollector(onError)
       // Read the time before the pins: files that are pinned later are imported or renewed later.
       let before = Date.now() - grace
-      // Otherwise each collection would move another copy aside.
+      // Restore blocks first. Otherwise each collection would move another copy of them.
       const stuck = await blocks.restore(errors.onError)
       const kept = createCompactHashSet()
       const onBlockError = (block: CID | string, error: unknown) =>

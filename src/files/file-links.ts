@@ -17,14 +17,14 @@ const HOUR_SECONDS = 3_600
 
 /** Creates links that are valid for one to two hours. `key`: 32 bytes, the same in all processes of an installation. */
 export function createFileLinks({ key }: { key: Uint8Array }): FileLinks {
-  // A key object is parsed once, not for every link.
+  // Parse the key once, not for every link.
   const secret = createSecretKey(key)
   const signatureOf = (assetId: string, cid: string, expires: number) =>
     createHmac('sha256', secret).update(`${assetId}\n${cid}\n${expires}`).digest('base64url')
 
   return {
     sign(assetId, cid) {
-      // All links of an hour are equal, so clients can cache the files.
+      // Links to the same file are equal within an hour, so clients can cache it.
       const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
       const signature = signatureOf(assetId, cid, expires)
       return `/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`

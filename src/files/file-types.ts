@@ -50,7 +50,7 @@ export interface CollectionOptions {
   /** Stops between two blocks. The next collection deletes the rest. */
   cancel?: AbortSignal | undefined
   onError?: OnError
-  /** Returns whether a CID is pinned now. */
+  /** Returns true if a CID is pinned now. */
   isPinned?(cid: string): Promise<boolean>
   /** Restores a missing pinned file, if possible. Only stores that notice missing files call it. */
   restore?(cid: string): Promise<void>
@@ -87,7 +87,7 @@ export interface ContentStore {
   size(cid: string): Promise<number>
   /** Throws NOT_FOUND. */
   readBlock(cid: string): Promise<Uint8Array>
-  /** Returns whether all blocks of a file are stored. Throws UNAVAILABLE. */
+  /** Returns true if all blocks of a file are stored. Throws UNAVAILABLE. */
   isWhole(cid: string): Promise<boolean>
   /** Exports a file as a CAR, depth first. Default: all blocks, each once. Throws NOT_FOUND, UNAVAILABLE. */
   exportCar(cid: string, selection?: CarSelection): AsyncIterable<Uint8Array>

@@ -99,7 +99,7 @@ export const createKuboContentStore = ({
     })
 
   /**
-   * Removes an old pin of ours. Returns whether it is removed. Kubo has no conditional removal, so another import may renew the pin between our check and
+   * Removes an old pin of ours. Returns true if it was removed. Kubo has no conditional removal, so another import may renew the pin between our check and
    * the removal. Therefore the pin is added again immediately if
    * - this process renewed it meanwhile, or the database pins it now;
    * - check and removal took longer than `maxRemovalMs`, or the removal failed.
@@ -299,7 +299,7 @@ interface DatastoreSpec {
 const isUnsynced = ({ type, sync, mounts = [], child }: DatastoreSpec): boolean =>
   (type === 'flatfs' && sync !== true) || [...mounts, ...(child ? [child] : [])].some(isUnsynced)
 
-/** Returns whether a node is configured to acknowledge blocks before they are synced. False if it is unknown. `url`: its RPC API. */
+/** Returns true if a node is configured to acknowledge blocks before they are synced. False if it is unknown. `url`: its RPC API. */
 export const keepsUnsynced = async (url: string): Promise<boolean> => {
   const asked = create({ url }).config.get('Datastore.Spec', { signal: AbortSignal.timeout(2_000) })
   return asked.then(

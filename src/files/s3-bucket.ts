@@ -25,15 +25,15 @@ export interface S3BucketOptions {
 
 /** Size and times of an object. Times are those of the storage, in milliseconds. */
 export interface ObjectStat {
-  /** Bytes. */
+  /** Size in bytes. */
   length: number
   changedAt: number
-  /** Time of the request. */
+  /** Time of the response, by the clock of the storage. */
   now: number
 }
 
 export interface ListedObject {
-  /** Without the prefix. */
+  /** Key without the prefix. */
   key: string
   /** Time of the storage, in milliseconds. */
   changedAt: number
@@ -41,7 +41,7 @@ export interface ListedObject {
 
 export type S3Bucket = ReturnType<typeof createS3Bucket>
 
-/** Each upload writes several blocks at a time. */
+/** Maximum number of connections. Each upload writes several blocks at a time. */
 const MAX_CONNECTIONS = 200
 const CONNECT_MS = 3_000
 const MAX_ATTEMPTS = 3
@@ -241,7 +241,7 @@ export const createS3Bucket = ({
       await request((abortSignal) => client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })).catch(ifMissing)
     },
 
-    /** Returns whether the bucket keeps versions of deleted objects. Returns undefined if the storage does not report it. */
+    /** Returns true if the bucket keeps versions of deleted objects. Returns undefined if the storage does not report it. */
     keepsVersions: (): Promise<boolean | undefined> =>
       request(async (abortSignal) => {
         const { Status } = await client.send(new s3.GetBucketVersioningCommand({ Bucket: bucket }), { abortSignal })

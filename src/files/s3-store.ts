@@ -26,7 +26,7 @@ export interface S3ContentStoreOptions extends S3BucketOptions {
 
 /** Attempts to read a block whose bytes do not match its CID. */
 const MAX_READS = 3
-/** Milliseconds. */
+/** Timeout of the reachability check, in milliseconds. */
 const PROBE_MS = 2_000
 
 const keyOf = (cid: CID) => {
@@ -54,7 +54,7 @@ export const createS3ContentStore = ({
   ...options
 }: S3ContentStoreOptions): ContentStore => {
   const bucket = createS3Bucket(options)
-  /** Returns whether the bucket belongs to this installation. Claims a bucket without an owner: the storage may have been down at start-up. */
+  /** Returns true if the bucket belongs to this installation. Claims a bucket without an owner: the storage may have been down at start-up. */
   const isOwn = async () => {
     const found = await ownedBucket(bucket, PROBE_MS).readOwner()
     if (found === undefined) await claimBucket(bucket, owner!, findFiles)

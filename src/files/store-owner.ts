@@ -12,10 +12,10 @@ import type { S3Bucket } from './s3-bucket.ts'
 /** Name of the file or object that contains the ID of the owner. */
 export const OWNER_NAME = 'installation'
 
-/** Returns CIDs of files in the database. */
+/** Returns CIDs of some files in the database. */
 export type FindFiles = () => Promise<readonly string[]>
 
-/** The store belongs to another installation. */
+/** Error for a store that belongs to another installation. */
 export class WrongStoreError extends Error {
   override readonly name = 'WrongStoreError'
   readonly finding: string

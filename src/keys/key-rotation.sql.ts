@@ -32,7 +32,7 @@ export const replaceKey = statement(
    where user_id = $user and wrapped_data_key = $before returning user_id`,
 )
 
-/** Returns whether the wrapping is unchanged. No row: the key was deleted. */
+/** Returns true if the wrapping is unchanged. No row: the key was deleted. */
 export const findKey = statement(
   'keys_find',
   { parameters: { user: uuid, before: bytes }, columns: { is_same: boolean } },

@@ -105,7 +105,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
       if ((await database.query(findKey, { user, before })).length === 0) await custody.forget(user)
       return 'changed'
     } catch (error) {
-      // An unavailable part says nothing about the row.
+      // The row may be intact if a dependency is unavailable.
       if (isUnavailable(error)) throw error
       const [found] = await database.query(findKey, { user, before })
       return found?.is_same ? (error as Error) : 'changed'

@@ -17,7 +17,7 @@ export interface KeyVault {
   unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Wraps a key for an owner. Creates the owner's key share if there is none. */
   wrapFor(owner: string, dataKey: Uint8Array, context: string): Promise<WrappedKey>
-  /** Throws LostKeyError as `unwrap` does, and if the owner's key share was destroyed. */
+  /** Unwraps a key of an owner. Throws LostKeyError in the same cases as `unwrap`, and if the owner's key share was destroyed. */
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Destroys the owner's key share. Keys that were wrapped for the owner can never be unwrapped again. Idempotent. */
   forget(owner: string): Promise<void>
@@ -26,9 +26,9 @@ export interface KeyVault {
    * afterwards. Idempotent.
    */
   markDeleted(owner: string): Promise<void>
-  /** Owners with a key share, unordered. */
+  /** Yields owners with a key share, unordered. */
   owners(): AsyncIterable<string>
-  /** Owners that are marked as deleted, unordered. */
+  /** Yields owners that are marked as deleted, unordered. */
   deletedOwners(): AsyncIterable<string>
   /** Derives a 32-byte key for one purpose, such as signing links. Key rotations do not change it. */
   derive(purpose: string): Uint8Array
@@ -36,7 +36,7 @@ export interface KeyVault {
 
 /** The vault's key-encryption keys, for operators. */
 export interface KeyRing {
-  /** IDs of the current key and of earlier keys, newest first. */
+  /** Returns the IDs of the current key and of earlier keys, newest first. */
   ids(): Promise<{ current: string; earlier: string[] }>
   /** Creates a new current key. Returns false if the operator configures the key. */
   renew(): Promise<boolean>
@@ -116,6 +116,6 @@ export interface LocalCipher {
 export interface PasswordHasher {
   /** Throws UNAVAILABLE if the queue is full. */
   hash(password: string): Promise<string>
-  /** Pass undefined for an unknown account: the call takes the same time. Throws UNAVAILABLE if the queue is full. */
+  /** Verifies a password. Pass undefined for an unknown account: the call takes the same time. Throws UNAVAILABLE if the queue is full. */
   verify(encoded: string | undefined, password: string): Promise<boolean>
 }

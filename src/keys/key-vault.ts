@@ -115,7 +115,7 @@ function openKeyRing({ dir, key, previousKeys, assertOwn }: RingOptions): LocalK
   // The version is read before the keys. A key that is written in between is then read again, and not missed.
   let version = versionOf(file)
   let keys = read()
-  // The monotonic clock: after a change of the system clock, a destroyed key must not continue to wrap.
+  // Use the monotonic clock. Otherwise a destroyed key could continue to wrap after a change of the system clock.
   let checkedAt = performance.now()
 
   function reload() {
@@ -186,7 +186,7 @@ function openKeyRing({ dir, key, previousKeys, assertOwn }: RingOptions): LocalK
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function shareFile(folder: string, owner: string) {
-  // The owner becomes a path.
+  // Validate the owner, because it becomes part of a path.
   if (!uuid.test(owner)) throw new TypeError('An owner must be a UUID in lowercase.')
   return join(folder, owner.slice(-2), owner)
 }
@@ -222,7 +222,7 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
   return {
     isDeleted,
     find,
-    /** Returns whether the owner has a key share, intact or not. */
+    /** Returns true if the owner has a key share, intact or not. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
     /**
      * Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError
@@ -282,7 +282,7 @@ export function createLocalKeyVault({ dir, key, previousKeys = [], id }: VaultOp
   }
   const ring = openKeyRing({ dir: keysDir, key, previousKeys, assertOwn })
   const { find, findOrCreate, isDeleted, has: _has, ...keyShares } = openKeyShares(dir, assertOwn)
-  // Derived from the first key once and stored: links and retries must survive a rotation. It reveals nothing about that key.
+  // Derive this once from the first key and store it, because links and retries must survive a rotation. It reveals nothing about that key.
   const root = Buffer.from(
     readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
     'hex',

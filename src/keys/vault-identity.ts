@@ -10,7 +10,7 @@ import { readOrCreate } from '../shared/private-files.ts'
 import type { KeyRing } from './key-types.ts'
 import { openKeyShares, readVaultId, vaultIdFile } from './key-vault.ts'
 
-/** Returns whether the database belongs to a vault. The first start of a server assigns one. */
+/** Returns true if the database belongs to a vault. The first start of a server assigns one. */
 export const isVaultKnown = async (database: Pick<Database, 'query'>): Promise<boolean> =>
   (await database.query(findSetting, { key: settingKeys.vault })).length > 0
 
@@ -80,14 +80,14 @@ const findSampleOwners = statement(
    (select user_id::text as id from user_keys where version > 1 order by user_id desc limit 50)`,
 )
 
-/** Returns whether the folder has a key share of one of these accounts. */
+/** Returns true if the folder has a key share of one of these accounts. */
 async function hasAnyShare(dir: string, owners: readonly string[]): Promise<boolean> {
   const keyShares = openKeyShares(dir)
   for (const owner of owners) if (await keyShares.has(owner)) return true
   return false
 }
 
-/** Returns whether the database has accounts with key shares, but the folder has none of the sampled ones. */
+/** Returns true if the database has accounts with key shares, but the folder has none of the sampled ones. */
 async function lacksKeyShares(database: Pick<Database, 'query'>, dir: string): Promise<boolean> {
   const owners = (await database.query(findSampleOwners)).map(({ id }) => id)
   return owners.length > 0 && !(await hasAnyShare(dir, owners))

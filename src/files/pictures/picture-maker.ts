@@ -10,13 +10,13 @@ import type { PictureMaker } from '../file-types.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
 const NAME = 'Reading pictures'
-/** In the built package it is JavaScript, like this file. */
+/** In the built package this file is JavaScript, and so is the process's file. */
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
-/** The process can read files, such as its libraries. It cannot write files or start processes. */
+/** Permissions of the process: it can read files, such as its libraries, but not write files or start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
 /** Timeout of one picture, in milliseconds. */
 const TIMEOUT_MS = 15_000
-/** Maximum size of all results of one picture. */
+/** Maximum total size of the results of one picture, in bytes. */
 const MAX_BYTES = 20_000_000
 
 /** Splits the output into its results. Each follows its length. */
@@ -42,7 +42,7 @@ async function run(
   })
   let failure: { error: unknown } | undefined
   const input = Readable.from(source)
-  // Not awaited: the source may hang.
+  // Do not wait for the source, because it may hang.
   pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
     // If the process stops reading, its exit code is the reason. All other errors are those of the source.
     if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return

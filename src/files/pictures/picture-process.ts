@@ -18,7 +18,7 @@ const MAX_MEMORY_BYTES = 700_000_000
 /** Interval of the checks, in milliseconds. */
 const CHECK_INTERVAL_MS = 20
 
-// Raster formats only. Documents and drawings can refer to other files, and can need much more work than their size suggests.
+// Accept raster formats only. Documents and vector graphics can refer to other files, and can need much more work than their size suggests.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: [...thumbnailLoaders].map((name) => `VipsForeignLoad${name}`) })
 sharp.cache(false)

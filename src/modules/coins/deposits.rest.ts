@@ -24,7 +24,7 @@ const depositRecord = z
   })
   .meta({ id: 'Deposit', description: 'A payment to the address of a wallet on the chain.' })
 
-/** Raises VALIDATION_FAILED. */
+/** Parses the status filter. Throws VALIDATION_FAILED. */
 function statusFrom({ query }: RestRequest): DepositStatus | undefined {
   const word = query.get('status')?.toLowerCase()
   if (!word) return undefined

@@ -76,7 +76,7 @@ async function sweepAddress(
 }
 
 /**
- * Suspends transfers whose coins the chain has lost, and resumes those that can continue. Returns whether any suspended transfer waits for a
+ * Suspends transfers whose coins the chain has lost, and resumes those that can continue. Returns true if any suspended transfer waits for a
  * deposit that is not credited yet.
  */
 export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Promise<boolean> {

@@ -103,7 +103,7 @@ export function createTreasuryWorker({
 
 /**
  * Compares every open transfer with the chain, and sends those that are not in it. Each step handles all of them, so that none waits for others that
- * can never succeed. Returns whether there are any.
+ * can never succeed. Returns true if there are open transfers.
  */
 async function reconcile(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
