@@ -111,7 +111,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
     : createServices(parts)
   await layer.prepare()
   await presence.beat()
-  database.watchStandstills()
+  database.startStallDetection()
   const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'heartbeat')
   const watched = { ...layer.watched, database, relay: chain.relay }
   const access = { token: config.metrics.token, port: ports.healthPort }

@@ -35,7 +35,7 @@ export async function withInfrastructure<T>(
   const infrastructure = await openInfrastructure(config, log, { isService: false })
   try {
     await load()
-    infrastructure.database.watchStandstills()
+    infrastructure.database.startStallDetection()
     return await work(infrastructure)
   } finally {
     await infrastructure.close()
@@ -75,7 +75,7 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
     const { createDatabase } = await import('../db/database.ts')
     await assertMigrated(url)
     const database = createDatabase({ url, pool: config.database.pool, log })
-    database.watchStandstills()
+    database.startStallDetection()
     try {
       return await work(database)
     } finally {

@@ -6,9 +6,9 @@ import { createSemaphore } from '../shared/semaphore.ts'
 import { noopTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
 import { createPool, type DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
-import { type WakeWatch, watchWakes } from './event-loop-stall-detector.ts'
+import { detectStalls, type StallDetector } from './event-loop-stall-detector.ts'
 import { PrismaClient } from './prisma/client.ts'
-import { timeLimits, watchAnswers } from './query-timeout.ts'
+import { timeLimits, watchQueries } from './query-timeout.ts'
 import { createReads } from './read-compiler/reads.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from './sql.ts'
 import { type CoalescedWrite, coalesceWrites, type Row } from './write-batching/write-coalescer.ts'
@@ -24,9 +24,9 @@ export interface ConnectedDatabase extends Database {
    * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this
    * after start-up, which may take long.
    */
-  watchStandstills(): void
+  startStallDetection(): void
   /** Number of times that the process was frozen for longer than the limit. */
-  standstills(): number
+  stalls(): number
   /** Returns true if the database responds. */
   isReachable(): Promise<boolean>
   close(): Promise<void>
@@ -37,12 +37,12 @@ const CONNECT_TIMEOUT_MS = 3_000
  * Client-side timeout, in milliseconds, for a server or network that stops responding. The server has shorter limits
  * (`timeLimits`).
  */
-const ANSWER_TIMEOUT_MS = 8_500
+const RESPONSE_TIMEOUT_MS = 8_500
 /**
  * Maximum time that a process may be frozen before its pending work is rejected, in milliseconds. No caller waits
  * longer for a response.
  */
-const LONGEST_STANDSTILL_MS = 10_000
+const MAX_STALL_MS = 10_000
 /** Idle time before a TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000
 /** Timeout of the reachability check, in milliseconds. */
@@ -52,9 +52,9 @@ const REACH_TIMEOUT_MS = 2_000
  * Limits of list reads: the share of connections they never use, the waiting lists per connection, and the maximum
  * wait in milliseconds.
  */
-const KEPT_FROM_LISTS = 0.3
-const MOST_WAITING = 100
-const LIST_PATIENCE_MS = 1_500
+const SHARE_WITHOUT_LISTS = 0.3
+const MAX_WAITING_LISTS = 100
+const LIST_WAIT_MS = 1_500
 
 /** Maximum size of the texts and JSON in a size-limited page, in bytes of the response. */
 const PAGE_BYTES = 2_000_000
@@ -116,9 +116,9 @@ export interface DatabaseOptions {
   /** Traces statements by name. Default: no tracing. */
   tracer?: Tracer
   /** Milliseconds that the process may be frozen before pending work is rejected. Default: 10,000. */
-  longestStandstill?: number
+  maxStallMs?: number
   /** Milliseconds to wait for a response. Default: 8,500. */
-  answerPatience?: number
+  responseTimeoutMs?: number
   /** False lets Prisma execute every read, and every write run alone. Default: true. */
   fastPaths?: boolean
 }
@@ -133,8 +133,8 @@ export function createDatabase({
   isPooled = false,
   log,
   tracer = noopTracer,
-  longestStandstill = LONGEST_STANDSTILL_MS,
-  answerPatience = ANSWER_TIMEOUT_MS,
+  maxStallMs = MAX_STALL_MS,
+  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
   fastPaths = true,
 }: DatabaseOptions): ConnectedDatabase {
   const pool = createPool({
@@ -147,8 +147,8 @@ export function createDatabase({
     ...(isPooled ? {} : timeLimits),
     application_name: 'annal',
   })
-  const answers = watchAnswers(pool, {
-    patience: answerPatience,
+  const answers = watchQueries(pool, {
+    patience: responseTimeoutMs,
     cut: (client, reason) => (client as unknown as DatabaseClient).cut(reason),
   })
   // Without a listener, the error of a broken idle connection would end the process.
@@ -158,9 +158,9 @@ export function createDatabase({
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
   const lists = createSemaphore({
-    places: Math.max(1, size - Math.max(1, Math.ceil(size * KEPT_FROM_LISTS))),
-    queue: size * MOST_WAITING,
-    maxWait: LIST_PATIENCE_MS,
+    places: Math.max(1, size - Math.max(1, Math.ceil(size * SHARE_WITHOUT_LISTS))),
+    queue: size * MAX_WAITING_LISTS,
+    maxWait: LIST_WAIT_MS,
     name: 'Lists',
   })
   const fallbacks = new Map<string, number>()
@@ -174,16 +174,17 @@ export function createDatabase({
     ...asQuery(wanted, given, tracer.origin),
   })
   const options = { pool, prisma, translate, lists, onFallback, tracer, isPooled, isCompiling: fastPaths }
-  let wakes: WakeWatch | undefined
+  let stallDetector: StallDetector | undefined
   const assertAwake = () => {
-    if (wakes?.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
+    if (stallDetector?.hasJustStalled())
+      throw unavailable('The service', new Error('The process was frozen and has just resumed'))
   }
 
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
     const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query<Row>(asked(wanted, given)))
     try {
-      if (wanted.together && fastPaths) return await askTogether(wanted, wanted.together, given)
+      if (wanted.together && fastPaths) return await runBatched(wanted, wanted.together, given)
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
       throw translate(error)
@@ -192,18 +193,18 @@ export function createDatabase({
 
   const joined = new Map<Together, CoalescedWrite>()
   function joinOf(together: Together): CoalescedWrite {
-    const join = joined.get(together) ?? coalesceWrites(together, askOne)
+    const join = joined.get(together) ?? coalesceWrites(together, runOne)
     joined.set(together, join)
     return join
   }
-  async function askOne(wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> {
+  async function runOne(wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> {
     assertAwake()
     return (await pool.query<Row>(asked(wanted, given))).rows
   }
 
-  const askTogether = (wanted: Statement<never, unknown>, together: Together, given: unknown) =>
+  const runBatched = (wanted: Statement<never, unknown>, together: Together, given: unknown) =>
     tracer.span(wanted.name, sqlSpan, () =>
-      joinOf(together)({ given: given as Row, origin: tracer.origin() }, () => askOne(wanted, given)),
+      joinOf(together)({ given: given as Row, origin: tracer.origin() }, () => runOne(wanted, given)),
     )
 
   return {
@@ -216,10 +217,10 @@ export function createDatabase({
       waiting: pool.waitingCount,
       lists: lists.load(),
     }),
-    watchStandstills() {
-      wakes ??= watchWakes(longestStandstill)
+    startStallDetection() {
+      stallDetector ??= detectStalls(maxStallMs)
     },
-    standstills: () => wakes?.standstills() ?? 0,
+    stalls: () => stallDetector?.stalls() ?? 0,
     read: createReads(options),
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query: query as Query,
@@ -233,7 +234,7 @@ export function createDatabase({
         await client.query('begin')
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
-          if (wanted.patience !== undefined) answers.bearWith(client, wanted.patience)
+          if (wanted.patience !== undefined) answers.extendTimeout(client, wanted.patience)
           const ask = () => client.query(asked(wanted, given))
           return (await tracer.span(wanted.name, sqlSpan, ask)).rows
         }
@@ -260,7 +261,7 @@ export function createDatabase({
         () => false,
       ),
     async close() {
-      wakes?.stop()
+      stallDetector?.stop()
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
     },

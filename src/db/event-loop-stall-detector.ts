@@ -4,38 +4,38 @@
  */
 
 /** Interval of the check, in milliseconds. */
-const BEAT_MS = 500
+const CHECK_EVERY_MS = 500
 /** Time after a stall during which work is rejected, in milliseconds. */
-const WAKING_MS = 1_000
+const REJECT_AFTER_STALL_MS = 1_000
 
 /** Detects stalls of this process. */
-export interface WakeWatch {
+export interface StallDetector {
   /** Returns true right after a stall. */
-  isWaking(): boolean
+  hasJustStalled(): boolean
   /** Number of stalls since the detector started. */
-  standstills(): number
+  stalls(): number
   stop(): void
 }
 
-/** Checks twice a second for a stall. `longest`: maximum accepted stall, in milliseconds. */
-export function watchWakes(longest: number): WakeWatch {
+/** Checks twice a second for a stall. `maxStall`: maximum accepted stall, in milliseconds. */
+export function detectStalls(maxStall: number): StallDetector {
   let seenAt = performance.now()
-  let wokeAt = Number.NEGATIVE_INFINITY
-  let standstills = 0
+  let stalledAt = Number.NEGATIVE_INFINITY
+  let stalls = 0
   // Node reads pending input before timers fire, so each caller checks the time itself.
   const look = () => {
     const now = performance.now()
-    if (now - seenAt > longest) {
-      wokeAt = now
-      standstills += 1
+    if (now - seenAt > maxStall) {
+      stalledAt = now
+      stalls += 1
     }
     seenAt = now
     return now
   }
-  const beat = setInterval(look, BEAT_MS).unref()
+  const beat = setInterval(look, CHECK_EVERY_MS).unref()
   return {
-    isWaking: () => look() - wokeAt < WAKING_MS,
-    standstills: () => standstills,
+    hasJustStalled: () => look() - stalledAt < REJECT_AFTER_STALL_MS,
+    stalls: () => stalls,
     stop: () => clearInterval(beat),
   }
 }

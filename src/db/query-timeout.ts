@@ -32,7 +32,7 @@ interface Connection {
 }
 
 /** Query timeout and the action for a connection that exceeds it. */
-export interface AnswerWatchOptions {
+export interface QueryWatchdogOptions {
   /** In milliseconds. */
   patience: number
   /** Fails the current query and closes the connection. */
@@ -40,16 +40,16 @@ export interface AnswerWatchOptions {
 }
 
 /** Watches the connections of a pool. */
-export interface AnswerWatch {
+export interface QueryWatchdog {
   /** Sets a longer timeout, in milliseconds, for this connection until it is released. */
-  bearWith(client: pg.PoolClient, patience: number): void
+  extendTimeout(client: pg.PoolClient, patience: number): void
 }
 
 /**
  * Watches the connections of a pool. Time is counted in checks, so a process that was frozen first reads the
  * responses that arrived meanwhile. A cancelled query fails with the driver’s error.
  */
-export function watchAnswers(pool: pg.Pool, { patience, cut }: AnswerWatchOptions): AnswerWatch {
+export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOptions): QueryWatchdog {
   const connections: Connection[] = []
   const of = (client: pg.PoolClient) => connections.find((connection) => connection.client === client)
   let timer: NodeJS.Timeout | undefined
@@ -84,7 +84,7 @@ export function watchAnswers(pool: pg.Pool, { patience, cut }: AnswerWatchOption
   })
 
   return {
-    bearWith(client, longer) {
+    extendTimeout(client, longer) {
       const connection = of(client)
       if (connection) connection.patience = Math.max(connection.patience, longer)
     },

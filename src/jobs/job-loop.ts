@@ -9,7 +9,7 @@ export interface JobLoopOptions<Job> {
   /** Fetches at most `count` due jobs. */
   take(count: number): Promise<Job[]>
   /** Runs a job. Never rejects. */
-  carryOut(job: Job): Promise<void>
+  run(job: Job): Promise<void>
   /** Handles a failed fetch. */
   onError(error: unknown): undefined
   concurrency: number
@@ -27,7 +27,7 @@ export interface JobLoop {
  * Starts a loop. It fetches jobs for all free slots with one query, so an idle queue costs one query per interval. It
  * also fetches after each job, because that job may have blocked others of its group.
  */
-export function startJobLoop<Job>({ take, carryOut, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
+export function startJobLoop<Job>({ take, run, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
   const running = new Set<Promise<void>>()
   let isStopped = false
   let hasNews = false
@@ -48,11 +48,11 @@ export function startJobLoop<Job>({ take, carryOut, onError, concurrency, pollEv
     })
 
   function start(job: Job) {
-    const run = carryOut(job).finally(() => {
-      running.delete(run)
+    const completion = run(job).finally(() => {
+      running.delete(completion)
       wake()
     })
-    running.add(run)
+    running.add(completion)
   }
 
   async function loop() {

@@ -295,7 +295,7 @@ export async function startJobs({
         pollEvery,
         onError,
         take: (batchSize) => boss.fetch<JobData[Name]>(queue, { batchSize, includeMetadata: true, ...groups }),
-        async carryOut(job) {
+        async run(job) {
           inHand.add(job)
           try {
             const { trace } = job.data as Traced

@@ -24,7 +24,7 @@ export interface Watched extends WatchedServices {
     /** Number of reads that Prisma executed since the start, by `Model.method`. */
     readonly fallbacks: ReadonlyMap<string, number>
     /** Number of stalls of this process since the start. */
-    standstills(): number
+    stalls(): number
   }
   relay: WatchedRelay
 }
@@ -84,7 +84,7 @@ function processSamples({ database, queues, relay }: Watched): Sample[] {
     ...[...database.fallbacks].map(
       ([read, value]): Sample => ({ name: 'annal_read_fallbacks_total', labels: { read }, value }),
     ),
-    { name: 'annal_process_stalls_total', value: database.standstills() },
+    { name: 'annal_process_stalls_total', value: database.stalls() },
     ...relaySamples(relay),
   ]
 }

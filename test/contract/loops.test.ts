@@ -30,7 +30,7 @@ const ofParts: Record<string, string> = {
   'run-process.ts': 'says that the process lives, whatever it is there for',
   'db/query-timeout.ts': 'looks at the connections of this process',
   'db/event-notifications.ts': 'looks while somebody of this process follows a feed',
-  'db/event-loop-stall-detector.ts': 'notices that this process stood still',
+  'db/event-loop-stall-detector.ts': 'detects that this process was frozen',
   'embedded/embedded-anvil.ts': 'drives the embedded chain, in the process that owns it',
   'http/http-server.ts': 'closes idle connections while it drains',
   'http/connections.ts': 'looks at the connections of this process',

@@ -56,7 +56,7 @@ describe.each(Object.entries(ways))('%s', (_, way) => {
 })
 
 it('a long-lived connection uses keepalive and a response timeout', () => {
-  const needs = [/query_timeout|watchAnswers\(/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
+  const needs = [/query_timeout|watchQueries\(/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
   const text = (file: string) => sources.find((source) => source.file === file)!.text
   expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
 })

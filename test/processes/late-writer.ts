@@ -5,8 +5,8 @@ import { statement, text } from '../../src/db/sql.ts'
 
 const [url = '', gate = '', state] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
-const database = createDatabase({ url, pool: 2, log, longestStandstill: 1_500 })
-if (state !== 'starting') database.watchStandstills()
+const database = createDatabase({ url, pool: 2, log, maxStallMs: 1_500 })
+if (state !== 'starting') database.startStallDetection()
 const wait = statement('test_late_wait', {}, `select from pg_advisory_xact_lock_shared(${gate})`)
 const write = statement(
   'test_late_write',

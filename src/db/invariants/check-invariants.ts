@@ -20,7 +20,7 @@ export const partsSql = `
   where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`
 
 /** Finds missing `parts` (each `table.name`) and invalid indexes. Includes the tables of the job queue. */
-const findTrouble = statement(
+const findTableProblems = statement(
   'tables_find_trouble',
   { parameters: { parts: arrayOf(text) }, columns: { subject: text, problem: text } },
   `select wanted.name as subject, 'is missing' as problem
@@ -40,7 +40,7 @@ export const checkTables = async (
   findingOf(
     'T1',
     'The tables have all their keys, references, checks, indexes and triggers, and every index is valid.',
-    await database.query(findTrouble, { parts }),
+    await database.query(findTableProblems, { parts }),
   )
 
 /** All invariants. Each query reads one snapshot, so the check may run beside a busy service. */
@@ -55,19 +55,19 @@ export const invariants: Invariant[] = [
  * Statement timeout of the check, in milliseconds. The queries scan the whole ledger, so the request timeout is too
  * short.
  */
-const PATIENCE_MS = 3_600_000
+const STATEMENT_TIMEOUT_MS = 3_600_000
 /** Sets the statement timeout for the current transaction. */
-const patiently = statement(
+const extendStatementTimeout = statement(
   'invariant_timeout',
   { columns: { timeout: text } },
-  `select set_config('statement_timeout', '${PATIENCE_MS}', true) as timeout`,
+  `select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true) as timeout`,
 )
 
-const looks = invariants.map((invariant) => ({
+const checks = invariants.map((invariant) => ({
   invariant,
   firstRows: statement(
     `invariant_${invariant.id}`,
-    { columns: invariant.columns ?? { subject: text, problem: text }, patience: PATIENCE_MS },
+    { columns: invariant.columns ?? { subject: text, problem: text }, patience: STATEMENT_TIMEOUT_MS },
     `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
   ),
 }))
@@ -78,7 +78,7 @@ const withPublicIds = (row: object) =>
   )
 
 /** Maximum number of concurrent queries. PostgreSQL uses one processor for each of them. */
-const AT_ONCE = 2
+const MAX_CONCURRENT = 2
 
 /**
  * Checks every invariant, two at a time if the pool has at least two `connections`. Takes no locks. Throws the error
@@ -86,16 +86,16 @@ const AT_ONCE = 2
  */
 export async function checkInvariants(database: Database, { connections = 1 } = {}): Promise<Finding[]> {
   const findings: Finding[] = []
-  const turns = looks.entries()
-  const takeTurns = async () => {
-    for (const [turn, { invariant, firstRows }] of turns) {
+  const entries = checks.entries()
+  const work = async () => {
+    for (const [index, { invariant, firstRows }] of entries) {
       const rows = await database.transaction(async (query) => {
-        await query(patiently)
+        await query(extendStatementTimeout)
         return query(firstRows)
       })
-      findings[turn] = { invariant, rows: rows.slice(0, MOST_ROWS).map(withPublicIds), isCut: rows.length > MOST_ROWS }
+      findings[index] = { invariant, rows: rows.slice(0, MOST_ROWS).map(withPublicIds), isCut: rows.length > MOST_ROWS }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections) }, takeTurns))
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, connections) }, work))
   return findings
 }

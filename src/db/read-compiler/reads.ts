@@ -256,7 +256,7 @@ export const createReads = ({
   const ask = createQuery({ pool, lists, isPooled })
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
-    const told = `${model.name}.${method}`
+    const spanName = `${model.name}.${method}`
     const leave = (given: unknown) => {
       if (isCompiling) onFallback(model.name, method)
       return delegate[method](given)
@@ -269,7 +269,7 @@ export const createReads = ({
       const { statement, values } = prepared
       let rows: Row[]
       try {
-        rows = await tracer.span(told, sqlSpan, () => ask(statement, values))
+        rows = await tracer.span(spanName, sqlSpan, () => ask(statement, values))
       } catch (error) {
         // A column cannot hold the value, such as a malformed UUID. Prisma throws its own error for it.
         if (isDataException(error)) return delegate[method](given)

@@ -324,14 +324,14 @@ function compileField(
   const relation = extensionsOf(field).pothosPrismaRelationField?.name
   const facts = { parent, field, named, nodes, object, argsOf }
   const isOfRows = object?.isOfRows ?? false
-  const told = { key, name, type: named, finish }
+  const common = { key, name, type: named, finish }
   const read = readOf(field)
-  if (read && object) return { ...told, isOfRows: false, ...compileOwnRead(compiling, { ...facts, object, read }) }
+  if (read && object) return { ...common, isOfRows: false, ...compileOwnRead(compiling, { ...facts, object, read }) }
   if (relation !== undefined && isObjectType(named) && !isModel(named)) {
-    return { ...told, isOfRows, ...compileConnection(compiling, { ...facts, relation }) }
+    return { ...common, isOfRows, ...compileConnection(compiling, { ...facts, relation }) }
   }
   return {
-    ...told,
+    ...common,
     isOfRows,
     select: compileSelect(compiling, facts),
     resolve: relation === undefined ? compileResolver(field, argsOf) : (row) => (row as Selection)[relation],

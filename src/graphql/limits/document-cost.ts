@@ -113,14 +113,14 @@ class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { page } = sizeOf(config)
     if (!page) return config
-    const told = ` ${page.defaultSize} when left out, at most ${grouped.format(page.maxSize)}.`
+    const sizeText = ` ${page.defaultSize} when left out, at most ${grouped.format(page.maxSize)}.`
     const args = Object.fromEntries(
       Object.entries(config.args).map(([name, arg]) => [
         name,
         pageArguments.has(name)
           ? {
               ...arg,
-              description: `${arg.description}${name === 'last' ? ` At most ${grouped.format(page.maxSize)}.` : told}`,
+              description: `${arg.description}${name === 'last' ? ` At most ${grouped.format(page.maxSize)}.` : sizeText}`,
             }
           : arg,
       ]),

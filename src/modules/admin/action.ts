@@ -134,11 +134,11 @@ function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, r
   const firsts = fields
     .filter(({ tellsFirst }) => tellsFirst)
     .map(({ name, value = '' }) => [firstOf(name), request.form.get(firstOf(name)) ?? value])
-  const told = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
+  const message = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
   return {
     ...(refused && { refused }),
     title: refused ? `Not done: ${title}` : title,
-    content: html`${told ? refusalNotice(told) : ''}${heading(title, { trail })}
+    content: html`${message ? refusalNotice(message) : ''}${heading(title, { trail })}
 ${about}
 <form class="form" method="post"${request.formPath === undefined ? '' : html` action="${request.formPath}"`}>
 ${hiddenFields(request, { key: request.form.get('key') ?? randomUUID(), ...Object.fromEntries(firsts) })}
@@ -203,9 +203,9 @@ export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] =>
         if (action.isGuarded) await confirm(request)
         return await action.carryOut(request)
       } catch (error) {
-        const told = refusedNaming(tell(error, request), action.naming)
-        if (!told) throw error
-        const refused = renewed(told, request.form)
+        const shown = refusedNaming(tell(error, request), action.naming)
+        if (!shown) throw error
+        const refused = renewed(shown, request.form)
         const fields = isPassword(error) ? { [PASSWORD]: ['This is not your password.'] } : refused.fields
         return formPage(request, await action.view(request), action.isGuarded, { ...refused, fields })
       }

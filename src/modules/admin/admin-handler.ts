@@ -84,11 +84,11 @@ function waitOf(seconds: number): string {
   return new Intl.NumberFormat('en', style).format(Math.ceil(seconds / length))
 }
 
-const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
-  ...told,
-  ...(told.code === 'THROTTLED' &&
-    told.retryAfter !== undefined && { message: `Too many attempts. Try again in ${waitOf(told.retryAfter)}.` }),
-  status: statusOf(told.code),
+const refusedOf = ({ details, ...error }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
+  ...error,
+  ...(error.code === 'THROTTLED' &&
+    error.retryAfter !== undefined && { message: `Too many attempts. Try again in ${waitOf(error.retryAfter)}.` }),
+  status: statusOf(error.code),
   fields: isFields(details) ? details : {},
 })
 

@@ -140,10 +140,10 @@ const read = (run: Run): AdminRoute => ({
     const { webhookDelivery } = await run(Delivery, { id: request.params.id! }, request.context)
     const delivery = webhookDelivery!
     // The message asks the reader to reload the page. It disappears once the delivery has a result.
-    const told = delivery.status === 'PENDING' ? { request } : {}
+    const notice = delivery.status === 'PENDING' ? { request } : {}
     return {
       title: 'Webhook delivery',
-      content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: [[PATH, 'Webhooks']], ...told })}
+      content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: [[PATH, 'Webhooks']], ...notice })}
 ${facts(
   ['Delivery', id(delivery.id)],
   ['Event', html`${delivery.eventType} ${id(delivery.eventId)}`],

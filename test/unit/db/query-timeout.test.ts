@@ -11,7 +11,7 @@ let testDatabase: TestDatabase
 let database: ConnectedDatabase
 beforeAll(async () => {
   testDatabase = await createTestDatabase()
-  database = createDatabase({ url: testDatabase.url, pool: 2, log: createTestLog(), answerPatience: PATIENCE_MS })
+  database = createDatabase({ url: testDatabase.url, pool: 2, log: createTestLog(), responseTimeoutMs: PATIENCE_MS })
 })
 afterAll(async () => {
   await database?.close()

@@ -13,7 +13,7 @@ const status = document.getElementById('status')
 let current = 0
 
 /** Shows one of the page's messages. */
-function tell(name, value = '') {
+function showStatus(name, value = '') {
   status.textContent = name ? status.dataset[name].replace('{value}', value) : ''
 }
 
@@ -24,7 +24,7 @@ function tell(name, value = '') {
 async function hash(file, turn) {
   const hasher = await globalThis.hashwasm.createSHA256()
   hasher.init()
-  let [read, told] = [0, -1]
+  let [read, shownPercent] = [0, -1]
   for (const reader = file.stream().getReader(); ; ) {
     const { done, value } = await reader.read()
     if (turn !== current) {
@@ -36,8 +36,8 @@ async function hash(file, turn) {
     read += value.length
     bar.value = read / file.size
     const percent = Math.floor((read / file.size) * 10) * 10
-    if (percent !== told) tell('reading', `${percent} %`)
-    told = percent
+    if (percent !== shownPercent) showStatus('reading', `${percent} %`)
+    shownPercent = percent
   }
 }
 
@@ -47,18 +47,18 @@ choice.addEventListener('change', async () => {
   const [file] = choice.files
   bar.hidden = !file
   bar.value = 0
-  tell()
+  showStatus()
   if (!file) return
   try {
     const digest = await hash(file, turn)
     if (digest === undefined) return
     form.elements.file.value = digest
-    tell('done')
+    showStatus('done')
     form.requestSubmit()
   } catch {
     if (turn !== current) return
     bar.hidden = true
-    tell('failed')
+    showStatus('failed')
   }
 })
 
@@ -69,7 +69,7 @@ addEventListener('pageshow', ({ persisted }) => {
   current += 1
   choice.value = ''
   bar.hidden = true
-  tell()
+  showStatus()
 })
 
 chooser.hidden = false
