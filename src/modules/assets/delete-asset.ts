@@ -114,7 +114,7 @@ export const eraseHistories = statement(
      delete from pins using settled_commits
      where pins.asset_id = settled_commits.asset_id and pins.cid = settled_commits.tree_cid
    ),
-   -- Links and pins that were inserted during the deletion.
+   -- Also deletes links and pins that were inserted while the asset was being deleted.
    deleted_links as (delete from asset_links l using locked_assets where l.asset_id = locked_assets.id),
    deleted_file_pins as (
      delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence

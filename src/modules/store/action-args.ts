@@ -1,30 +1,30 @@
-/** Encryption of the webhook arguments of orders, which may contain a valid access token. Empty arguments are stored as null. */
+/** Encryption of the webhook arguments of orders. Arguments may contain a valid access token. Empty arguments are stored as null. */
 import type { EnvelopeCipher } from '../../keys/key-types.ts'
 import { LostKeyError } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import type { Log } from '../../shared/log.ts'
 
-/** Encryption context of an order's arguments. */
+/** Returns the encryption context of an order's arguments. */
 export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
 
-/** Maximum number of orders to remember as logged. */
+/** Maximum number of orders whose logged failures are remembered, to avoid duplicate log lines. */
 const MAX_LOGGED = 10_000
 
 /** Encrypts and decrypts arguments of orders. */
 export type ActionArgs = ReturnType<typeof createActionArgs>
 
-/** Creates the part that encrypts and decrypts arguments. It logs a decryption failure once per order and process. */
+/** Creates the service that encrypts and decrypts order arguments. It logs a decryption failure once per order and process. */
 export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: EnvelopeCipher; log: Pick<Log, 'error'> }) {
   const logged = new Set<string>()
-  /** Plain text of arguments that this process encrypted, so that the response to `createOrder` needs no decryption. */
+  /** Plain text of arguments that this process encrypted. It saves a decryption in the response to `createOrder`. */
   const plainTexts = new WeakMap<Uint8Array, string>()
 
-  /** Throws LostKeyError if the arguments cannot be decrypted. */
+  /** Decrypts arguments. Throws LostKeyError if they cannot be decrypted. */
   const open = async (orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> =>
     sealed ? JSON.parse(plainTexts.get(sealed) ?? (await envelopeCipher.open(sealed, actionArgsContext(orderId)))) : {}
 
   return {
-    /** Encrypts arguments, a JSON text. */
+    /** Encrypts arguments, given as JSON text. */
     async seal(orderId: string, json: string): Promise<Uint8Array | null> {
       if (json === '{}') return null
       const sealed = await envelopeCipher.seal(json, actionArgsContext(orderId))
@@ -34,7 +34,7 @@ export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: Enve
 
     open,
 
-    /** Decrypts arguments to show them. Returns an empty object if they cannot be decrypted, and logs it once. */
+    /** Decrypts arguments for display. If they cannot be decrypted, it logs this once and returns an empty object. */
     async openForDisplay(orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> {
       try {
         return await open(orderId, sealed)

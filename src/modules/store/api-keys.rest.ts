@@ -5,7 +5,7 @@ import type { ApiKeyRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { apiKeyParam, moment, neededText, nothing, same } from '../../http/rest/values.ts'
 
-/** The GraphQL fields that the record of an API key needs. */
+/** The GraphQL fields that the REST record of an API key needs. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {
     id
@@ -124,5 +124,5 @@ const revoke = defineRoute({
   present: () => undefined,
 })
 
-/** API keys, for administrators. */
+/** Routes of API keys, for administrators. */
 export const apiKeyRoutes = [issue, list, revoke]

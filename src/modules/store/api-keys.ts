@@ -22,7 +22,7 @@ import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** The fields of a key's record to load. Made from the GraphQL selection. */
+/** The selection of columns to load for an API key, made from the requested GraphQL fields. */
 export type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
 
 const issueInput = z.strictObject({ name: requiredDisplayName(100) })
@@ -31,7 +31,7 @@ const issueInput = z.strictObject({ name: requiredDisplayName(100) })
 const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
 
-/** `subject`: the public ID of the key, for the audit log. */
+/** Parameters of statements that change a key. `subject`: the public ID of the key, for the audit log. */
 const keyParameters = { key: uuid, subject: text, ...remembered, ...audited }
 
 const insertApiKey = statement(
@@ -45,7 +45,7 @@ const insertApiKey = statement(
    select id from inserted_api_key`,
 )
 
-/** Revokes a key. A key that is already revoked keeps the time of its revocation. */
+/** Revokes a key. Revoking it again keeps the time of the first revocation. */
 const revokeStatement = statement(
   'api_key_revoke',
   { parameters: keyParameters, columns: { id: uuid } },
@@ -57,13 +57,13 @@ const revokeStatement = statement(
    select id from revoked_api_key`,
 )
 
-/** The same idempotency key gives the same API key, so that a retry can return it. */
+/** Derives an API key from the idempotency key, so that a retry returns the same API key. */
 function newApiKey({ vault, idempotency }: IdempotentContext & Use<'vault'>, id: string): string {
   const secret = newSecret(vault.derive('api-key'), id, idempotency.key, PREFIX_BYTES + SECRET_BYTES)
   return `${secret.toString('hex', 0, PREFIX_BYTES)}.${secret.toString('base64url', PREFIX_BYTES)}`
 }
 
-/** Returns the key of the first response to this idempotency key. Throws IDEMPOTENCY_KEY_REUSED if it was revoked. */
+/** Returns the API key that the first request with this idempotency key created. Throws IDEMPOTENCY_KEY_REUSED if that key was revoked. */
 async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: string): Promise<string> {
   const key = newApiKey(context, id)
   const [valid] = await context.database.query(findApiKeys, { hashes: [sha256(key)] })
@@ -72,8 +72,8 @@ async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: strin
 }
 
 /**
- * Creates a key, `<8 characters>.<32 characters>`, and returns it with the UUID of its record. The key is never shown again. Throws
- * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose key was revoked.
+ * Creates an API key of the form `<8 characters>.<32 characters>`. Returns it with the UUID of its record. The key is never shown again.
+ * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose key was revoked.
  */
 export async function issueApiKey(
   context: IdempotentContext & Use<'vault'>,
@@ -133,7 +133,7 @@ export async function getApiKey(context: Reader, id: string, query?: ApiKeyQuery
 const whereOf = (search: Search) =>
   searched<Prisma.ApiKeyWhereInput>(search, (word) => [{ name: word }, { prefix: word }])
 
-/** Returns the records of all keys, also of revoked ones, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** Returns the records of all keys, including revoked ones, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export async function listApiKeys(
   { actor, database }: Reader,
   search: Search,
@@ -144,7 +144,7 @@ export async function listApiKeys(
   return database.read.apiKey.findMany({ ...query, orderBy, where: whereOf(search) })
 }
 
-/** Returns the number of records on all pages of `listApiKeys`. */
+/** Counts the records that `listApiKeys` returns on all pages. */
 export async function countApiKeys({ actor, database }: Reader, search?: Search): Promise<number> {
   assertMay(actor, 'store:administer')
   return database.read.apiKey.count({ where: whereOf(search) })

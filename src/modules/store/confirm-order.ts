@@ -24,7 +24,7 @@ interface UnpaidOrder extends Funds {
   price: string
 }
 
-/** Returns the reasons why the order cannot be paid. A call throws the first one, and a quote returns all of them. */
+/** Returns all reasons why the order cannot be paid. A payment throws the first one. A quote returns all of them. */
 function problemsOf(order: UnpaidOrder, cost: string | undefined): DomainError[] {
   const problems = validateCharge('order', order, { funds: order, maxCost: cost })
   if (isExpired(order)) return [orderExpired(), ...problems]
@@ -35,8 +35,8 @@ function problemsOf(order: UnpaidOrder, cost: string | undefined): DomainError[]
 }
 
 /**
- * Pays an order from the buyer's wallet, exactly once, and requests the call of its webhook. Returns a paid order without charging again.
- * Throws UNTRUSTED_CLIENT, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
+ * Pays an order from the buyer's wallet, exactly once, and schedules its webhook. An order that is already paid is returned without another
+ * charge. Throws UNTRUSTED_CLIENT, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
  */
 export async function confirmOrder(
   context: IdempotentContext & Use<'config' | 'notifications'>,
@@ -65,7 +65,10 @@ export async function confirmOrder(
   return paid ? asOrder(paid) : getOrderByUuid(context, order)
 }
 
-/** Quotes `confirmOrder`. A paid order costs nothing. All other errors are problems of the quote. Throws UNTRUSTED_CLIENT, NOT_FOUND. */
+/**
+ * Quotes `confirmOrder`. An order that is already paid costs nothing. Other errors are part of the quote. Throws only UNTRUSTED_CLIENT and
+ * NOT_FOUND.
+ */
 export async function quoteConfirmOrder(
   { actor, database }: Use<'actor' | 'database'>,
   { id, ...rawInput }: ConfirmOrderInput,

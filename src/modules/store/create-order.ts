@@ -21,10 +21,10 @@ const actionArgs = jsonObject
 const createOrderInput = z.strictObject({
   /** ID or name of the network app. */
   networkApp: trimmedText(100)
-    // Names are stored in NFC. A client may send an accent as a separate character.
+    // Names are stored in Unicode form NFC. A client may send an accent as a separate character.
     .transform((value) => value.normalize())
     .refine((value) => value.length > 0, 'This field is required.'),
-  /** Arguments for the webhook. */
+  /** Arguments that are sent to the webhook. */
   actionArgs,
   maxCost,
 })
@@ -33,7 +33,7 @@ type CreateOrderInput = z.input<typeof createOrderInput>
 
 interface Offer extends Funds {
   price: string
-  /** Number of the buyer's unconfirmed orders, and the seconds until the first of them expires. */
+  /** Number of the buyer's open orders. `free_in`: seconds until the first of them expires. */
   open: number
   free_in: number | null
 }
@@ -45,14 +45,14 @@ const tooManyOpen = ({ open, free_in }: Offer) =>
     ...(free_in !== null && { retryAfter: Math.max(1, free_in) }),
   })
 
-/** Returns the reasons why the order cannot be created. A call throws the first one, and a quote returns all of them. */
+/** Returns all reasons why the order cannot be created. A creation throws the first one. A quote returns all of them. */
 function problemsOf(offer: Offer, cost: string | undefined, { config }: Use<'config'>): DomainError[] {
   const problems = validateCharge('order', offer, { funds: offer, maxCost: cost })
   return offer.open >= config.limits['open-orders'] ? [...problems, tooManyOpen(offer)] : problems
 }
 
 /**
- * Creates an order of a network app at its current price. Nothing is charged before `confirmOrder`. Throws UNTRUSTED_CLIENT,
+ * Creates an order for a network app at its current price. The buyer is charged later, by `confirmOrder`. Throws UNTRUSTED_CLIENT,
  * VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, TOO_MANY_OPEN_ORDERS.
  */
 export async function createOrder(
@@ -88,7 +88,7 @@ export async function createOrder(
   return created ? asOrder(created) : getOrderByUuid(context, uuid)
 }
 
-/** Quotes `createOrder`: the price to pay at confirmation. All other errors are problems of the quote. Throws UNTRUSTED_CLIENT. */
+/** Quotes `createOrder`: the price to pay at confirmation. Other errors are part of the quote. Throws only UNTRUSTED_CLIENT. */
 export async function quoteCreateOrder(
   context: Use<'actor' | 'database' | 'config'>,
   rawInput: CreateOrderInput,

@@ -1,4 +1,4 @@
-/** Jobs that expire unconfirmed orders and erase arguments. Several processes can run them at once. */
+/** Batch jobs that expire unconfirmed orders and erase their arguments. Several processes can run them concurrently. */
 import type { AppContext } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { isAwakeSql, placeSql, type Sweep, sweepPage } from '../../jobs/batch-job.ts'
@@ -17,7 +17,7 @@ const findOverdue = statement(
    order by expires_at, id limit $limit`,
 )
 
-/** Expires orders. A locked order is being paid or cancelled, and is skipped. */
+/** Expires orders. It skips locked orders, because these are being paid or cancelled. */
 export const expireOrdersStatement = statement(
   'order_expire',
   { parameters: { orders: arrayOf(uuid) }, columns: { id: uuid, buyer_id: uuid } },
@@ -51,7 +51,7 @@ export const expireOrdersStatement = statement(
    select id, buyer_id from expired_orders`,
 )
 
-/** Ended orders with arguments that no pending webhook delivery needs. */
+/** SQL condition: true for ended orders whose arguments are no longer needed for a pending webhook delivery. */
 const isErasableSql = `o.action_args is not null and o.settled_at is not null
      and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')`
 const bySettlement = placeSql('o.settled_at', 'o.id')
@@ -90,7 +90,7 @@ export async function expireOrders(context: Needs): Promise<void> {
   await createSweeper(context).run(job)
 }
 
-/** Erases the arguments of orders that ended ORDER_ARGUMENTS_DAYS ago. */
+/** Erases the arguments of orders that ended more than ORDER_ARGUMENTS_DAYS ago. */
 export async function eraseOrderArguments(
   context: Needs & Pick<AppContext, 'config'>,
   cancel?: AbortSignal,

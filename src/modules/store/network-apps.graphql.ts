@@ -41,7 +41,7 @@ const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
 
 const adminsOnly = 'Null for users who are not administrators.'
 
-/** `NetworkApp`. Only administrators see apps that are no longer sold. */
+/** The type `NetworkApp`. Only administrators see apps that are no longer sold. */
 export const NetworkAppType = builder.prismaObject('NetworkApp', {
   description: 'A paid action with a price and, optionally, a webhook that is called after a payment.',
   interfaces: [Node],
@@ -154,7 +154,7 @@ const DeactivateNetworkAppInput = builder.inputType('DeactivateNetworkAppInput',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
 })
 
-/** Reads the fields that the caller selected of the payload's `networkApp`. */
+/** Reads the requested fields of the `networkApp` in the payload of a mutation. */
 const readChanged = (uuid: string, context: Context, query: () => ShownQuery) =>
   getNetworkApp(context, toId('app', uuid), query())
 

@@ -18,7 +18,7 @@ import {
 } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
 
-/** The GraphQL fields that the record of a network app needs. */
+/** The GraphQL fields that the REST record of a network app needs. */
 export const NetworkAppRecord = graphql(/* GraphQL */ `
   fragment NetworkAppRecord on NetworkApp {
     id
@@ -33,9 +33,9 @@ export const NetworkAppRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** The policy for paid orders whose webhook failed permanently, in lower case. */
+/** Lower-case names of the policies for paid orders whose webhook delivery finally failed. */
 export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
-/** The price mode in lower case. */
+/** Lower-case names of the price modes. */
 export const priceMode = z.enum(['fixed'])
 
 const networkAppRecord = z
@@ -76,7 +76,7 @@ const givenWebhook = givenText(2048).nullable()
 const policyFrom = ({ body }: RestRequest) =>
   body.choice('delivery_failure_policy', { keep: 'KEEP', refund: 'REFUND' } as const)
 
-/** Returns the price mode. The interface requires it, although GraphQL has a default. Throws VALIDATION_FAILED. */
+/** Returns the price mode. REST requires it, although GraphQL has a default. Throws VALIDATION_FAILED. */
 function priceModeFrom({ body }: RestRequest) {
   const mode = body.choice('price_mode', { fixed: 'FIXED' } as const)
   if (mode === undefined) throw validationFailed({ priceMode: ['This field is required.'] })
@@ -276,5 +276,5 @@ const rotateSecret = defineRoute({
   }),
 })
 
-/** Network apps. Administrators manage and list them; signed-in users read one by its identifier. */
+/** Routes of network apps. Administrators manage and list apps. Signed-in users can read one by its ID. */
 export const networkAppRoutes = [create, list, read, update, deactivate, rotateSecret]

@@ -5,10 +5,10 @@ import { type ListOrder, MAX_COUNTED } from '../../shared/lists.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
-/** Parameters of each change of an app. `subject`: the public ID of the app. */
+/** Parameters of all statements that change an app. `subject`: the public ID of the app. */
 const change = { app: uuid, subject: text, ...remembered, ...audited }
 
-/** Creates an app. Throws a violation of the unique index `network_apps_name_key` if the name is taken. No row if the owner was deleted. */
+/** Creates an app. Violates the unique index `network_apps_name_key` if the name is taken. Returns no row if the owner was deleted. */
 export const insertNetworkApp = statement(
   'network_app_insert',
   {
@@ -36,8 +36,8 @@ export const insertNetworkApp = statement(
 )
 
 /**
- * Changes the columns whose parameters are not null. `hasUrl` is true if the URL changes, which enables the webhook again. The first URL of an app
- * also stores the secret.
+ * Updates the columns whose parameters are not null. `hasUrl`: true if the URL changes. A new URL also enables the webhook again. The first
+ * URL of an app also stores its webhook secret.
  */
 export const updateNetworkApp = statement(
   'network_app_update',
@@ -66,7 +66,7 @@ export const updateNetworkApp = statement(
    select id from updated_app`,
 )
 
-/** Reads the encrypted secrets that sign an app's calls. */
+/** Reads the encrypted secrets that sign an app's webhook requests. */
 export const findSecrets = statement(
   'network_app_secrets',
   { parameters: { app: uuid }, columns: { webhook_secret: orNull(bytes), previous_secret: orNull(bytes) } },
@@ -74,7 +74,10 @@ export const findSecrets = statement(
    from network_apps where id = $app`,
 )
 
-/** Replaces an app's secret. The previous one also signs for 24 hours. `rotation`: ID of this rotation. No row if there is no such app or webhook. */
+/**
+ * Replaces an app's webhook secret. The previous secret remains valid for 24 hours. `rotation`: ID of this rotation. Returns no row if the
+ * app does not exist or has no webhook.
+ */
 export const rotateSecret = statement(
   'network_app_rotate_secret',
   { parameters: { ...change, secret: bytes, rotation: text }, columns: { id: uuid } },
@@ -88,7 +91,7 @@ export const rotateSecret = statement(
    select id from updated_app`,
 )
 
-/** Ends the sale of an app. An app that is not sold does not change. */
+/** Ends the sale of an app. Has no effect on an app that is no longer sold. */
 export const deactivateNetworkApp = statement(
   'network_app_deactivate',
   { parameters: change, columns: { id: uuid } },
@@ -102,7 +105,7 @@ export const deactivateNetworkApp = statement(
    select id from updated_app`,
 )
 
-/** Parameters of the filter. Those with the value null are ignored. `onlySold`: true for callers who may not see other apps. */
+/** Filter parameters. Null values are ignored. `onlySold`: true for callers who may not see apps that are no longer sold. */
 const filter = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean, patterns: arrayOf(text) }
 const matchesSql = `name ilike all ($patterns) and ($name is null or position(lower($name) in lower(name)) > 0)
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
@@ -117,8 +120,8 @@ const listed = {
 } as const
 
 /**
- * Without `orderBy`, the app with exactly the given name comes first, because clients use the first result. The page starts after the app of the
- * cursor, even if that app no longer matches the filter.
+ * SQL of a page of apps. Without `orderBy`, an app with exactly the given name comes first, because clients use the first result. The page
+ * starts after the app of the cursor, even if that app no longer matches the filter.
  */
 const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
   `with placed as (

@@ -1,4 +1,4 @@
-/** Network apps: the paid actions that administrators sell, and the secrets that sign the webhooks of these apps. */
+/** Network apps: paid actions that administrators sell. Includes the secrets that sign their webhook requests. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
@@ -28,10 +28,10 @@ import {
 type Reader = Use<'actor' | 'database'>
 type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
 
-/** The fields of an app to load. Made from the GraphQL selection. */
+/** The selection of columns to load for an app, made from the requested GraphQL fields. */
 export type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
 
-/** A changed app, by UUID, with its new webhook secret. The secret is never shown again. */
+/** UUID of a changed app, with its new webhook secret. The secret is never shown again. */
 export interface AppWithSecret {
   id: string
   /** `whsec_` and 32 bytes in base64, the format of Standard Webhooks. Null for an app without a webhook. */
@@ -40,12 +40,12 @@ export interface AppWithSecret {
 
 const SECRET_BYTES = 32
 
-/** Encryption context of an app's webhook secrets. */
+/** Returns the encryption context of an app's webhook secrets. */
 export const webhookSecretContext = (networkAppId: string) => `network-app:${networkAppId}\nwebhook-secret\nv1`
 
 const name = requiredDisplayName(100)
   .transform((value) => value.normalize())
-  // `createOrder` accepts an ID or a name.
+  // `createOrder` accepts an ID or a name, so a name must not look like an ID.
   .refine((value) => !fromId(value), 'A name may not look like an identifier.')
 
 function priceProblem(value: string): string | undefined {
@@ -62,7 +62,7 @@ function priceProblem(value: string): string | undefined {
 const price = checked(trimmedText(100), priceProblem).transform((value) => fromUnits(toUnits(value)))
 const deliveryFailurePolicy = z.enum(['KEEP', 'REFUND'], { error: 'Expected KEEP or REFUND.' })
 
-/** The development setting `allowInsecureWebhooks` also permits http and internal addresses. */
+/** Schema of a webhook URL. The development setting `allowInsecureWebhooks` also allows http and internal addresses. */
 const webhookUrl = ({ config }: Use<'config'>) =>
   checked(trimmedText(2048), (url) => webhookUrlProblem(url, { allowInsecure: config.store.allowInsecureWebhooks }))
 
@@ -75,11 +75,11 @@ const createInput = (context: Use<'config'>) =>
     deliveryFailurePolicy: deliveryFailurePolicy.default('KEEP'),
   })
 
-/** Omitted fields do not change. The URL null removes the webhook. */
+/** Schema of an update. Omitted fields do not change. A URL of null removes the webhook. */
 const updateInput = (context: Use<'config'>) =>
   z.strictObject({ name, price, webhookUrl: webhookUrl(context).nullable(), deliveryFailurePolicy }).partial()
 
-/** `name`: a part of the name, in any case. */
+/** Schema of the filter. `name` matches any part of the name and ignores case. */
 const filterInput = z.strictObject({ name: trimmedText(100), isActive: z.boolean(), search: z.string() }).partial()
 
 /** Filter of a list of apps. */
@@ -117,8 +117,8 @@ function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
 }
 
 /**
- * Returns the apps that the actor may see, newest first by the time of `listOrder`. Without `listOrder`, an app with exactly the name of the filter
- * comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED, VALIDATION_FAILED.
+ * Returns the apps that the actor may see, newest first by the timestamp in `listOrder`. Without `listOrder`, an app with exactly the
+ * filtered name comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED, VALIDATION_FAILED.
  */
 export async function listNetworkApps(
   { actor, database }: Reader,
@@ -133,7 +133,7 @@ export async function listNetworkApps(
     orderBy: listOrder ?? null,
     cursor: cursor?.id ?? null,
     limit: take === undefined ? null : String(Math.abs(take)),
-    // Prisma's `skip` includes the app of the cursor. The statement starts after it.
+    // Prisma's `skip` counts the app of the cursor, but the statement starts after it.
     offset: String(cursor ? skip - 1 : skip),
   })
   const ids = rows.map(({ id }) => id)
@@ -143,7 +143,7 @@ export async function listNetworkApps(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Returns the number of apps on all pages of `listNetworkApps`. */
+/** Counts the apps that `listNetworkApps` returns on all pages. */
 export async function countNetworkApps({ actor, database }: Reader, filter: NetworkAppFilter): Promise<number> {
   assertMay(actor, 'store:read')
   const [counted] = await database.query(countNetworkAppsStatement, filterParams(actor, filter))
@@ -156,7 +156,7 @@ const changeParams = (context: IdempotentContext, uuid: string) => ({
   ...auditorOf(context.actor),
 })
 
-/** Returns the UUID of the changed app. Throws NOT_FOUND, and VALIDATION_FAILED if the name is taken. */
+/** Returns the UUID of the changed app. Throws NOT_FOUND. Throws VALIDATION_FAILED if the name is taken. */
 async function changedBy(rows: Promise<{ id: string }[]>): Promise<string> {
   const [changed] = await rows.catch((error: unknown) => {
     if (violatedConstraint(error) !== 'network_apps_name_key') throw error
@@ -166,14 +166,16 @@ async function changedBy(rows: Promise<{ id: string }[]>): Promise<string> {
   return changed.id
 }
 
-/** `id` identifies one generation of a secret. The same idempotency key gives the same secret. */
+/** Derives a webhook secret. `id` identifies the rotation. The same idempotency key returns the same secret. */
 const newWebhookSecret = ({ vault }: Use<'vault'>, id: string, key?: string) =>
   `whsec_${newSecret(vault.derive('webhook-secret'), id, key, SECRET_BYTES).toString('base64')}`
 
 const sealSecret = ({ envelopeCipher }: Use<'envelopeCipher'>, app: string, secret: string) =>
   envelopeCipher.seal(secret, webhookSecretContext(app))
 
-/** Returns the secret of the first response to this idempotency key. Throws IDEMPOTENCY_KEY_REUSED if it was replaced. */
+/**
+ * Returns the secret that the first request with this idempotency key created. Throws IDEMPOTENCY_KEY_REUSED if the secret was replaced.
+ */
 async function replaySecret(context: SecretContext, app: string, id: string): Promise<string> {
   const { database, envelopeCipher, idempotency } = context
   const secret = newWebhookSecret(context, id, idempotency.key)
@@ -185,8 +187,8 @@ async function replaySecret(context: SecretContext, app: string, id: string): Pr
 }
 
 /**
- * Creates an app. Its owner, who earns the sales, is the caller. An app with a webhook gets a secret. Throws NOT_AUTHENTICATED, PERMISSION_DENIED,
- * VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
+ * Creates an app that is owned by the caller, who earns its sales. An app with a webhook gets a secret. Throws NOT_AUTHENTICATED,
+ * PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
  */
 export async function createNetworkApp(
   context: SecretContext & Use<'config'>,
@@ -216,8 +218,8 @@ export async function createNetworkApp(
 }
 
 /**
- * Changes the given fields of an app, and returns its UUID. Existing orders keep their price. The first URL of an app creates a secret, which only a
- * rotation shows. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
+ * Updates the given fields of an app, and returns its UUID. Existing orders keep their price. The first URL creates a webhook secret. To
+ * see a secret, rotate it. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
  */
 export async function updateNetworkApp(
   context: SecretContext & Use<'config'>,
@@ -240,7 +242,7 @@ export async function updateNetworkApp(
 }
 
 /**
- * Creates a new webhook secret. The previous one also signs calls for 24 hours. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND,
+ * Creates a new webhook secret. The previous secret remains valid for 24 hours. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND,
  * VALIDATION_FAILED if the app has no webhook, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
  */
 export async function rotateWebhookSecret(context: SecretContext, { id }: { id: string }): Promise<AppWithSecret> {
@@ -262,7 +264,9 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
   return { id: uuid, webhookSecret: secret ?? (await replaySecret(context, uuid, rotation)) }
 }
 
-/** Ends the sale of an app, and returns its UUID. Existing orders do not change. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+/**
+ * Ends the sale of an app, and returns its UUID. Existing orders are not affected. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
+ */
 export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }): Promise<string> {
   assertMay(context.actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')

@@ -40,7 +40,7 @@ const OrderStatus = builder.enumType('OrderStatus', {
 
 const nameDescription = 'Name of the network app when the order was created.'
 
-/** `Order`, which only its buyer can read. */
+/** The type `Order`. Only its buyer can read it. */
 export const OrderType = builder.prismaObject('Order', {
   description: 'One purchase of a network app. Only its buyer sees it.',
   interfaces: [Node],
@@ -223,7 +223,7 @@ const SaleFilter = builder.inputType('SaleFilter', {
   }),
 })
 
-/** Input of `createOrder` and of its quote. */
+/** Input of `createOrder` and its quote. */
 export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'The order to create.',
   fields: (t) => ({
@@ -233,7 +233,7 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   }),
 })
 
-/** Input of `confirmOrder` and of its quote. */
+/** Input of `confirmOrder` and its quote. */
 export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   description: 'The order to pay.',
   fields: (t) => ({

@@ -16,7 +16,7 @@ import {
 } from '../../http/rest/values.ts'
 import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
 
-/** The GraphQL fields that the record of an order needs. */
+/** The GraphQL fields that the REST record of an order needs. */
 export const OrderRecord = graphql(/* GraphQL */ `
   fragment OrderRecord on Order {
     id
@@ -73,7 +73,9 @@ const orderRecord = z
 
 type OrderResponse = z.output<typeof orderRecord>
 
-/** Old clients know four statuses. Each order that ended without the paid action is a failure. */
+/**
+ * REST names of the order statuses. Old clients know only four. An order that ended without the paid action has the status of a failure.
+ */
 const statuses: Record<OrderRecordFragment['status'], OrderResponse['status']> = {
   CREATED: 'created',
   PENDING: 'pending',
@@ -92,7 +94,7 @@ const presentOrder = (order: OrderRecordFragment): OrderResponse => ({
   action: order.networkAppName,
   action_args: order.actionArgs,
   price: order.price,
-  // The platform's share is a part of the price.
+  // The fee is always zero, because the price includes the platform's share.
   fee: '0',
   num_charged: order.numQuoted,
   points_charged: order.pointsQuoted,
@@ -100,13 +102,13 @@ const presentOrder = (order: OrderRecordFragment): OrderResponse => ({
   points_paid: order.pointsPaid,
   total_cost: order.price,
   quantity: 1,
-  // No transaction funds an order: wallets are funded before.
+  // These fields are empty, because no transaction funds a single order. Wallets are funded in advance.
   fund_crypto_transaction_id: null,
   fund_tx_hash: '',
   payment_crypto_transaction_id: order.transferId,
   payment_tx_hash: order.transferId ?? '',
   workflow_id: null,
-  // Only the buyer can read the order.
+  // Always present, because only the buyer can read the order.
   owner: order.buyer.email!,
   created_at: order.createdAt,
   expired_at: order.expiresAt,
@@ -288,5 +290,5 @@ const list = defineList({
   present: presentOrder,
 })
 
-/** Orders of network apps. */
+/** Routes of orders. */
 export const orderRoutes = [create, quoteCreation, confirm, quoteConfirmation, cancel, read, list]

@@ -30,7 +30,7 @@ import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 /** Maximum number of orders that one statement expires or erases. */
 export const ORDERS_AT_ONCE = 500
 
-/** Assignments of an update that erases the arguments of orders. They may contain a valid access token. */
+/** Returns SQL assignments that erase the arguments of orders. Arguments may contain a valid access token. */
 export const eraseArgumentsSql = (order: string) =>
   `action_args = null, action_args_erased_at = case when ${order}.action_args is null then ${order}.action_args_erased_at else now() end`
 
@@ -56,7 +56,7 @@ const orderColumns = {
   settledAt: orNull(timestamp),
 } satisfies Record<keyof Order, SqlType<unknown>>
 
-/** An order as a writing statement returns it, with Prisma's field names and decimal strings. */
+/** Row that statements return for a changed order. It has Prisma's field names, and amounts as decimal strings. */
 export type OrderRow = RowOf<typeof orderColumns>
 
 const orderSql = (from: string) => `
@@ -67,7 +67,10 @@ const orderSql = (from: string) => `
   ${from}.num_paid as "numPaid", ${from}.points_refunded as "pointsRefunded", ${from}.num_refunded as "numRefunded", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
   ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
 
-/** Reads an app that is sold, by ID or name, with the buyer's balances and number of open orders. `free_in`: seconds until one of them expires. */
+/**
+ * Reads an app that is for sale, by ID or name. Also reads the buyer's balances and number of open orders. `free_in`: seconds until the
+ * first open order expires.
+ */
 export const findOffer = statement(
   'order_offer',
   {
@@ -94,9 +97,9 @@ export const findOffer = statement(
 const quoted = pointsFirstSql('points', 'price')
 
 /**
- * Creates an order if the app is sold, its price is at most `maxCost`, the wallet can pay it, and the buyer has fewer than `maxOpen` open orders. It
- * reads the clock after locking the wallet, because lists of orders are sorted by this time. `app` is null if the name identifies the app. `window`:
- * time to confirm the order, in seconds.
+ * Creates an order if four conditions hold. The app is for sale, its price is at most `maxCost`, the wallet can pay it, and the buyer has
+ * fewer than `maxOpen` open orders. The clock is read after the wallet is locked, because lists of orders are sorted by this time. `app` is
+ * null if `name` identifies the app. `window`: time to confirm the order, in seconds.
  */
 export const insertOrder = joinedStatement(
   'order_insert',
@@ -148,7 +151,7 @@ export const insertOrder = joinedStatement(
    from created_order join updated_wallet on updated_wallet.order = created_order.id`,
 )
 
-/** Reads the state of an order that could not be paid or cancelled. `overdue` uses the database clock. */
+/** Reads the status of an order that could not be paid or cancelled. `overdue` is computed with the database clock. */
 export const findOrderState = statement(
   'order_state',
   {
@@ -170,8 +173,8 @@ export const findOrderState = statement(
 )
 
 /**
- * Waits for the synchronous standbys, like a write. A read does not wait: a server that was replaced by its standby and does not know it yet could
- * answer that an order does not exist.
+ * Waits for the synchronous standbys, as a write does. A read alone could return stale data: a former primary that was replaced by its
+ * standby may not know about newer orders.
  */
 export const awaitStandbys = statement(
   'order_await',
@@ -191,13 +194,12 @@ const saleLines: readonly EntryLine[] = [
 ]
 
 /**
- * Pays orders. Everything is in one statement: the charge, the events, the webhook delivery and the mail jobs.
- *
- * It locks the order if it is open, then the wallets of buyer and owner in the order of their IDs, so that two sales cannot deadlock. New balances are
- * computed from the locked rows: PostgreSQL checks a CHECK against the row version that the statement saw first, which can lack money that came in
- * since. It reads the clock after locking, so that no payment completes after the deadline. Points are spent first. The owner earns each currency
- * minus the platform's share. A wallet's row is updated once for all sales of the statement. A disabled webhook also gets a delivery. That delivery
- * fails without a call, so the order ends according to the policy of its app.
+ * Pays orders in one statement: the charge, the events, the webhook deliveries and the mail jobs. The statement locks open orders, then the
+ * wallets of buyers and owners by ascending ID, so that two sales cannot deadlock. New balances are computed from the locked rows.
+ * PostgreSQL would check CHECK constraints against an older row version that may lack recent income. The clock is read after locking, so
+ * that no payment completes after the deadline. Points are spent first. The owner earns each currency minus the platform's share. A wallet
+ * row is updated once for all sales of the statement. An order of a disabled webhook also gets a delivery. That delivery fails without a
+ * request, so the order ends according to the policy of its app.
  */
 export const payOrder = joinedStatement(
   'order_pay',
@@ -210,7 +212,7 @@ export const payOrder = joinedStatement(
    locked_order as materialized (
      select item.*, o.network_app_id, o.price, o.expires_at
      from item join orders o on o.id = item.order and o.buyer_id = item.buyer
-       -- The CASE prevents the use of the index of open orders, whose size the planner underestimates.
+       -- The CASE prevents the planner from using the index of open orders, because the planner underestimates the size of that index.
        and case when o.status = 'CREATED' then true end
      for update of o ${skipsLocked ? 'skip locked' : ''}
    ),

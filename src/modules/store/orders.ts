@@ -1,4 +1,4 @@
-/** Reading orders and sales. `create-order.ts`, `confirm-order.ts`, `cancel-order.ts` and `expire-orders.ts` change them. */
+/** Reads of orders and sales. `create-order.ts`, `confirm-order.ts`, `cancel-order.ts` and `expire-orders.ts` change orders. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Order, OrderStatus, Prisma } from '../../db/prisma/client.ts'
@@ -12,7 +12,7 @@ import { awaitStandbys, findOrderState, type OrderRow } from './orders.sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** The fields of an order to load. Made from the GraphQL selection. */
+/** The selection of columns to load for an order, made from the requested GraphQL fields. */
 export type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
 /** Filter of a list of orders. */
@@ -21,11 +21,11 @@ export interface OrderFilter {
   search?: Search
 }
 
-/** Statuses that can follow each status. The trigger `orders_status_step` rejects all other changes. */
+/** Allowed next statuses of each order status. The trigger `orders_status_step` rejects all other changes. */
 export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
   CREATED: ['PENDING', 'SUCCESS', 'EXPIRED', 'CANCELLED'],
   PENDING: ['SUCCESS', 'FAILURE', 'REFUNDED'],
-  // A failed delivery can be sent again.
+  // An administrator can send a failed delivery again.
   FAILURE: ['SUCCESS', 'REFUNDED'],
   // An administrator can refund an order at any time.
   SUCCESS: ['REFUNDED'],
@@ -34,42 +34,42 @@ export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
   REFUNDED: [],
 }
 
-/** Returns whether an order with this status has been paid. True for refunded orders. */
+/** Returns true if an order with this status has been paid. This includes refunded orders. */
 export const isPaid = (status: OrderStatus) => !['CREATED', 'EXPIRED', 'CANCELLED'].includes(status)
 
-/** Returns whether an order can no longer be confirmed, even if the expiry job has not processed it yet. */
+/** Returns true if an order can no longer be confirmed, even if the expiry job has not processed it yet. */
 export const isExpired = ({ status, overdue }: { status: OrderStatus; overdue: boolean }) =>
   status === 'EXPIRED' || (status === 'CREATED' && overdue)
 
-/** The error ORDER_EXPIRED. */
+/** Returns the error for an order that was not confirmed in time. */
 export const orderExpired = () =>
   new DomainError('ORDER_EXPIRED', 'The order was not confirmed in time. Create a new one.')
 
-/** The error of a statement that found the wallet locked. */
+/** Returns the error for a wallet that another transaction has locked. */
 export const walletBusy = () =>
   new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
 
-/** Types a row of a writing statement as Prisma's model. */
+/** Casts a row of a writing statement to Prisma's model. */
 export const asOrder = (row: OrderRow) => row as unknown as Order
 
-/** Returns an order of the actor by its UUID, or null. */
+/** Returns one of the actor's orders by its UUID, or null. */
 export const findOrder = ({ actor, database }: Reader, uuid: string, query: OrderQuery = {}): Promise<Order | null> =>
   database.read.order.findFirst({ ...query, where: { id: uuid, ...visibleOrders(actor) } })
 
-/** Returns an order of the actor by its UUID. Throws NOT_FOUND. */
+/** Returns one of the actor's orders by its UUID. Throws NOT_FOUND. */
 export async function getOrderByUuid(context: Reader, uuid: string, query?: OrderQuery): Promise<Order> {
   const order = await findOrder(context, uuid, query)
   if (!order) throw notFound('Order')
   return order
 }
 
-/** Returns an order of the actor. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+/** Returns one of the actor's orders by its ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
 export async function getOrder(context: Reader, id: string, query?: OrderQuery): Promise<Order> {
   assertMay(context.actor, 'order:read')
   return getOrderByUuid(context, uuidFrom(id, 'order', 'Order'), query)
 }
 
-/** Returns the current state of a buyer's order, to explain why it was not changed. Throws NOT_FOUND. */
+/** Returns the current status of a buyer's order, to explain why the order was not changed. Throws NOT_FOUND. */
 export async function readOrderState({ database }: Use<'database'>, buyer: UserActor, uuid: string) {
   const [state] = await database.query(findOrderState, { order: uuid, buyer: buyer.id })
   if (state) return state
@@ -93,7 +93,7 @@ export async function listOrders(
   return readClientOf(database, cutsPages).order.findMany({ ...query, orderBy, where })
 }
 
-/** Returns the number of orders on all pages of `listOrders`. */
+/** Counts the orders that `listOrders` returns on all pages. */
 export async function countOrders({ actor, database }: Reader, filter: OrderFilter): Promise<number> {
   return database.read.order.count({ where: whereOf(actor, filter) })
 }
@@ -130,7 +130,7 @@ export async function listSales({ actor, database }: Reader, filter: SaleFilter,
   return database.read.order.findMany({ ...query, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], where })
 }
 
-/** Returns the number of orders on all pages of `listSales`. It stops shortly after the page at `offset`. */
+/** Counts the orders of `listSales`. It stops counting shortly after the page at `offset`. */
 export async function countSales(
   { actor, database }: Reader,
   filter: SaleFilter,

@@ -1,4 +1,4 @@
-/** Refunds of paid orders by administrators, and reading all refunds. `webhooks/deliveries.sql.ts` refunds orders whose webhook failed. */
+/** Refunds by administrators, and reads of all refunds. `webhooks/deliveries.sql.ts` refunds orders whose webhook failed. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Prisma, Refund } from '../../db/prisma/client.ts'
@@ -15,18 +15,18 @@ import { findRefundable, refundOrder as refundOrderStatement } from './refunds.s
 
 type Reader = Use<'actor' | 'database'>
 
-/** The fields of a refund to load. Made from the GraphQL selection. */
+/** The selection of columns to load for a refund, made from the requested GraphQL fields. */
 type RefundQuery = Omit<Prisma.RefundFindFirstArgs, 'where'>
 
 const refundInput = z.strictObject({
   orderId: z.string(),
-  /** Omit to refund everything that is left. */
+  /** Amount to refund. If omitted, everything that has not been refunded yet. */
   amount: z
     .string({ error: 'Expected an amount such as 0.5.' })
     .regex(AMOUNT, 'Expected an amount such as 0.5.')
     .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')
     .optional(),
-  /** The buyer reads it. */
+  /** The reason is shown to the buyer. */
   reason: requiredText(500),
 })
 
@@ -43,7 +43,7 @@ export interface RefundQuote {
   problems: Problem[]
 }
 
-/** State of an order for a refund. */
+/** Refundable amounts of an order, and facts that can prevent a refund. */
 interface Refundable {
   paid: boolean
   /** True if the buyer's account was deleted. */
@@ -55,7 +55,7 @@ interface Refundable {
 
 const unable = (message: string) => new DomainError('UNABLE_TO_REFUND_ORDER', message)
 
-/** Returns the error that prevents the refund, or undefined. */
+/** Returns the error that prevents the refund, or undefined if it is possible. */
 function errorOf({ paid, gone, points, num }: Refundable, amount: string | undefined): DomainError | undefined {
   const left = add(points, num)
   if (!paid) return unable('The order is not paid.')
@@ -65,7 +65,7 @@ function errorOf({ paid, gone, points, num }: Refundable, amount: string | undef
   return validationFailed({ amount: [`Ensure this value is at most ${left}, which can still be refunded.`] })
 }
 
-/** Splits an amount like the statement `refundOrder`: currency units are refunded before points. */
+/** Splits an amount like the statement `refundOrder` does: currency units are refunded before points. */
 function splitOf({ num, points }: Refundable, amount: string | undefined) {
   const left = add(num, points)
   const total = least(toUnits(amount ?? left), toUnits(left))
@@ -73,7 +73,7 @@ function splitOf({ num, points }: Refundable, amount: string | undefined) {
   return { num: fromUnits(inNum), points: fromUnits(total - inNum), total: fromUnits(total), refundable: left }
 }
 
-/** Throws NOT_FOUND. */
+/** Reads the refundable amounts of an order. Throws NOT_FOUND. */
 async function readRefundable({ database }: Use<'database'>, orderId: string): Promise<Refundable & { uuid: string }> {
   const uuid = uuidFrom(orderId, 'order', 'Order')
   const [found] = await database.query(findRefundable, { order: uuid })
@@ -85,8 +85,8 @@ const orderBusy = () =>
   new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
 
 /**
- * Refunds an amount of a paid order, or everything that is left. Concurrent refunds never return more than was paid. Returns the UUID of the refund.
- * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.
+ * Refunds an amount of a paid order, or everything that is left. Concurrent refunds never exceed the paid amount. Returns the UUID of the
+ * refund. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.
  */
 export async function refundOrder(
   context: IdempotentContext & Use<'notifications'>,
@@ -112,7 +112,7 @@ export async function refundOrder(
   })
 }
 
-/** Quotes `refundOrder`. All other errors are problems of the quote. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+/** Quotes `refundOrder`. Other errors are part of the quote. Throws only NOT_AUTHENTICATED, PERMISSION_DENIED and NOT_FOUND. */
 export async function quoteRefundOrder(context: Reader, rawInput: RefundInput): Promise<RefundQuote> {
   assertMay(context.actor, 'store:administer')
   const { data, refusals } = inspect(refundInput, rawInput)
@@ -138,7 +138,10 @@ export async function getRefund(context: Reader, uuid: string, query?: RefundQue
   return refund
 }
 
-/** Buyers see the refunds of their own orders. Administrators see all. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+/**
+ * Returns the condition for the refunds of an order. Buyers see refunds of their own orders. Administrators see all. Throws
+ * NOT_AUTHENTICATED, NOT_FOUND.
+ */
 async function whereOf({ actor, database }: Reader, orderId: string, search: Search): Promise<Prisma.RefundWhereInput> {
   assertMay(actor, 'order:read')
   const id = uuidFrom(orderId, 'order', 'Order')
@@ -161,7 +164,7 @@ export async function listRefunds(
   })
 }
 
-/** Returns the number of refunds on all pages of `listRefunds`. */
+/** Counts the refunds that `listRefunds` returns on all pages. */
 export async function countRefunds(
   context: Reader,
   { orderId, search }: { orderId: string; search: Search },

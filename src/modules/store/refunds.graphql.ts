@@ -51,10 +51,10 @@ const RefundType = builder.prismaObject('Refund', {
   }),
 })
 
-/** Maximum number of refunds in an order. An order usually has one. */
+/** Maximum number of refunds that an order shows. Most refunded orders have only one. */
 const MAX_IN_ORDER = 20
 
-/** The field `refunds` of an order. */
+/** The GraphQL field `refunds` of an order. */
 export const recentRefunds = {
   type: RefundType,
   ...atMost(MAX_IN_ORDER),
@@ -98,7 +98,7 @@ builder.queryField('refunds', (t) =>
   ),
 )
 
-/** Input of a refund and of its quote. */
+/** Input of `refundOrder` and its quote. */
 export const RefundOrderInput = builder.inputType('RefundOrderInput', {
   description: 'The refund to make.',
   fields: (t) => ({

@@ -6,7 +6,7 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { amount, givenAmount, moment, neededText, orderParam, same } from '../../http/rest/values.ts'
 import { quoteRoute } from '../wallet/quotes.rest.ts'
 
-/** The GraphQL fields that the record of a refund needs. */
+/** The GraphQL fields that the REST record of a refund needs. */
 export const RefundRecord = graphql(/* GraphQL */ `
   fragment RefundRecord on Refund {
     id
@@ -85,7 +85,7 @@ const refundBody = z
 const refundFrom = ({ params, body }: RestRequest) => ({
   orderId: params.id!,
   amount: body.amount('amount'),
-  // The service reports a missing reason together with all other problems.
+  // A missing reason is passed on as empty text. `refundOrder` then reports it together with all other problems.
   reason: body.text('reason') ?? '',
 })
 
@@ -128,5 +128,5 @@ const refund = defineRoute({
   quote: quoteRefund,
 })
 
-/** Refunds of orders. Administrators make them. */
+/** Routes of refunds. Only administrators can create refunds. */
 export const refundRoutes = [list, refund, quoteRefund]

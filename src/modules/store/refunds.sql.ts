@@ -1,4 +1,4 @@
-/** SQL of refunds of orders: the CTEs that all of them use, and the statement of refunds by administrators. */
+/** SQL of order refunds: the shared CTEs, and the statement for refunds by administrators. */
 import { arrayOf, boolean, numeric, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
@@ -8,24 +8,25 @@ import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 import { eraseArgumentsSql } from './orders.sql.ts'
 
-/** Parts of the SQL that refunds an order. */
+/** SQL parts of a statement that refunds an order. */
 export interface RefundParts {
   /**
-   * CTE with one row if there is a refund. Its columns: the order's `id`, `transfer_id` (its charge), `buyer_id` and `owner_id`; the refunded `points`
-   * and `num`; the amounts of earlier refunds, `points_before` and `num_before`; the paid amounts, `points_paid` and `num_paid`.
+   * Name of a CTE with one row per refund, and none if there is no refund. Its columns are the order's `id`, `transfer_id` (its charge),
+   * `buyer_id` and `owner_id`. The refunded amounts are `points` and `num`. The amounts of earlier refunds are `points_before` and
+   * `num_before`. The paid amounts are `points_paid` and `num_paid`.
    */
   from: string
-  /** SQL expression of the transfer's reference. The unique index prevents a second refund with this reference. */
+  /** SQL expression of the transfer's reference. The unique index on it prevents a second refund with the same reference. */
   reference: string
-  /** SQL expressions of the columns of the refund's row. */
+  /** SQL expressions for the columns of the refund. */
   record: { id: string; reason: string; refundedBy: string }
-  /** CTE of the new events. It has one row with the feed's `owner_id` for each event. */
+  /** Name of the CTE of new events. It has one row per event, with the `owner_id` of the feed. */
   events: string
 }
 
 /**
- * The platform's part of a refund: its share of all refunds including this one, minus its share of the earlier ones. So the rounded shares of partial
- * refunds add up exactly to the share of the whole.
+ * Returns SQL of the platform's part of a refund. It is the platform's share of all refunds so far minus its share of the earlier ones. So
+ * the rounded shares of partial refunds add up exactly to the share of the whole.
  */
 const platformShareSql = (currency: 'points' | 'num') => {
   const shareOf = (amount: string) => `round(earned.${currency} * (${amount}) / nullif(r.${currency}_paid, 0), 18)`
@@ -34,10 +35,10 @@ const platformShareSql = (currency: 'points' | 'num') => {
 }
 
 /**
- * The CTEs that refund money of a paid order. The platform and the owner of the app return their shares in proportion. If the owner's wallet has
- * already spent its share, the platform's revenue pays the rest. So the buyer gets the whole refund and no balance falls below zero. These CTEs also
- * number the events of the refund, because a statement can update a wallet's row only once. `updated_wallets (user_id, before)` has the last event
- * sequence of each feed before the refund. `inserted_transfers (id)` and `inserted_refunds (id)` have the refund.
+ * Returns the CTEs that refund money of a paid order. The platform and the app owner return their shares in proportion. If the owner has
+ * already spent the share, the platform's revenue pays the rest. So the buyer gets the full refund and no balance becomes negative. These
+ * CTEs also number the events, because a statement can update a wallet row only once. `updated_wallets (user_id, before)` has the last
+ * event sequence of each feed before the refund. `inserted_transfers (id)` and `inserted_refunds (id)` return the refund.
  */
 export const refundSql = ({ from, reference, record, events }: RefundParts) => `
   split as materialized (
@@ -88,7 +89,10 @@ export const refundSql = ({ from, reference, record, events }: RefundParts) => `
     from split, new_transfer returning id
   )`
 
-/** The CTE that inserts the events of the CTE `new_events (owner_id, type, order_id, delivery_id)` after the positions in `updated_wallets`. */
+/**
+ * Returns the CTE that inserts the events of `new_events (owner_id, type, order_id, delivery_id)`. Their sequences continue from those in
+ * `updated_wallets`.
+ */
 export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
   eventSql({
     from: 'new_events join updated_wallets on updated_wallets.user_id = new_events.owner_id',
@@ -100,7 +104,7 @@ export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
     ...about,
   })
 
-/** Reads the amounts of an order that can still be refunded, as decimal strings. No row if the order does not exist. */
+/** Reads the refundable amounts of an order, as decimal strings. Returns no row if the order does not exist. */
 export const findRefundable = statement(
   'refund_refundable',
   { parameters: { order: uuid }, columns: { paid: boolean, gone: boolean, points: text, num: text } },
@@ -110,9 +114,10 @@ export const findRefundable = statement(
 )
 
 /**
- * Refunds an amount of a paid order, or everything that is left. It locks the order first, so concurrent refunds of an order run one after the other.
- * Then it locks the wallets in the order of their IDs. Currency units are refunded before points. A complete refund ends the order and erases its
- * arguments. No row if the order is not paid, less is left, or the buyer's account is deleted. `subject`: the public ID of the order.
+ * Refunds an amount of a paid order, or everything that is left. The order is locked first, so refunds of one order run one after the
+ * other. Then the wallets are locked by ascending ID. Currency units are refunded before points. A complete refund ends the order and
+ * erases its arguments. Returns no row if the order is not paid, the amount is too high, or the buyer's account is deleted. `subject`: the
+ * public ID of the order.
  */
 export const refundOrder = statement(
   'refund_order',

@@ -1,4 +1,4 @@
-/** Mails about orders. They are written when they are sent, from the order and the accounts at that time. */
+/** Mails about orders. The text is written at the time of sending, from the current data. */
 import type { AppContext } from '../../context.ts'
 import type { Prisma } from '../../db/prisma/client.ts'
 import type { OrderMailJob } from '../../jobs/queues.ts'
@@ -33,7 +33,7 @@ type Person = Order['buyer']
 
 const isPaid = (order: Order | null): order is PaidOrder => Boolean(order?.paidAt && order.transfer)
 
-/** A deleted account has no address, or one under `.invalid`. */
+/** Returns true for a real e-mail address. Deleted accounts have none, or one under `.invalid`. */
 const isAddress = (email: string) => /^[^\s@]+@[^\s@]+$/.test(email) && !/[.@]invalid$/i.test(email)
 
 const canReach = (person: Person, { config }: Needs) =>
@@ -51,13 +51,13 @@ const paidFor = ({ pointsPaid, numPaid }: PaidOrder): Split => ({
   num: formatAmount(numPaid),
 })
 
-/** Returns the owner's income from the payment, and the platform's share of the price. */
+/** Returns the owner's income from a payment, and the platform's share of the price. */
 function sharesOf({ price, networkApp: { owner }, transfer }: PaidOrder): { earned: Split; platformShare: string } {
   const sum = (currency: 'POINTS' | 'NUM') =>
     transfer.entries
       .filter((entry) => entry.walletId === owner.id && entry.currency === currency)
       .map(({ amount }) => toUnits(amount))
-      // An owner who buys their own app has negative entries, too.
+      // Owners who buy their own app also have negative entries.
       .filter((units) => units > 0n)
       .reduce((total, units) => total + units, 0n)
   const [points, num] = [sum('POINTS'), sum('NUM')]
@@ -67,7 +67,7 @@ function sharesOf({ price, networkApp: { owner }, transfer }: PaidOrder): { earn
   }
 }
 
-/** Returns the facts of a mail about a refund, or undefined if the refund does not exist. */
+/** Returns the facts for a refund mail, or undefined if the refund does not exist. */
 async function refundFacts({ database }: Needs, order: PaidOrder, where: Prisma.RefundWhereInput) {
   const refund = await database.read.refund.findFirst({
     where: { ...where, orderId: order.id },
@@ -84,7 +84,7 @@ async function refundFacts({ database }: Needs, order: PaidOrder, where: Prisma.
   )
 }
 
-/** Returns the content of the mail, or undefined if its refund does not exist. */
+/** Returns the content of a mail, or undefined if its refund does not exist. */
 async function messageOf(context: Needs, order: PaidOrder, job: OrderMailJob): Promise<OrderMessage | undefined> {
   switch (job.template) {
     case 'receipt': {
@@ -116,7 +116,7 @@ async function messageOf(context: Needs, order: PaidOrder, job: OrderMailJob): P
 
 /**
  * Runs a job of the queue `mail`. Sends nothing if the order is not paid, the refund does not exist, or the recipient was deleted. Throws
- * UNAVAILABLE if the mail server did not accept the mail. Then the queue tries again, with the same message ID.
+ * UNAVAILABLE if the mail server did not accept the mail. The queue then retries with the same message ID.
  */
 export async function sendOrderMail(context: Needs, job: OrderMailJob): Promise<void> {
   const { composeMail, database, log, mailer } = context

@@ -13,7 +13,7 @@ import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 
-/** `userId` is an ID, an e-mail address or a username. */
+/** Input of a grant. `userId` can be a user ID, an e-mail address or a username. */
 const grantInput = z.strictObject({
   userId: requiredText(254).transform(normalizeEmail),
   amount: positiveAmount,
@@ -21,7 +21,7 @@ const grantInput = z.strictObject({
 })
 
 const grantColumns = { id: uuid, userId: uuid, amount: numeric, reason: text, createdAt: timestamp }
-/** Points that an administrator gave to a user. `id` is the UUID of the transfer. */
+/** A grant of points to a user. `id` is the UUID of the transfer. */
 export type Grant = RowOf<typeof grantColumns>
 
 const findStatement = statement(
@@ -90,7 +90,7 @@ export async function grantPoints(
       ...auditorOf(actor),
       ...idempotencyParams(context),
     })
-    // The account was deleted after it was found.
+    // The account was deleted after the user was looked up.
     if (!inserted) throw notFound('User')
     notifications.notify(user.id)
     return inserted.id

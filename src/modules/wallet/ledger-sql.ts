@@ -1,36 +1,36 @@
-/** SQL parts of statements that move money: transfers with their entries, transfer IDs, the charge of a commit, and account locks. */
+/** SQL parts of statements that move money: transfers and their entries, transfer IDs, commit charges, and account locks. */
 import type { Entry } from '../../db/prisma/client.ts'
 import { numeric } from '../../db/sql.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
 
-/** One entry of a transfer. `wallet` and `amount` are SQL expressions: the user's UUID, and the amount that the account gains. */
+/** One entry of a transfer. `wallet` (a user UUID) and `amount` are SQL expressions. A positive amount credits the account. */
 export type EntryLine = { currency: Entry['currency']; amount: string } & (
   | { wallet: string }
   | { book: NonNullable<Entry['book']> }
 )
 
-/** Parts of the SQL that posts transfers with their entries. */
+/** SQL parts of a statement that posts transfers. */
 export interface TransferParts {
-  /** CTE or join with one row for each transfer. It has no row if nothing happened. */
+  /** CTE or join with one row per transfer to post. */
   from: string
-  /** SQL expression of the transfer's UUID. Default: the column `transfer_id`. */
+  /** SQL expression of the transfer's UUID. Defaults to the column `transfer_id`. */
   id?: string
-  /** SQL expression of the transfer's reference. The unique index prevents a second transfer with this reference. */
+  /** SQL expression of the transfer's reference. The unique index on it prevents a second transfer with the same reference. */
   reference: string
-  /** SQL expression of the reason that an administrator gave. Omit for no reason. */
+  /** SQL expression of the reason that an administrator entered. Optional. */
   reason?: string
-  /** SQL condition for posting the transfer. Omit to post it always. */
+  /** SQL condition that must be true to post the transfer. Optional. */
   when?: string
   /**
-   * The entries of each transfer in the order of their positions, or a query with the columns `position, wallet_id, book, currency, amount`. The
-   * amounts add up to zero in each currency.
+   * The entries of each transfer in order, or a query with the columns `position, wallet_id, book, currency, amount`. The amounts must add
+   * up to zero in each currency.
    */
   lines: readonly EntryLine[] | string
-  /** True to omit entries of 0. Otherwise the table's CHECK rejects them. */
+  /** True to omit entries with amount 0, which a CHECK constraint of the table would reject. */
   omitsZeros?: boolean
 }
 
-/** Each value has a cast, because PostgreSQL treats a column of untyped nulls as text. */
+/** Returns one SQL row. Every value has a cast, because PostgreSQL treats a column of untyped nulls as text. */
 const valueSql = (line: EntryLine, index: number) => {
   const [wallet, book] = 'wallet' in line ? [line.wallet, 'null'] : ['null', `'${line.book}'`]
   return `(${index + 1}, ${wallet}::uuid, ${book}::book, '${line.currency}'::currency, ${line.amount})`
@@ -41,7 +41,7 @@ const whereSql = (...conditions: (string | false | undefined)[]) => {
   return given.length ? `where ${given.join(' and ')}` : ''
 }
 
-/** The CTEs that post transfers. `inserted_transfers (id)` has a row for each posted transfer. */
+/** Returns the CTEs that post transfers. `inserted_transfers (id)` has one row per posted transfer. */
 export const postTransferSql = ({
   from,
   id = 'transfer_id',
@@ -63,49 +63,54 @@ export const postTransferSql = ({
     ${whereSql(when, omitsZeros && 'line.amount <> 0')}
   )`
 
-/** Within a session, each `uuidv7()` is greater than the one before. */
+/**
+ * SQL condition: true if a new `uuidv7()` is greater than the ID of the wallet's latest transfer. Within a session, each `uuidv7()` is
+ * greater than the previous one.
+ */
 const isPastSql = (wallet: string) => `uuidv7() > coalesce((
   select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1), '${NIL_UUID}'::uuid)`
 
 /**
- * Returns the SQL of the ID of a wallet's next transfer. `wallet` is the alias of a locked row. A wallet's statement is sorted by these IDs, so the
- * database makes them under the row lock (decision 21). Usually `uuidv7()` is enough. If the wallet has a transfer whose ID is ahead of the clock, the
- * function `next_transfer_ids` continues from that ID. The function also sees the transfers that were written while the statement waited for the lock.
+ * Returns the SQL of the ID for a wallet's next transfer. `wallet` is the alias of a locked row. Wallet statements are sorted by these IDs,
+ * so they are created under the row lock (decision 21). Usually `uuidv7()` is enough. If the latest transfer ID is ahead of the clock,
+ * `next_transfer_ids` continues from that ID. That function also sees transfers that were committed while the statement waited for the
+ * lock.
  */
 export const nextTransferSql = (wallet: string) =>
   `case when ${isPastSql(wallet)} then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
 
-/** The CTE `new_transfer (transfer_id)`: the ID of one transfer of all wallets that the CTE `from` has locked. */
+/** Returns the CTE `new_transfer (transfer_id)`: an ID for one transfer between all wallets that the CTE `from` has locked. */
 export const newTransferSql = (from: string) => `
   new_transfer as materialized (
     select ${nextTransferSql(from)} as transfer_id from ${from} order by transfer_id desc limit 1
   )`
 
 /**
- * Returns the SQL of how an amount is paid: points first, then currency units. `points` is the balance of points. Both parameters and both results
- * are SQL expressions. `quoteOf` does the same in TypeScript, and `test/unit/wallet/points-first.test.ts` compares the two.
+ * Returns SQL that splits a payment: points first, then currency units. `points` is the balance of points. Parameters and results are SQL
+ * expressions. `quoteOf` does the same in TypeScript. `test/unit/wallet/points-first.test.ts` compares both.
  */
 export const pointsFirstSql = (points: string, amount: string) => {
   const inPoints = `least(${points}, ${amount})`
   return { points: inPoints, num: `(${amount} - ${inPoints})` }
 }
 
-/** Parts of the SQL that charges commits. */
+/** SQL parts of a statement that charges for commits. */
 export interface ChargeParts {
-  /** CTE with one row for each payer whose commit is allowed: `(payer, fee, gas, …)`. */
+  /** Name of a CTE with one row per payer whose commit is allowed: `(payer, fee, gas, …)`. */
   from: string
 }
 
-/** Parameters of a statement that charges commits. */
+/** Parameters of a statement that charges for commits. */
 export const charged = { fee: numeric, gas: numeric }
 
 const total = pointsFirstSql('w.points', 'due.fee + due.gas')
-/** Each currency pays the fee first, then gas. */
+/** Points and currency units each pay the fee first, then the gas. */
 const fee = pointsFirstSql('charge.points', 'charge.fee')
 
 /**
- * The CTEs that charge wallets for commits, points first. They are in one statement with the commits: a wallet that cannot pay has no row in `charge`,
- * and the CTEs after it do nothing for it. Columns of `charge`: `points, num, sequence, commit_id, transfer_id`, and the columns of `from`.
+ * Returns the CTEs that charge wallets for commits, points first. The same statement must insert the commits: if a wallet cannot pay,
+ * `charge` has no row and later CTEs have no effect. Columns of `charge`: `points, num, sequence, commit_id, transfer_id`, and the columns
+ * of `from`.
  */
 export const chargeSql = ({ from }: ChargeParts) => `
   charge as (
@@ -133,11 +138,11 @@ export const chargeSql = ({ from }: ChargeParts) => `
   })}`
 
 /**
- * Joins and locks of a statement that writes for several callers. It locks each account's wallet, which pays, and its user, which new rows reference.
- * Accounts that another transaction has locked are skipped, so no caller waits for another account.
+ * SQL joins and row locks for a statement that writes for several callers. For each account it locks the wallet, which pays, and the user,
+ * which new rows reference. It skips accounts that another transaction has locked, so no caller waits for another account.
  */
 export const heldAccountSql = {
-  /** `user` is the SQL of the UUID. */
+  /** Returns the join. `user` is the SQL expression of the user's UUID. */
   join: (user: string) => `join wallets held on held.user_id = ${user} join users named on named.id = ${user}`,
   locks: 'for no key update of held skip locked for key share of named skip locked',
 }

@@ -1,4 +1,4 @@
-/** Prices, the balance of a wallet, and quotes: the cost of a paid operation with all errors that prevent it. */
+/** Prices, wallet balances, and quotes. A quote has the cost of a paid operation and all errors that would prevent it. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { boolean, numeric, statement, uuid } from '../../db/sql.ts'
@@ -7,24 +7,26 @@ import { AMOUNT, type Amount, add, formatAmount, fromUnits, least, toUnits } fro
 
 /** Prices of paid operations, as decimal strings in currency units. */
 export interface Pricing {
-  /** Price of registering or updating an asset. */
+  /** Price of one asset registration or update. */
   assetUpdateFee: string
   /** Fee for the chain transaction that carries a commit. */
   gasFee: string
-  /** Cost of a commit: both fees together. */
+  /** Cost of a commit: the sum of both fees. */
   total: string
   currency: string
 }
 
 type Prices = Use<'config' | 'gasFee'>
 
-/** Returns the cost of one commit now. The gas fee may follow the chain, so a use case that charges reads the cost once. */
+/**
+ * Returns the current cost of one commit. The gas fee can change at any time, so an operation that charges must read the cost only once.
+ */
 export const readCommitCost = ({ config, gasFee }: Prices): { price: string; gas: string } => ({
   price: formatAmount(config.money.assetUpdateFee),
   gas: formatAmount(gasFee()),
 })
 
-/** Returns the prices at this time. */
+/** Returns the current prices. */
 export function readPricing(context: Prices): Pricing {
   const { price, gas } = readCommitCost(context)
   return { assetUpdateFee: price, gasFee: gas, total: add(price, gas), currency: context.config.money.currency }
@@ -33,7 +35,7 @@ export function readPricing(context: Prices): Pricing {
 /** Cost of a paid operation, in currency units. */
 export interface Cost {
   price: Amount
-  /** Fee for the chain transaction. Omit for operations without one. */
+  /** Fee for the chain transaction. Omitted for operations without one. */
   gas?: Amount
 }
 
@@ -50,7 +52,7 @@ export interface Funds {
 export interface WalletFunds extends Funds {
   num: string
   points: string
-  /** True if the account of the owner was deleted. */
+  /** True if the owner's account was deleted. */
   closed: boolean
 }
 
@@ -60,14 +62,14 @@ const findFunds = statement(
   'select num, points, closed_at is not null as closed from wallets where user_id = $user',
 )
 
-/** Returns the balances of a user, by UUID. */
+/** Returns the balances of a user by UUID. Throws if the user has no wallet. */
 export async function readFunds({ database }: Use<'database'>, userId: string): Promise<WalletFunds> {
   const [funds] = await database.query(findFunds, { user: userId })
   if (!funds) throw new Error('A user has no wallet.')
   return funds
 }
 
-/** One reason for which an operation fails. */
+/** One reason why an operation would fail. */
 export interface Problem {
   code: ErrorCode
   message: string
@@ -75,7 +77,7 @@ export interface Problem {
   field: string | null
 }
 
-/** Quote of a charge. Amounts are decimal strings. */
+/** Quote of a paid operation. Amounts are decimal strings. */
 export interface Quote {
   price: string
   gas: string
@@ -84,7 +86,7 @@ export interface Quote {
   num: string
   points: string
   available: string
-  /** Parts of the total. Points are charged first. */
+  /** Parts of the total that are charged in points and in currency units. Points are charged first. */
   pointsCharged: string
   numCharged: string
   /** Part of the total that the wallet cannot pay. */
@@ -98,7 +100,7 @@ export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.
 
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
-/** Splits a cost between points and currency units like `pointsFirstSql`. Reports missing funds instead of throwing. */
+/** Splits a cost into points and currency units, like `pointsFirstSql`. Missing funds are part of the result, not an error. */
 export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Quote {
   const total = totalOf(cost)
   const points = least(toUnits(funds.points), total)
@@ -117,7 +119,7 @@ export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Q
   }
 }
 
-/** Returns whether points and currency units together cover the cost. */
+/** Returns true if points and currency units together cover the cost. */
 export const canPay = (cost: Cost, funds: Funds) => toUnits(funds.num) + toUnits(funds.points) >= totalOf(cost)
 
 const insufficient = {
@@ -125,10 +127,10 @@ const insufficient = {
   order: ['INSUFFICIENT_FUND', 'Insufficient fund for the order payment.'],
 } as const
 
-/** The operation that a wallet pays for. */
+/** The kind of operation to pay for. */
 export type Purpose = keyof typeof insufficient
 
-/** The error of a wallet that cannot pay. Old clients read the required amount at the end of the details. */
+/** Returns the error for a wallet that cannot pay. Old clients read the required amount from the end of the details. */
 export function insufficientFunds(purpose: Purpose, cost: Cost, funds: Funds): DomainError {
   const { total: required, available, missing } = quoteOf(cost, funds)
   const [code, message] = insufficient[purpose]
@@ -138,7 +140,7 @@ export function insufficientFunds(purpose: Purpose, cost: Cost, funds: Funds): D
   })
 }
 
-/** Returns the errors that prevent a charge: the caller does not accept the cost, or the funds are too low. */
+/** Returns the errors that prevent a charge: the cost exceeds the caller's maximum, or the wallet cannot pay it. */
 export function validateCharge(
   purpose: Purpose,
   cost: Cost,
@@ -154,7 +156,7 @@ export function validateCharge(
   return errors
 }
 
-/** Converts an error to problems of a quote: one for each message of each field. */
+/** Converts an error to problems of a quote: one per message and field. */
 export function problemsOf({ code, message, details }: DomainError): Problem[] {
   if (code !== 'VALIDATION_FAILED' || typeof details !== 'object' || Array.isArray(details)) {
     return [{ code, message, field: null }]

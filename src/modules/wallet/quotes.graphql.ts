@@ -34,7 +34,7 @@ interface QuoteBase {
 }
 type AnyQuote = Quote | RefundQuote | (QuoteBase & { typeName: string })
 
-/** Interface of all quotes. */
+/** GraphQL interface of all quotes. */
 export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
   description: 'The cost of a mutation now, and every reason for which it would be refused.',
   resolveType: (quote) => {
@@ -97,7 +97,7 @@ const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
 })
 
 interface AddedQuote<Input> {
-  /** Field of `QuoteInput`, named like the mutation. */
+  /** Field of `QuoteInput`. It has the name of the quoted mutation. */
   field: string
   input: InputRef<Input>
   description: string
@@ -107,7 +107,7 @@ interface AddedQuote<Input> {
 }
 const addedQuotes: AddedQuote<unknown>[] = []
 
-/** Adds the quote of a mutation of an optional module. */
+/** Registers the quote of a mutation from an optional module. */
 export function addQuote<Input>(quote: AddedQuote<Input>): void {
   addedQuotes.push(quote as AddedQuote<unknown>)
 }
@@ -169,7 +169,7 @@ builder.queryField('quote', (t) =>
 
 const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
 
-/** The vocabulary of refusals as an enumeration, made from `shared/errors.ts`. */
+/** GraphQL enum of the error codes in `shared/errors.ts`. */
 const ErrorCodeType = builder.enumType('ErrorCode', {
   description:
     'Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added.',

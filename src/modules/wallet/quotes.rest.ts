@@ -1,4 +1,4 @@
-/** Quotes: the cost of a request and every reason for which it would be refused. */
+/** REST quotes: the cost of a request and all errors that would prevent it. */
 import { z } from 'zod'
 import { snakeCase, statuses } from '../../http/error-status.ts'
 import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
@@ -70,12 +70,12 @@ const records = {
 type Quote = RestQuoteQuery['quote']
 type QuoteRecord = z.output<(typeof records)[keyof typeof records]>
 
-/** Lists all reasons for which the real call would be refused. `unread`: the problems of fields that could not be read. */
+/** Returns all problems of the quoted request. `unread`: problems of fields that could not be parsed. */
 const presentProblems = (problems: Quote['problems'], unread: FieldErrors = {}): QuoteRecord['errors'] => [
   ...Object.entries(unread).flatMap(([field, messages]) =>
     messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
   ),
-  // The service reports an unreadable field as missing.
+  // The quote reports a field that could not be parsed as missing. That problem is dropped here.
   ...problems
     .map(({ code, message, field }) => ({ type: statuses[code].type, message, field: field && snakeCase(field) }))
     .filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
@@ -154,13 +154,13 @@ interface QuoteRoute
     | 'admit'
   > {
   body: z.ZodObject
-  /** The type of the quote. A PaymentQuote when left out. */
+  /** Type of the quote. Defaults to PaymentQuote. */
   type?: keyof typeof records
-  /** The quoted request, as the query `quote` takes it. */
+  /** Converts the request to the input of the GraphQL query `quote`. */
   inputOf: (request: RestRequest) => QuoteInput
 }
 
-/** Defines a route that answers the cost of a request and every reason for which it would be refused. */
+/** Defines a route that returns the cost of a request and all errors that would prevent it. */
 export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRoute) =>
   defineRoute({
     method: 'POST',
@@ -173,13 +173,13 @@ export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRo
     present: ({ quote }, request) => present(quote, request),
   })
 
-/** Returns true if two decimal texts are the same amount. Invalid texts are reported later, by their reader. */
+/** Returns true if two decimal strings are the same amount. Invalid strings are reported later, when they are parsed. */
 const isSameAmount = (one: string, other: string) =>
   one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
 
 /**
- * Returns the maximum cost that a caller accepts, from the body or the query. Throws VALIDATION_FAILED if they differ. A quote
- * reports that as a problem.
+ * Returns the maximum cost that the caller accepts, from the body or the query string. Throws VALIDATION_FAILED if the two differ. A quote
+ * reports this as a problem.
  */
 export function maxCostOf({ body, query, unread }: RestRequest): string | undefined {
   const inBody = body.amount('max_cost')

@@ -1,4 +1,4 @@
-/** The statement of a wallet: its transfers, in the order in which the balance changed (decision 21), with the balance after each. */
+/** Wallet statements: the transfers of a wallet in the order of its balance changes (decision 21), with the balance after each. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { type IdPrefix, idPrefix, NIL_UUID, toId, UUID } from '../../shared/ids.ts'
@@ -21,7 +21,7 @@ export type TransferKind =
   | 'WITHDRAWAL'
   | 'WITHDRAWAL_REFUND'
 
-/** Kinds by the first word of a transfer's reference. `subject`: the kind of ID that follows it. */
+/** Transfer kinds by the first word of the reference. `subject`: the kind of ID that follows that word. */
 const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   'sign-up': { kind: 'SIGN_UP', subject: 'user' },
   commit: { kind: 'COMMIT', subject: 'commit' },
@@ -39,15 +39,17 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
 
 const knownReferences = Object.keys(kinds)
 
-/** First words of the references whose kind contains all of these words, in any case. `isOther`: the kind OTHER contains them. */
+/**
+ * Returns the reference words whose transfer kind contains all search words, ignoring case. `isOther`: true if the kind OTHER matches, too.
+ */
 function referencesWith(words: readonly string[]): { references: string[]; isOther: boolean } {
   const matches = (kind: TransferKind) => words.every((word) => kind.includes(word.toUpperCase()))
   return { references: knownReferences.filter((word) => matches(kinds[word]!.kind)), isOther: matches('OTHER') }
 }
 
 /**
- * Returns a reference with public IDs: `commit:<UUID>` becomes `commit_…`, and `order-refund:<UUID>` becomes `order-refund:order_…`. Returns
- * other text unchanged.
+ * Returns a reference with public IDs. `commit:<UUID>` becomes `commit_…`, and `order-refund:<UUID>` becomes `order-refund:order_…`.
+ * Returns any other text unchanged.
  */
 export function publicReference(text: string): string {
   const [name = '', id = '', ...rest] = text.split(':')
@@ -58,8 +60,8 @@ export function publicReference(text: string): string {
 }
 
 /**
- * Returns the kind and the subject of a transfer from its reference. `subjectId` is the public ID of the commit, order, grant, withdrawal or user, or
- * the transaction hash of a deposit. It is null for transfers of the kind OTHER.
+ * Returns the kind and the subject of a transfer from its reference. `subjectId` is a public ID or the transaction hash of a deposit. It is
+ * null for transfers of the kind OTHER.
  */
 export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
   const [first = '', subject = ''] = reference.split(':', 2)
@@ -70,30 +72,30 @@ export function describeReference(reference: string): { kind: TransferKind; subj
   }
 }
 
-/** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */
+/** One transfer in the statement of a wallet. Amounts are decimal strings. */
 export interface StatementLine {
-  /** UUID. */
+  /** UUID of the transfer. */
   id: string
   kind: TransferKind
   /** Public ID of the commit, order, grant, withdrawal or user, or transaction hash of a deposit. Null for the kind OTHER. */
   subjectId: string | null
   createdAt: Date
-  /** Changes of the wallet's balances. Negative for charges. */
+  /** Balance changes of the wallet. Negative for charges. */
   num: string
   points: string
-  /** Balances after the transfer. */
+  /** Balances after this transfer. */
   balance: { num: string; points: string }
 }
 
-/** A page of a statement, by position or by cursors. */
+/** Selects a page of a statement, by offset or by cursors. */
 export interface StatementPage {
   limit: number
   offset?: number
   search?: Search
-  /** Public IDs of transfers. The page starts after `after`, and ends before `before`. */
+  /** Public IDs of transfers. The page starts after the transfer `after` and ends before the transfer `before`. */
   after?: string | undefined
   before?: string | undefined
-  /** True to sort from the oldest transfer. */
+  /** True to sort by time ascending. */
   inverted?: boolean
 }
 
@@ -111,8 +113,9 @@ const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
   coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
 
 /**
- * The CTE `above (num, points)`: the balances after the transfer of the CTE `top (transfer_id)`. They are computed backwards from the nearest stored
- * balance at or after the transfer, which is at most a few hundred transfers away, or from the current balance of the wallet.
+ * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`. They are computed backwards from
+ * the nearest stored balance at or after the transfer, or from the current balance. The nearest stored balance is at most a few hundred
+ * transfers away.
  */
 const balanceAtTopSql = `
   nearest as materialized (
@@ -131,7 +134,7 @@ const balanceAtTopSql = `
     select nearest.num - since.num as num, nearest.points - since.points as points from nearest, since
   )`
 
-/** A page of all transfers. The order of their IDs is the order of time. */
+/** Reads a page of all transfers. Transfer IDs are ordered by time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
@@ -158,12 +161,12 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
 const readDown = readPage('statement_page', 'desc')
 const readUp = readPage('statement_page_up', 'asc')
 
-/** Kinds of transfers that a search matches: the result of `referencesWith`. */
+/** Parameters of a search by kind: the result of `referencesWith`. */
 const kindParameters = { references: arrayOf(text), isOther: boolean, known: arrayOf(text) }
 const hasKindSql = `(split_part(t.reference, ':', 1) = any ($references)
   or ($isOther and split_part(t.reference, ':', 1) <> all ($known)))`
 
-/** A page of the transfers of some kinds. There are other transfers between them, so each balance is computed separately. */
+/** Reads a page of transfers of some kinds. Other transfers lie between them, so each balance is computed separately. */
 const pageOfKinds = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
@@ -233,7 +236,7 @@ function present({
   }
 }
 
-/** Returns the parameters of a search, or undefined without search words. Throws VALIDATION_FAILED. */
+/** Returns the parameters of a search, or undefined if there are no search words. Throws VALIDATION_FAILED. */
 function kindParams(search: Search) {
   const words = searchWords(search)
   return words.length > 0 ? { ...referencesWith(words), known: knownReferences } : undefined
@@ -267,7 +270,7 @@ export async function findTransfer(
   return row ? present(row) : null
 }
 
-/** Returns the number of the caller's transfers. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
+/** Counts the caller's transfers. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
 export async function countTransfers({ actor, database }: Use<'actor' | 'database'>, search?: Search): Promise<number> {
   assertUserMay(actor, 'transfer:read')
   const kinds = kindParams(search)

@@ -9,7 +9,7 @@ import { add } from '../../shared/money.ts'
 import { type Pricing, readPricing } from './quote.ts'
 import { countTransfers, listTransfers, type StatementLine } from './statement.ts'
 
-/** `Wallet`, which only its owner can read. */
+/** The type `Wallet`. Only its owner can read it. */
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
   select: { userId: true, address: true, num: true, points: true },

@@ -48,7 +48,7 @@ const walletRoute = (path: string, operationId: string, summary: string) =>
     }),
   })
 
-/** The wallet of the caller, at the paths of the phone apps. A user has one wallet, so both return the same record. */
+/** Routes of the caller's wallet, at the paths that the phone apps use. A user has only one wallet, so both return the same record. */
 export const walletRoutes = [
   walletRoute('wallets/num-wallet', 'getNumWallet', 'Get the NUM wallet of the caller'),
   walletRoute('wallets/asset-wallet', 'getAssetWallet', 'Get the asset wallet of the caller'),
@@ -120,7 +120,7 @@ const listTransfers = defineList({
   }),
 })
 
-/** Transfers of the caller's wallet. */
+/** Routes of the transfers of the caller's wallet. */
 export const transferRoutes = [listTransfers]
 
 const grantRecord = z
@@ -166,7 +166,7 @@ const grantPoints = defineRoute({
   variables: (request) => ({
     input: {
       userId: request.body.text('user_id') ?? '',
-      // The service reports a missing amount together with the other problems.
+      // Missing fields are passed on as invalid values. The service then reports them together with the other problems.
       amount: request.body.amount('amount') ?? '0',
       reason: request.body.text('reason') ?? '',
     },
@@ -182,5 +182,5 @@ const grantPoints = defineRoute({
   }),
 })
 
-/** Grants of points by administrators. */
+/** Routes of grants. Only administrators can grant points. */
 export const grantRoutes = [grantPoints]
