@@ -14,19 +14,19 @@ interface Way {
 }
 
 const ways: Record<string, Way> = {
-  'a request by HTTP': { begins: /\bfetch\(/g, needs: [/\bsignal\b/] },
-  'a call of a webhook': { begins: /= request\(url, \{/g, needs: [/\bsignal,/] },
-  'a connection to PostgreSQL': { begins: /new (?:pg\.|Database)Client\(/g, needs: [/connectionTimeoutMillis/] },
-  'a pool of connections': { begins: /createPool\(\{/g, needs: [/connectionTimeoutMillis/] },
+  'an HTTP request': { begins: /\bfetch\(/g, needs: [/\bsignal\b/] },
+  'a webhook call': { begins: /= request\(url, \{/g, needs: [/\bsignal,/] },
+  'a PostgreSQL connection': { begins: /new (?:pg\.|Database)Client\(/g, needs: [/connectionTimeoutMillis/] },
+  'a connection pool': { begins: /createPool\(\{/g, needs: [/connectionTimeoutMillis/] },
   'the job queue': { begins: /new PgBoss\(/g, needs: [/connectionTimeoutMillis/, /query_timeout/, /keepAlive: true/] },
-  'a question to Kubo': { begins: /\bkubo(\.\w+)+\(/g, needs: [/\bsignal\b/] },
-  'a question to S3': { begins: /\bclient\.send\(/g, needs: [/\babortSignal\b/] },
-  'a mail server': {
+  'a request to Kubo': { begins: /\bkubo(\.\w+)+\(/g, needs: [/\bsignal\b/] },
+  'a request to S3': { begins: /\bclient\.send\(/g, needs: [/\babortSignal\b/] },
+  'a mail server connection': {
     begins: /createTransport\(/g,
     needs: [/streamTransport|connectionTimeout[\s\S]*greetingTimeout[\s\S]*dnsTimeout[\s\S]*socketTimeout/],
   },
-  'a mail': { begins: /\bsmtp\.sendMail\(/g, needs: [/signal: AbortSignal\.timeout/] },
-  'a socket': { begins: /= connect\(path/g, needs: [/./] },
+  'the delivery of a mail': { begins: /\bsmtp\.sendMail\(/g, needs: [/signal: AbortSignal\.timeout/] },
+  'a socket connection': { begins: /= connect\(path/g, needs: [/./] },
 }
 
 const lasting = ['db/database.ts', 'db/event-notifications.ts', 'chain/lease.ts']

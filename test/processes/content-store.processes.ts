@@ -293,9 +293,9 @@ describe('an unreadable inner block', () => {
     for (const file of files) await utimes(file, then, then)
   }
   const breakings: [string, (root: string) => Promise<unknown>][] = [
-    ['because the disk refuses', (root) => rm(root).then(() => mkdir(root))],
-    ['because it is damaged', async (root) => writeFile(root, Buffer.from(await readFile(root)).fill(0, 0, 9))],
-    ['because other bytes lie there', async (root) => writeFile(root, dagPb.encode(dagPb.prepare({ Links: [] })))],
+    ['that the disk cannot read', (root) => rm(root).then(() => mkdir(root))],
+    ['that is damaged', async (root) => writeFile(root, Buffer.from(await readFile(root)).fill(0, 0, 9))],
+    ['whose file contains another block', async (root) => writeFile(root, dagPb.encode(dagPb.prepare({ Links: [] })))],
   ]
 
   test.each(breakings)(

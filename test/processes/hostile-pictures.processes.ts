@@ -18,8 +18,8 @@ async function* bytesOf(file: File) {
 
 describe('a small file with excessive cost is rejected', () => {
   it.each([
-    ['which is one line that takes more than a gigabyte', longLine],
-    ['whose pixels are gone through four thousand times', () => manyScans(7_000, 4)],
+    ['a picture with one line that needs more than a gigabyte of memory', longLine],
+    ['a progressive picture with four thousand scans', () => manyScans(7_000, 4)],
   ])('%s', async (_, make) => {
     const file = make()
     expect(file.size).toBeLessThan(700_000)

@@ -19,9 +19,9 @@ afterAll(() => rm(dir, { recursive: true }))
 const serve = (env: Record<string, string>) => runAnnal(dir, ['serve'], { env: { PORT: '0', ...env } })
 
 it.each([
-  ['a port that is dead', '127.0.0.1:5', /connect ECONNREFUSED 127\.0\.0\.1:5/],
-  ['a host that nobody knows', 'nohost.invalid', /getaddrinfo E\w+ nohost\.invalid/],
-  ['a certificate that is not there', '127.0.0.1:5', /ENOENT.*\/none\.crt'/, '?sslrootcert=/none.crt'],
+  ['a closed port', '127.0.0.1:5', /connect ECONNREFUSED 127\.0\.0\.1:5/],
+  ['an unknown host', 'nohost.invalid', /getaddrinfo E\w+ nohost\.invalid/],
+  ['a host with a missing certificate file', '127.0.0.1:5', /ENOENT.*\/none\.crt'/, '?sslrootcert=/none.crt'],
 ])('names the variable of an unusable database at %s, without its password', async (_, host, reason, query = '') => {
   const env = { DATABASE_URL: `postgresql://u:geheim@${host}/db${query}` }
   const sentence = new RegExp(
@@ -88,12 +88,12 @@ async function startMain(env: Record<string, string>) {
 
 describe('the exit status of a rejected start', () => {
   it.each([
-    ['a wrong variable', { CHAIN_CONFIRMATIONS: '-' }, 'CHAIN_CONFIRMATIONS'],
-    ['a file that a variable names and that is missing', { SMTP_URL_FILE: '/none' }, 'SMTP_URL_FILE'],
-    ['variables that do not fit together', { S3_ENDPOINT: 'https://s3.example.org' }, 'S3_BUCKET is needed'],
-    ['documents that cannot be read', { GRAPHQL_TRUSTED_DOCUMENTS: '/none.json' }, 'GRAPHQL_TRUSTED_DOCUMENTS'],
-    ['certificates that cannot be read', { C2PA_CERTIFICATES: '/none', C2PA_PRIVATE_KEY: 'x' }, 'C2PA_CERTIFICATES'],
-    ['a trust list that cannot be read', { C2PA_TRUST_LIST: '/none' }, 'C2PA_TRUST_LIST'],
+    ['an invalid variable', { CHAIN_CONFIRMATIONS: '-' }, 'CHAIN_CONFIRMATIONS'],
+    ['a variable that names a missing file', { SMTP_URL_FILE: '/none' }, 'SMTP_URL_FILE'],
+    ['inconsistent variables', { S3_ENDPOINT: 'https://s3.example.org' }, 'S3_BUCKET is needed'],
+    ['unreadable trusted documents', { GRAPHQL_TRUSTED_DOCUMENTS: '/none.json' }, 'GRAPHQL_TRUSTED_DOCUMENTS'],
+    ['unreadable certificates', { C2PA_CERTIFICATES: '/none', C2PA_PRIVATE_KEY: 'x' }, 'C2PA_CERTIFICATES'],
+    ['an unreadable trust list', { C2PA_TRUST_LIST: '/none' }, 'C2PA_TRUST_LIST'],
   ])('is 2 for %s', async (_, env, variable) => {
     for (const said of [await serve(env), await startMain(env)])
       expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining(variable) })

@@ -124,8 +124,8 @@ describe('commits that are ready at the same time', () => {
   })
 
   it.each([
-    ['in the registry of an earlier version', 'earlier-registry.json'],
-    ['where the operator wants it so', undefined],
+    ['the registry of an earlier version', 'earlier-registry.json'],
+    ['an installation with one commit per transaction', undefined],
   ])('are sent separately in %s', async (_, file) => {
     const earlier = file && JSON.parse(await readFile(new URL(`../support/chain/${file}`, import.meta.url), 'utf8'))
     const address = await deploy(earlier?.bytecode ?? registryBytecode)

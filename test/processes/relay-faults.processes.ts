@@ -235,10 +235,13 @@ describe('the relay with a faulty network', () => {
   })
 
   it.each([
-    ['-32007 of a provider', { code: -32007, message: '50/second request limit reached' }],
-    ['a limit in words', { code: -32000, message: '429 Too Many Requests: {"error":{"message":"over rate limit"}}' }],
+    ['rate limit with code -32007', { code: -32007, message: '50/second request limit reached' }],
+    [
+      'rate limit in the message',
+      { code: -32000, message: '429 Too Many Requests: {"error":{"message":"over rate limit"}}' },
+    ],
     ['an outage', { code: -32603, message: 'internal error' }],
-    ['what Nethermind says of an empty account', { code: -32010, message: 'InsufficientFunds, Account balance: 0' }],
+    ['empty account on Nethermind', { code: -32010, message: 'InsufficientFunds, Account balance: 0' }],
   ])('does not raise fees for an error that is not about the price: %s', async (_, error) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
@@ -256,8 +259,8 @@ describe('the relay with a faulty network', () => {
   })
 
   it.each([
-    ['has nothing to pay with', { code: -32000, message: 'insufficient funds for gas * price + value' }],
-    ['meets an outage', { code: -32603, message: 'internal error' }],
+    ['has no balance', { code: -32000, message: 'insufficient funds for gas * price + value' }],
+    ['gets an internal error', { code: -32603, message: 'internal error' }],
   ])('does not raise fees for a transaction that the node dropped, while its account %s', async (_, error) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)

@@ -125,9 +125,9 @@ describe('a database restored from before its commits were sent', () => {
   const small = (address: string) => address.toLowerCase()
 
   it.each([
-    ['exchanged', [1], asIs],
-    ['joined by another', [1, 0], asIs],
-    ['exchanged, and its account is named in small letters', [1], small],
+    ['replaced', [1], asIs],
+    ['supplemented by a second key', [1, 0], asIs],
+    ['replaced and its address is configured in lower case', [1], small],
   ])('finds them even if the relay key was %s since', async (_, later, spelled) => {
     const assets = await world.addCommits(4, 2)
     const first = world.relay(chain.url, options)
@@ -254,7 +254,7 @@ describe('a database restored from before its commits were sent', () => {
   })
 
   it.each([
-    ['whose author’s key was left behind', false],
+    ['whose author’s key is missing', false],
     ['whose author’s key was destroyed with the account', true],
   ])('finds commits %s instead of refunding them', async (_, isForGood) => {
     const [asset] = await world.addCommits(1, 2)

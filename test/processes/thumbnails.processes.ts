@@ -157,19 +157,19 @@ describe('no thumbnail is created', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
   const cases: [string, () => Promise<File> | File][] = [
     [
-      'of a drawing that poses as a PNG',
+      'an SVG drawing with the type PNG',
       () => new File([`${svg}<!-- ${performance.now()} -->`], 'a.png', { type: 'image/png' }),
     ],
-    ['of a document', () => new File([`%PDF-1.4 ${performance.now()}`], 'a.png', { type: 'image/png' })],
-    ['of noise', () => newFile()],
     [
-      'of half a picture',
+      'a PDF document with the type PNG',
+      () => new File([`%PDF-1.4 ${performance.now()}`], 'a.png', { type: 'image/png' }),
+    ],
+    ['random bytes', () => newFile()],
+    [
+      'a truncated picture',
       async () => new File([(await newPicture({ format: 'png' })).slice(0, 400)], 'a.png', { type: 'image/png' }),
     ],
-    [
-      'of a picture with more pixels than fit into memory',
-      () => newPicture({ width: 8_000, height: 6_251, format: 'png' }),
-    ],
+    ['a picture above the pixel limit', () => newPicture({ width: 8_000, height: 6_251, format: 'png' })],
   ]
 
   it.each(cases)('for %s, and the job completes', async (_, file) => {

@@ -64,14 +64,14 @@ const compare = async ({ privateKey }: ReturnType<typeof createKeyPair>, ...more
   return { code, ...JSON.parse(stdout) }
 }
 
-it.each(['of then', 'of now'])('pays nothing twice after a treasury change, if the one %s paid', async (who) => {
+it.each(['old', 'new'])('pays nothing twice after a treasury change, if the %s treasury paid', async (who) => {
   const [earlier, later] = [await newTreasury(), await newTreasury()]
   await note(earlier)
   const user = await app.newUser({ num: '10' })
   const to = Wallet.createRandom().address
   await withdraw(user, '1', to)
   const backup = await backUp(app.env.DATABASE_URL!)
-  const payer = who === 'of then' ? earlier : later
+  const payer = who === 'old' ? earlier : later
   const paying = moveCoins(payer)
   await confirmed(user)
   await paying.stop()

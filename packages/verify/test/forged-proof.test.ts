@@ -103,8 +103,8 @@ it('counts a repeated block once', async () => {
 })
 
 it.each([
-  ['of which the trees tell another SHA-256', 'the file', 'another file'],
-  ['that names no file', undefined, 'a file'],
+  ['whose SHA-256 in the trees belongs to another file', 'the file', 'another file'],
+  ['that belongs to no file', undefined, 'a file'],
 ])('detects a CID %s, also with the file', async (_, named, told) => {
   const nid = named ? world.hold(named) : 'bafkr4ihkr4ld3m4gqkjf4reryxsy2s5tkbxprqkow6fin2iiyvreuzzab4'
   const assetSha256 = createHash('sha256').update(told).digest('hex')

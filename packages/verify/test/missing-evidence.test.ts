@@ -87,14 +87,14 @@ const garbage: [string, unknown][] = [
   ['null', null],
   ['a number', 42],
   ['a boolean', true],
-  ['an empty text', ''],
+  ['an empty string', ''],
   ['0x', '0x'],
-  ['a text', 'garbage'],
+  ['a string', 'garbage'],
   ['an HTML page', '<!doctype html><title>Welcome</title>'],
   ['an empty object', {}],
   ['an empty list', []],
   ['a list of null', [null]],
-  ['a list of texts', ['0xzz']],
+  ['a list of strings', ['0xzz']],
   ['nested objects', { number: {}, hash: [], logs: 'x', accountProof: 'x', storageProof: {} }],
 ]
 const methods = ['eth_chainId', 'eth_getBlockByNumber', 'eth_getBlockReceipts', 'eth_getProof']
@@ -144,10 +144,10 @@ describe('a node', () => {
     ['status 500', { status: 500, body: '{"error":"no"}' }],
     ['an HTML page', { body: '<!doctype html><title>Welcome</title>' }],
     ['an empty body', { body: '' }],
-    ['a JSON text', { body: '"hello"' }],
+    ['a JSON string', { body: '"hello"' }],
     ['null', { body: 'null' }],
     [
-      'one error for all',
+      'one error for the whole batch',
       { body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}' },
     ],
     ['an empty list', { body: '[]' }],
@@ -220,7 +220,7 @@ describe('a node', () => {
   it.each([
     ['null', null],
     ['a block without a hash', { number: '0x1' }],
-    ['a text', '<!doctype html>'],
+    ['a string', '<!doctype html>'],
   ])('that is queried second and returns %s leaves the history unsettled', async (_, value) => {
     const second = await startToldNode(
       atEnd,

@@ -10,9 +10,17 @@ const deposit = {
 
 // https://specs.optimism.io/protocol/deposits.html#deposit-receipt
 it.each([
-  ['of a deposit on the OP stack has its nonce and version', { depositNonce: '0x1a', depositReceiptVersion: '0x1' }, 6],
-  ['of a deposit with the nonce 0 has it, too', { depositNonce: '0x0', depositReceiptVersion: '0x1' }, 6],
-  ['of a deposit without a version has no nonce', { depositNonce: '0x1a' }, 4],
+  [
+    'a deposit on the OP stack is encoded with its nonce and version',
+    { depositNonce: '0x1a', depositReceiptVersion: '0x1' },
+    6,
+  ],
+  [
+    'a deposit with nonce 0 is encoded with its nonce and version',
+    { depositNonce: '0x0', depositReceiptVersion: '0x1' },
+    6,
+  ],
+  ['a deposit without a version is encoded without a nonce', { depositNonce: '0x1a' }, 4],
 ])('%s', (_, told, count) => {
   const bytes = encodeReceipt({ ...deposit, ...told })
   const fields = decodeRlp(bytes.subarray(1)) as unknown[]

@@ -55,47 +55,55 @@ const another = Wallet.createRandom()
 
 const forgeries: [string, string[], Forge, object?][] = [
   [
-    'a hash that is not the tree’s',
+    'a hash that does not match the tree',
     ['2 sha256 wrong', '2 signature wrong'],
     () => ({ assetTreeSha256: '0'.repeat(64) }),
   ],
   ['no signature', ['2 signature wrong'], () => ({ assetTreeSignature: null })],
-  ['a signature that is none', ['2 signature wrong'], () => ({ assetTreeSignature: '0x1234' })],
+  ['a malformed signature', ['2 signature wrong'], () => ({ assetTreeSignature: '0x1234' })],
   [
-    'a signature cut off at its end',
+    'a truncated signature',
     ['2 signature wrong'],
     (data) => ({ assetTreeSignature: data.assetTreeSignature!.slice(0, -2) }),
   ],
   ['another committer', ['2 signature wrong'], () => ({ committer: another.address })],
-  ['a committer that is no address', ['2 signature wrong'], () => ({ committer: 'somebody' })],
+  ['a committer that is not an address', ['2 signature wrong'], () => ({ committer: 'somebody' })],
   ['another author', ['2 author wrong'], () => ({ author: another.address })],
-  ['a time before the registration', ['2 order wrong'], () => ({ timestampCreated: 1 })],
-  ['a time after its block', ['2 time wrong'], () => ({ timestampCreated: 4_000_000_000 })],
+  ['a timestamp before the registration', ['2 order wrong'], () => ({ timestampCreated: 1 })],
+  ['a timestamp after its block', ['2 time wrong'], () => ({ timestampCreated: 4_000_000_000 })],
   [
-    'a registration that is older than the one before',
+    'a second registration with an older timestamp',
     ['2 order wrong'],
     () => ({ actionName: 'action-initial-registration', timestampCreated: 1 }),
   ],
   [
-    'a tree that nobody has',
+    'a tree that is not available',
     ['2 tree unknown', '2 sha256 unknown', '2 asset unknown'],
     () => ({ assetTreeCid: 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku' }),
   ],
-  ['a tree without a name', ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'], () => ({ assetTreeCid: 'nowhere' })],
+  [
+    'a tree with an invalid CID',
+    ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'],
+    () => ({ assetTreeCid: 'nowhere' }),
+  ],
   [
     'a tree of another asset',
     ['2 asset wrong'],
     () => ({}),
     { assetCid: 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku' },
   ],
-  ['a tree that tells of another file', ['2 asset wrong'], () => ({}), { assetSha256: '0'.repeat(64) }],
-  ['a text that is no commit', ['2 layout wrong'], () => 'I was here'],
+  ['a tree with the SHA-256 of another file', ['2 asset wrong'], () => ({}), { assetSha256: '0'.repeat(64) }],
+  ['a string that is not a commit', ['2 layout wrong'], () => 'I was here'],
   [
-    'a text with an action that nobody knows',
+    'a commit with an unknown action',
     ['2 layout wrong'],
     (data) => JSON.stringify({ ...data, actionName: 'action-steal' }),
   ],
-  ['a time that is no number', ['2 layout wrong'], (data) => JSON.stringify({ ...data, timestampCreated: '1' })],
+  [
+    'a timestamp that is not a number',
+    ['2 layout wrong'],
+    (data) => JSON.stringify({ ...data, timestampCreated: '1' }),
+  ],
 ]
 const forged = new Map<string, string>()
 
@@ -219,8 +227,8 @@ describe('altered chain data', () => {
 
 describe('altered gateway data', () => {
   it.each<[string, (bytes: Uint8Array) => Uint8Array | number | null]>([
-    ['one bit of a tree', (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1)],
-    ['the tree of the commit before', () => forger.blocks.get(treeOf(1))!],
+    ['a tree with one changed bit', (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1)],
+    ['the tree of the previous commit', () => forger.blocks.get(treeOf(1))!],
     [
       'the tree of another asset',
       () => Buffer.from(JSON.stringify({ assetCid: 'x', assetSha256: 'y', assetTimestampCreated: 1 })),
@@ -293,7 +301,7 @@ const otherState: Lie = (method, _, truth) => {
 describe('altered node data', () => {
   it.each<[string, string[], Lie]>([
     [
-      'another text of a commit',
+      'a changed commit text',
       ['2 event wrong'],
       inBlock('eth_getBlockReceipts', (receipts: Receipts) => {
         const log = receipts.flatMap(({ logs }) => logs)[0]!
@@ -301,7 +309,7 @@ describe('altered node data', () => {
       }),
     ],
     [
-      'another recorder of a commit',
+      'a changed recorder of a commit',
       ['2 event wrong'],
       inBlock('eth_getBlockReceipts', (receipts: Receipts) => {
         receipts.flatMap(({ logs }) => logs)[0]!.topics[1] =
@@ -321,7 +329,7 @@ describe('altered node data', () => {
       inBlock('eth_getBlockReceipts', (receipts: Receipts) => void receipts.splice(0)),
     ],
     [
-      'another transaction',
+      'a different transaction',
       ['2 transaction wrong'],
       inBlock('eth_getBlockByNumber', (block: Block) => {
         for (const each of block.transactions)
@@ -334,31 +342,31 @@ describe('altered node data', () => {
       inBlock('eth_getBlockByNumber', (block: Block) => void block.transactions.splice(0)),
     ],
     [
-      'another time of a block',
+      'a changed block timestamp',
       ['settled wrong'],
       inBlock('eth_getBlockByNumber', (block: Block) => {
         block.timestamp = '0x1'
       }),
     ],
     [
-      'another hash of a block',
+      'a changed block hash',
       ['settled wrong'],
       inBlock('eth_getBlockByNumber', (block: Block) => {
         block.hash = `0x${'1'.repeat(64)}`
       }),
     ],
     [
-      'another chain',
+      'a different chain ID',
       ['1 transaction wrong', '2 transaction wrong', '3 transaction wrong', '4 transaction wrong'],
       (method) => (method === 'eth_chainId' ? '0x5' : undefined),
     ],
-    ['a list without the first block', ['complete wrong'], listOnly(1, 2)],
-    ['a list without a block in the middle', ['complete wrong'], listOnly(0, 2)],
-    ['a list without the last block', ['complete wrong'], listOnly(0, 1)],
-    ['a list of one block alone', ['complete wrong'], listOnly(2)],
-    ['a state that is not the block’s', ['complete unknown'], otherState],
+    ['a block list without the first block', ['complete wrong'], listOnly(1, 2)],
+    ['a block list without a middle block', ['complete wrong'], listOnly(0, 2)],
+    ['a block list without the last block', ['complete wrong'], listOnly(0, 1)],
+    ['a block list with a single block', ['complete wrong'], listOnly(2)],
+    ['state that does not match the block', ['complete unknown'], otherState],
     [
-      'no proof of the state',
+      'no state proof',
       ['complete unknown'],
       (method) => (method === 'eth_getProof' ? { accountProof: [], storageProof: [] } : undefined),
     ],
@@ -410,8 +418,8 @@ describe('altered node data', () => {
   })
 
   it.each([
-    ['the list’s length', 1],
-    ['its entries', 2],
+    ['the length of the block list', 1],
+    ['the entries of the block list', 2],
   ])('tolerates missing state for %s while the next block is created', async (_, answer) => {
     let proofs = 0
     node.lie = (method, params, truth) => {

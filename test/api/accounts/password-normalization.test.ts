@@ -48,37 +48,37 @@ const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: 
 const RESET = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { user { id } } }'
 
 const ways: Record<string, (password: string) => Promise<Outcome>> = {
-  async 'sign-up by REST'(password) {
+  async 'sign-up over REST'(password) {
     const email = newAddress()
     const json = { username: nameOf(email), email, password }
     return byRest(email, await app.rest('POST', 'auth/users/', { json }), 'password')
   },
-  async 'sign-up by GraphQL'(password) {
+  async 'sign-up over GraphQL'(password) {
     const email = newAddress()
     const input = { username: nameOf(email), email, password }
     return byGraphQL(email, await app.graphql(SIGN_UP, { input }), 'password')
   },
-  async 'a change by REST'(password) {
+  async 'a password change over REST'(password) {
     const user = await app.newUser()
     const json = { current_password: PASSWORD, new_password: password }
     return byRest(user.email, await user.rest('POST', 'auth/users/set_password/', { json }), 'new_password')
   },
-  async 'a change by GraphQL'(password) {
+  async 'a password change over GraphQL'(password) {
     const user = await app.newUser()
     const input = { currentPassword: PASSWORD, newPassword: password }
     return byGraphQL(user.email, await user.graphql(CHANGE, { input }), 'newPassword')
   },
-  async 'a reset by REST'(password) {
+  async 'a password reset over REST'(password) {
     const user = await app.newUser()
     const json = { ...(await linkOf(user)), new_password: password }
     return byRest(user.email, await app.rest('POST', 'auth/users/reset_password_confirm/', { json }), 'new_password')
   },
-  async 'a reset by GraphQL'(password) {
+  async 'a password reset over GraphQL'(password) {
     const user = await app.newUser()
     const input = { ...(await linkOf(user)), newPassword: password }
     return byGraphQL(user.email, await app.graphql(RESET, { input }), 'newPassword')
   },
-  async 'a reset by the page'(password) {
+  async 'a password reset on the HTML page'(password) {
     const user = await app.newUser()
     const urlencoded = { 'new-password': password, 'new-password-again': password }
     const { status, text } = await app.rest('POST', await app.newLink(user, 'password-reset'), { urlencoded })
@@ -127,15 +127,15 @@ it.each([
   ['a byte order mark', '\ufeffcorrect horse'],
   ['a line separator', 'correct\u2028horse'],
   ['a noncharacter', 'correct horse\uffff'],
-  ['a mark that turns the direction', 'correct\u202ehorse'],
+  ['a text direction mark', 'correct\u202ehorse'],
   ['a variation selector', 'correct horse \u2764\ufe0f'],
-  ['a joiner that joins nothing', 'correct\u200dhorse'],
-  ['a jamo that composes to nothing', 'correct horse\u1160'],
+  ['a joiner without neighbouring letters', 'correct\u200dhorse'],
+  ['a jamo that does not form a syllable', 'correct horse\u1160'],
   ['a middle dot outside Catalan', 'correct\u00b7horse'],
   ['two kinds of Arabic digits', 'correct \u0661\u06f1'],
   ['a katakana middle dot without Japanese letters', 'correct\u30fbhorse'],
 ])('a password with %s is rejected', async (_, password) => {
-  const { problem } = await ways['sign-up by REST']!(password)
+  const { problem } = await ways['sign-up over REST']!(password)
   expect(problem).toMatch(/must not contain/)
 })
 
@@ -147,18 +147,18 @@ it.each([
   ['Catalan and Japanese with middle dots', 'col·lecció ア・イ'],
   ['spaces', '        '],
 ])('a password of %s is accepted', async (_, password) => {
-  const { email, problem } = await ways['sign-up by REST']!(password)
+  const { email, problem } = await ways['sign-up over REST']!(password)
   expect(problem).toBeUndefined()
   expectOk(await login(email, password))
 })
 
 const checks: Record<string, (user: SignedIn, password: string) => Promise<boolean>> = {
-  'sign-in by REST': async ({ email }, password) => (await login(email, password)).status === 200,
-  'sign-in by GraphQL': async ({ email }, password) => {
+  'sign-in over REST': async ({ email }, password) => (await login(email, password)).status === 200,
+  'sign-in over GraphQL': async ({ email }, password) => {
     const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
     return !(await app.graphql(document, { input: { email, password } })).body.errors
   },
-  'sign-in at the pages for administrators': async ({ email }, password) =>
+  'sign-in on the administration pages': async ({ email }, password) =>
     (await createAdminBrowser(app.url).ask('/admin/sign-in', { email, password, next: '/admin' })).status === 303,
   'a change of the password': async ({ rest }, password) => {
     const json = { current_password: password, new_password: password }

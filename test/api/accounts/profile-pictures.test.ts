@@ -110,10 +110,10 @@ describe('a profile picture', () => {
 describe('an invalid profile picture', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
   it.each([
-    ['a drawing', new File([svg], 'a.png', { type: 'image/png' })],
-    ['words', new File(['words'], 'a.jpg', { type: 'image/jpeg' })],
-    ['nothing', new File([], 'a.jpg', { type: 'image/jpeg' })],
-    ['the text of an address', 'https://example.org/a.png'],
+    ['an SVG drawing', new File([svg], 'a.png', { type: 'image/png' })],
+    ['plain text', new File(['words'], 'a.jpg', { type: 'image/jpeg' })],
+    ['an empty file', new File([], 'a.jpg', { type: 'image/jpeg' })],
+    ['a URL', 'https://example.org/a.png'],
   ])('is rejected with an error for its field, and nothing changes: %s', async (_, profile_picture) => {
     const user = await app.newUser()
     const answer = await patch(user, { display_name: 'Changed', profile_picture })

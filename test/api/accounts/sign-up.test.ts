@@ -76,9 +76,9 @@ describe.each(bothApis)('sign-up over $name', (api) => {
   })
 
   it.each([
-    ['another case', 'Zoë Müller', 'ZOË MÜLLER'],
-    ['another composition', 'Am\u00e9lie', 'Ame\u0301lie'],
-    ['another width', 'fullwidth', 'ｆｕｌｌｗｉｄｔｈ'],
+    ['a different case', 'Zoë Müller', 'ZOË MÜLLER'],
+    ['a different Unicode composition', 'Am\u00e9lie', 'Ame\u0301lie'],
+    ['a different character width', 'fullwidth', 'ｆｕｌｌｗｉｄｔｈ'],
     ['a ligature', 'ﬁnn', 'finn'],
     ['a sharp s', 'Strauß', 'STRAUSS'],
     ['half-width kana', 'カタカナ', 'ｶﾀｶﾅ'],
@@ -112,7 +112,7 @@ describe.each(bothApis)('sign-up over $name', (api) => {
     ['22 characters', 'x'.repeat(22)],
     ['22 characters after normalization', `${'x'.repeat(19)}\ufb03`],
     ['an unpaired surrogate', 'a\ud800'],
-    ['the form of an identifier', user.publicId],
+    ['an identifier’s format', user.publicId],
     ['the e-mail address of another user', 'boss＠example.org'],
   ])('rejects a username of %s, at sign-up and in a change', async (_, username) => {
     expect(Object.keys((await signUp({ username })).fails('VALIDATION_FAILED'))).toEqual(['username'])

@@ -55,7 +55,7 @@ const cases: Record<string, Case> = {
   'update a public asset': { call: update({ caption: 'Changed' }), isPublic: true, expected: publicWrites },
   'update a private asset': { call: update({ caption: 'Changed' }), expected: ownerWrites },
   'update custom fields': { call: update({ nitCommitCustom: { a: 1 } }), expected: ownerWrites },
-  'update nothing': { call: update({}), expected: ownerWrites },
+  'update without changes': { call: update({}), expected: ownerWrites },
   'update with an invalid headline': {
     call: update({ headline: 'x'.repeat(26) }),
     expected: { ...all('VALIDATION_FAILED'), anonymous: 'NOT_AUTHENTICATED' },

@@ -12,8 +12,8 @@ const asset = await user.register({ public_access: 'false' })
 const UPDATE = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { displayName } } }'
 
 const refusing = {
-  'a display name': (name: string) => user.rest('PATCH', 'auth/users/profile/', { json: { display_name: name } }),
-  'a display name by GraphQL': (name: string) => user.graphql(UPDATE, { input: { displayName: name } }),
+  'a profile': (name: string) => user.rest('PATCH', 'auth/users/profile/', { json: { display_name: name } }),
+  'a profile over GraphQL': (name: string) => user.graphql(UPDATE, { input: { displayName: name } }),
   'a network app': (name: string) =>
     admin.rest('POST', 'store/network-apps/', { json: { name, price_mode: 'fixed', price: '1' } }),
   'an API key': (name: string) => admin.rest('POST', 'store/api-keys/', { json: { name } }),
@@ -34,9 +34,9 @@ const steering = [
   ['a line separator', 'a\u2028b'],
   ['a paragraph separator', 'a\u2029b'],
   ['a control character', 'a\u0085b'],
-  ['an override of the direction', '\u202eabc'],
-  ['an isolate', 'a\u2067bc\u2069'],
-  ['a mark of direction', 'abc\u200f'],
+  ['a text direction override', '\u202eabc'],
+  ['a text direction isolate', 'a\u2067bc\u2069'],
+  ['a text direction mark', 'abc\u200f'],
   ['a soft hyphen', 'a\u00adb'],
   ['a byte order mark', 'a\ufeffb'],
 ] as const
@@ -46,11 +46,11 @@ const ordinary = [
   ['Hindi', 'श्री‍राम क्‌ष'],
   ['Khmer', 'សុខ\u200bដារា'],
   ['Mongolian', 'ᠠᠷ\u180eᠠ'],
-  ['Hebrew beside English', 'דנה Dana'],
-  ['a family of emoji', '👨‍👩‍👧'],
-  ['a flag of tags', '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'],
-  ['a heart with its variant', '❤️'],
-  ['a sign of Arabic numbers', '\u0600١٢'],
+  ['Hebrew mixed with English', 'דנה Dana'],
+  ['a family emoji', '👨‍👩‍👧'],
+  ['a flag emoji of tag characters', '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'],
+  ['a heart emoji with a variation selector', '❤️'],
+  ['an Arabic number sign', '\u0600١٢'],
 ] as const
 
 describe.each(Object.entries(refusing))('the name of %s', (_what, give) => {

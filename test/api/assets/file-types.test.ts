@@ -38,14 +38,14 @@ it('a file name keeps its quotation marks, which browsers encode as %22', async 
 it.each([
   [
     '写真.png',
-    'as .NET writes it',
+    'that is encoded like in .NET',
     `filename="=?utf-8?B?${base64('写真.png')}?="; filename*=utf-8''%E5%86%99%E7%9C%9F.png`,
   ],
-  ['ÿ?ÿ.png', 'in which there are slashes', `filename="=?UTF-8?b?${base64('ÿ?ÿ.png')}?="`],
-  ['b.png', 'with a path, encoded', `filename="=?utf-8?B?${base64('../é/b.png')}?="`],
-  ['b.png', 'with a path of Windows', 'filename="C:\\\\fakepath\\\\b.png"'],
-  ['file', 'that is a path alone', 'filename="photos/.."'],
-  ['=?utf-8?Q?a?=.png', 'that only looks like it', 'filename="=?utf-8?Q?a?=.png"'],
+  ['ÿ?ÿ.png', 'whose Base64 encoding contains slashes', `filename="=?UTF-8?b?${base64('ÿ?ÿ.png')}?="`],
+  ['b.png', 'that is encoded and contains a path', `filename="=?utf-8?B?${base64('../é/b.png')}?="`],
+  ['b.png', 'with a Windows path', 'filename="C:\\\\fakepath\\\\b.png"'],
+  ['file', 'that is only a path', 'filename="photos/.."'],
+  ['=?utf-8?Q?a?=.png', 'that only looks encoded', 'filename="=?utf-8?Q?a?=.png"'],
 ])('stores the file name %s from a name %s', async (name, _, filename) => {
   expect((await register(filename, noise())).asset_file_name).toBe(name)
 })
@@ -59,19 +59,35 @@ it.each([
 })
 
 it.each([
-  ['by its name, where its beginning does not tell', 'doc.pdf', undefined, 'application/pdf'],
-  ['by its name, where it comes as octets', 'page.html', 'application/octet-stream', 'text/html'],
-  ['text where that is said, whatever kind of text its name says', 'page.html', 'text/plain', 'text/plain'],
-  ['octets where nothing tells', 'any', 'application/octet-stream', 'application/octet-stream'],
+  ['type of the file extension if the content is unknown', 'doc.pdf', undefined, 'application/pdf'],
   [
-    'text where it only begins with letters of a format',
+    'type of the file extension if sent as application/octet-stream',
+    'page.html',
+    'application/octet-stream',
+    'text/html',
+  ],
+  ['text/plain if sent as text/plain, despite its file extension', 'page.html', 'text/plain', 'text/plain'],
+  [
+    'application/octet-stream if content and extension are unknown',
+    'any',
+    'application/octet-stream',
+    'application/octet-stream',
+  ],
+  [
+    'text/plain if the content only starts like another format',
     'notes.txt',
     'text/plain',
     'text/plain',
     'ID3 is a tag, and more',
   ],
-  ['what its name says of a family of formats', 'raw.dng', undefined, 'image/x-adobe-dng', 'II*\0 and the rest of it'],
-  ['what is said', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
+  [
+    'type of the file extension for a format family such as TIFF',
+    'raw.dng',
+    undefined,
+    'image/x-adobe-dng',
+    'II*\0 and the rest of it',
+  ],
+  ['the sent type', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
 ])('stores the type of another file: %s', async (_, name, type, expected, bytes?: string) => {
   const file = bytes === undefined ? noise() : new Uint8Array(Buffer.from(`${bytes} ${randomBytes(9).toString('hex')}`))
   expect(await typeOf(name, file, type)).toBe(expected)

@@ -133,8 +133,8 @@ describe('the file of a private asset', () => {
       (link: URL) =>
         link.pathname.replace(hidden.id, shown.id === hidden.id ? '' : hidden.id.replace(/.$/, 'a')) + link.search,
     ],
-    ['a longer time', changed('expires', (value) => String(Number(value) + 1))],
-    ['a past time', changed('expires', () => '1')],
+    ['an extended expiry time', changed('expires', (value) => String(Number(value) + 1))],
+    ['an expired time', changed('expires', () => '1')],
     ['no signature', changed('signature', () => undefined)],
     ['another signature', changed('signature', () => 'AAAA')],
     ['another asset', changed('asset', () => shown.uuid)],
@@ -147,14 +147,18 @@ describe('a response for a file', () => {
   const authorization = { Authorization: `token ${user.token}` }
   const asks: [string, number, () => ReturnType<typeof get>][] = [
     ['bytes', 200, () => get(`/ipfs/${shown.id}`)],
-    ['a HEAD', 200, () => get(`/ipfs/${shown.id}`, {}, 'HEAD')],
-    ['a range', 206, () => get(`/ipfs/${shown.id}`, { Range: 'bytes=0-1' })],
-    ['a range beyond the end', 416, () => get(`/ipfs/${shown.id}`, { Range: 'bytes=700000-' })],
-    ['nothing new', 304, () => get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })],
-    ['a raw block', 200, () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' })],
-    ['the HEAD of a CAR', 200, () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.car' }, 'HEAD')],
-    ['its owner’s bytes', 200, () => get(`/ipfs/${hidden.id}`, authorization)],
-    ['a refusal', 404, () => get(`/ipfs/${hidden.id}`)],
+    ['HEAD request', 200, () => get(`/ipfs/${shown.id}`, {}, 'HEAD')],
+    ['range', 206, () => get(`/ipfs/${shown.id}`, { Range: 'bytes=0-1' })],
+    ['range beyond the end', 416, () => get(`/ipfs/${shown.id}`, { Range: 'bytes=700000-' })],
+    ['not modified', 304, () => get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })],
+    ['raw block', 200, () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' })],
+    [
+      'HEAD request for a CAR file',
+      200,
+      () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.car' }, 'HEAD'),
+    ],
+    ['private bytes for the owner', 200, () => get(`/ipfs/${hidden.id}`, authorization)],
+    ['private bytes for an anonymous caller', 404, () => get(`/ipfs/${hidden.id}`)],
   ]
   it.each(asks)(
     'of the kind "%s" (%i) has a Vary header and is cached for at most five minutes',

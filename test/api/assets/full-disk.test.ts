@@ -27,12 +27,18 @@ const stored = async () => {
 const largeFile = () => new File([randomBytes(700_000)], 'large.png', { type: 'image/png' })
 
 const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [
-  ['the folder of uploads is full', { operation: 'writev', code: 'ENOSPC', below: 'uploads' }],
-  ['the folder of uploads fills midway', { operation: 'writev', code: 'ENOSPC', below: 'uploads', after: 1 }],
-  ['the quota of the disk is used up', { operation: 'writeFile', code: 'EDQUOT', below: 'blocks' }],
-  ['the content store fills midway', { operation: 'writeFile', code: 'ENOSPC', below: 'blocks', after: 2 }],
+  ['the upload folder is full', { operation: 'writev', code: 'ENOSPC', below: 'uploads' }],
+  [
+    'the upload folder becomes full during the upload',
+    { operation: 'writev', code: 'ENOSPC', below: 'uploads', after: 1 },
+  ],
+  ['the disk quota is exhausted', { operation: 'writeFile', code: 'EDQUOT', below: 'blocks' }],
+  [
+    'the content store becomes full during the import',
+    { operation: 'writeFile', code: 'ENOSPC', below: 'blocks', after: 2 },
+  ],
   ['a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 1 }],
-  ['the name of a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 4 }],
+  ['the directory entry of a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 4 }],
 ]
 
 describe.each(failures)('a registration when %s', (_, failure) => {

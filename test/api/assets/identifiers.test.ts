@@ -34,8 +34,8 @@ const textsOf = (nid: string): Record<string, string> => ({
 const forms = [
   ...Object.entries(textsOf(small.id)).map(([name, text]) => [`a small file in ${name}`, small, text] as const),
   ...Object.entries(textsOf(large.id)).map(([name, text]) => [`a large file in ${name}`, large, text] as const),
-  ['a large file in version 0', large, CID.parse(large.id).toV0().toString()] as const,
-  ['a large file in ipfs:// and version 0', large, `ipfs://${CID.parse(large.id).toV0()}`] as const,
+  ['the CIDv0 of a large file', large, CID.parse(large.id).toV0().toString()] as const,
+  ['an ipfs:// URL with the CIDv0 of a large file', large, `ipfs://${CID.parse(large.id).toV0()}`] as const,
 ]
 
 it.each(forms)('reads an asset by %s through each API', async (_, { id }, text) => {
@@ -155,10 +155,10 @@ it('accepts ipfs:// in a path without encoded slashes', async () => {
 it.each([
   ['a path below a CID', `ipfs://${small.id}/a.png`],
   ['a damaged CID', `${small.id.slice(0, -1)}1`],
-  ['a CID with a letter more', `${small.id}a`],
+  ['a CID with an additional letter', `${small.id}a`],
   ['the CID of other bytes', encode('bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy', 'base36')],
-  ['a CID of another codec', CID.createV1(0x71, CID.parse(small.id).multihash).toString()],
-  ['a very long text', 'z'.repeat(4_000)],
+  ['a CID with another codec', CID.createV1(0x71, CID.parse(small.id).multihash).toString()],
+  ['a very long string', 'z'.repeat(4_000)],
   ['another identifier', user.id],
 ])('does not find an asset by %s', async (_, text) => {
   expectError(await app.rest('GET', `assets/${encodeURIComponent(text)}/`), 'NOT_FOUND')

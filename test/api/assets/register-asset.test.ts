@@ -27,7 +27,7 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
 
   it.each<[string, Input]>([
     ['no file', { caption: 'x' }],
-    ['a text instead of a file', { assetFile: 'text' }],
+    ['a string instead of a file', { assetFile: 'text' }],
     ['an empty file', { assetFile: new File([], 'empty.png') }],
   ])('rejects %s', async (_, input) => {
     const result = await api.registerAsset(user, input)

@@ -56,7 +56,7 @@ describe('the merge of asset trees', () => {
   })
 
   it.each([
-    ['JSON without a type', { raw: JSON.stringify(asset.trees) }],
+    ['JSON without a Content-Type', { raw: JSON.stringify(asset.trees) }],
     [
       'JSON that is labelled urlencoded',
       { raw: JSON.stringify(asset.trees), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
@@ -66,7 +66,10 @@ describe('the merge of asset trees', () => {
       'milliseconds',
       { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: 1.7e12 + n })) },
     ],
-    ['times in words', { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: `${n}` })) }],
+    [
+      'timestamps as strings',
+      { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: `${n}` })) },
+    ],
   ])('accepts %s', async (_, body) => {
     expect(expectOk(await user.rest('POST', PATH, body as object)).mergedAssetTree).toMatchObject(merged)
   })
@@ -114,9 +117,9 @@ describe('the merge of asset trees', () => {
 
   it.each([
     ['too many trees', Array.from({ length: 1001 }, () => asset.trees[0])],
-    ['what is no CID', [{ assetTreeCid: 'x', timestampCreated: 1 }]],
-    ['no time', [{ assetTreeCid: asset.trees[0].assetTreeCid }]],
-    ['no trees', [1, null, 'x']],
+    ['an invalid CID', [{ assetTreeCid: 'x', timestampCreated: 1 }]],
+    ['a tree without a timestamp', [{ assetTreeCid: asset.trees[0].assetTreeCid }]],
+    ['entries that are not trees', [1, null, 'x']],
   ])('rejects %s', async (_, json) => {
     expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
   })

@@ -32,10 +32,10 @@ describe('the ETag of an asset', () => {
   })
 
   it.each([
-    ['alone', (etag: string) => etag],
-    ['among others', (etag: string) => `"commit_other", ${etag}`],
-    ['as a weak one', (etag: string) => `W/${etag}`],
-    ['by an asterisk', () => '*'],
+    ['a single ETag', (etag: string) => etag],
+    ['one of several ETags', (etag: string) => `"commit_other", ${etag}`],
+    ['a weak ETag', (etag: string) => `W/${etag}`],
+    ['an asterisk', () => '*'],
   ])('is recognized in If-None-Match: %s', async (_, write) => {
     const { id } = await user.register()
     for (const path of [`assets/${id}/`, '/api/v3/openapi.json', '/graphql']) {

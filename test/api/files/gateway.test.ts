@@ -65,8 +65,11 @@ describe('a block of the IPFS gateway', () => {
   it.each([
     ['format', () => get(`/ipfs/${several}?format=raw`)],
     ['Accept', () => get(`/ipfs/${several}`, { Accept: RAW })],
-    ['an Accept that likes it best', () => get(`/ipfs/${several}`, { Accept: `text/html;q=0.1, ${RAW};q=0.9` })],
-    ['format against Accept', () => get(`/ipfs/${several}?format=raw`, { Accept: CAR })],
+    ['an Accept header that prefers it', () => get(`/ipfs/${several}`, { Accept: `text/html;q=0.1, ${RAW};q=0.9` })],
+    [
+      'the format parameter despite a different Accept header',
+      () => get(`/ipfs/${several}?format=raw`, { Accept: CAR }),
+    ],
   ])('is served raw when requested by %s, with headers for browsers and caches', async (_, ask) => {
     const answer = await ask()
     expect(answer.status).toBe(200)
@@ -173,38 +176,48 @@ describe('a CAR file of the IPFS gateway', () => {
   const all = [several, one, twin, three, last]
   it.each([
     ['has every block once', '', all, 'n'],
-    ['has every block once when asked so', '&car-dups=n&car-order=dfs&car-version=1', all, 'n'],
-    ['has blocks as often as the file has them', '&car-dups=y', [several, one, twin, three, twin, last], 'y'],
-    ['has them depth first in whatever order they are wanted', '&car-order=unk', all, 'n'],
-    ['of the scope block has the first', '&dag-scope=block', [several], 'n'],
-    ['of the scope entity has the file', '&dag-scope=entity', all, 'n'],
-    ['of the scope all has the file', '&dag-scope=all', all, 'n'],
-    ['of all bytes has the file', '&entity-bytes=0:*', all, 'n'],
-    ['of the first byte has its block', '&entity-bytes=0:0', [several, one], 'n'],
-    ['of bytes in the middle has their blocks', `&entity-bytes=${CHUNK}:${2 * CHUNK}`, [several, twin, three], 'n'],
-    ['of the end has the last', '&entity-bytes=-5:*', [several, last], 'n'],
-    ['of bytes up to one from the end', `&entity-bytes=${2 * CHUNK}:-1001`, [several, three, twin], 'n'],
-    ['of more than there is, from the end, has the file', '&entity-bytes=-9999999999:*', all, 'n'],
+    ['has every block once with explicit default parameters', '&car-dups=n&car-order=dfs&car-version=1', all, 'n'],
+    ['repeats blocks with car-dups=y', '&car-dups=y', [several, one, twin, three, twin, last], 'y'],
+    ['is ordered depth-first if any order is accepted', '&car-order=unk', all, 'n'],
+    ['contains only the root block for the scope "block"', '&dag-scope=block', [several], 'n'],
+    ['contains the whole file for the scope "entity"', '&dag-scope=entity', all, 'n'],
+    ['contains the whole file for the scope "all"', '&dag-scope=all', all, 'n'],
+    ['contains the whole file for all bytes', '&entity-bytes=0:*', all, 'n'],
+    ['contains only the first block for the first byte', '&entity-bytes=0:0', [several, one], 'n'],
+    ['contains the blocks of bytes in the middle', `&entity-bytes=${CHUNK}:${2 * CHUNK}`, [several, twin, three], 'n'],
+    ['contains the last block for the last bytes', '&entity-bytes=-5:*', [several, last], 'n'],
     [
-      'of more than there is, up to one from the end',
+      'contains the blocks of a range with a negative end',
+      `&entity-bytes=${2 * CHUNK}:-1001`,
+      [several, three, twin],
+      'n',
+    ],
+    ['contains the whole file for a suffix longer than the file', '&entity-bytes=-9999999999:*', all, 'n'],
+    [
+      'contains the blocks of a range with a start before the file and a negative end',
       '&entity-bytes=-9999999999:-1001',
       [several, one, twin, three],
       'n',
     ],
-    ['of the middle to the end has their blocks', `&entity-bytes=${2 * CHUNK}:*`, [several, three, twin, last], 'n'],
     [
-      'of more than there is has what there is',
+      'contains the blocks from the middle to the end',
+      `&entity-bytes=${2 * CHUNK}:*`,
+      [several, three, twin, last],
+      'n',
+    ],
+    [
+      'contains the available blocks of a range beyond the end',
       `&dag-scope=entity&entity-bytes=${4 * CHUNK}:99999999`,
       [several, last],
       'n',
     ],
     [
-      'of a range that repeats has each block once',
+      'contains each repeated block of a range once',
       `&entity-bytes=${CHUNK}:${4 * CHUNK - 1}`,
       [several, twin, three],
       'n',
     ],
-    ['of nothing tells so by the first block', '&entity-bytes=1000:-9999999999', [several], 'n'],
+    ['contains only the root block for an empty range', '&entity-bytes=1000:-9999999999', [several], 'n'],
   ])('%s (%s)', async (_, query, blocks, duplicates) => {
     const found = await car(`/ipfs/${several}?format=car${query}`)
     expect([found.roots, found.blocks]).toEqual([[several], blocks])
@@ -347,8 +360,8 @@ describe('a file with a missing block', () => {
   })
 
   it.each([
-    ['before it', '0:1000', () => [blocks[0]!]],
-    ['after it', `${2 * CHUNK + 10}:*`, () => [blocks[2]!]],
+    ['before the missing block', '0:1000', () => [blocks[0]!]],
+    ['after the missing block', `${2 * CHUNK + 10}:*`, () => [blocks[2]!]],
   ])('serves the bytes %s as a CAR file', async (_, range, found) => {
     const query = `?format=car&dag-scope=entity&entity-bytes=${range}`
     expect((await car(`/ipfs/${cid}${query}`)).blocks).toEqual([cid, ...found()])
@@ -369,8 +382,8 @@ describe('a file with a missing block', () => {
   })
 
   it.each([
-    ['before it', [997, 1000], first.subarray(997, 1001)],
-    ['after it', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
+    ['before the missing block', [997, 1000], first.subarray(997, 1001)],
+    ['after the missing block', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
   ] as const)('serves the bytes %s', async (_, [from, to], found) => {
     const answer = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
     const { status, headers, bytes } = answer

@@ -44,33 +44,36 @@ it.each([
   ['Q2', documentOf('Q2')],
   ['Q3', documentOf('Q3')],
   [
-    'cursors and positions',
+    'cursors and page information',
     '{ me { assets(first: 1) { totalCount edges { cursor node { id } } pageInfo { endCursor hasNextPage hasPreviousPage } } } }',
   ],
-  ['a page backwards', 'query ($n: Int) { me { assets(last: $n) { nodes { id } pageInfo { startCursor } } } }'],
-  ['a page backwards of nothing but rows', 'query ($n: Int) { me { assets(last: $n) { nodes { id } } } }'],
+  ['a backward page', 'query ($n: Int) { me { assets(last: $n) { nodes { id } pageInfo { startCursor } } } }'],
+  ['a backward page without page information', 'query ($n: Int) { me { assets(last: $n) { nodes { id } } } }'],
   ['an empty page', '{ me { assets(first: 0) { nodes { id } } } }'],
   [
-    'fragments and other names',
+    'fragments and aliases',
     `query ($id: ID!) { a: asset(id: $id) { __typename ...F ... on Node { id } b: caption } } fragment F on Asset { caption owner { username email } c: commits(first: 2) ${page} }`,
   ],
   [
-    'relations of relations',
+    'nested relations',
     'query ($id: ID!) { asset(id: $id) { registration { sequence committer author } creator { address wallet { num spendable } } } }',
   ],
-  ['what variables decide', 'query ($is: Boolean = true) { me { id @include(if: $is) email @skip(if: $is) } }'],
   [
-    'what two variables decide, through fragments',
+    'fields with @include and @skip variables',
+    'query ($is: Boolean = true) { me { id @include(if: $is) email @skip(if: $is) } }',
+  ],
+  [
+    'fragments with two @include and @skip variables',
     `query ($id: ID!, $yes: Boolean!, $no: Boolean!) { asset(id: $id) { id ...F @include(if: $yes) ... @skip(if: $yes) { caption } ... @include(if: $no) { tag } } }
      fragment F on Asset { headline owner @skip(if: $no) { username } }`,
   ],
-  ['what is decided already', 'query ($id: ID!) { asset(id: $id) { id @skip(if: true) nid @include(if: true) } }'],
   [
-    'an object that a read of its own finds',
-    `{ order(id: "${order}") { id buyer { username email wallet { num } } } }`,
+    'fields with constant @include and @skip',
+    'query ($id: ID!) { asset(id: $id) { id @skip(if: true) nid @include(if: true) } }',
   ],
-  ['the type of the root', 'query ($id: ID!) { __typename asset(id: $id) { id } type: __typename }'],
-  ['the type of the root where it is decided', 'query ($no: Boolean!) { __typename @include(if: $no) me { id } }'],
+  ['an object that needs its own read', `{ order(id: "${order}") { id buyer { username email wallet { num } } } }`],
+  ['__typename at the root', 'query ($id: ID!) { __typename asset(id: $id) { id } type: __typename }'],
+  ['__typename at the root with @include', 'query ($no: Boolean!) { __typename @include(if: $no) me { id } }'],
   ['a list', 'query ($name: String!) { users(search: $name) { id username email } }'],
 ])("returns the executor's response for %s", async (_, text) => {
   const document = parse(text)
@@ -85,14 +88,17 @@ it.each([
 
 it.each([
   [
-    'what many variables decide',
+    'fields with many @skip variables',
     'query ($a: Boolean = true, $b: Boolean = true, $c: Boolean = true) { me { id @skip(if: $a) email @skip(if: $b) nid: id @skip(if: $c) } }',
   ],
-  ['what a variable should decide and does not', 'query ($is: Boolean!) { me { id @include(if: $is) } }'],
-  ['several fields at the root', '{ me { id } pricing { total } }'],
-  ['one relation in two ways', '{ me { a: assets(first: 1) { nodes { id } } b: assets(last: 1) { nodes { id } } } }'],
-  ['what is no read', '{ pricing { total } }'],
-  ['variables that do not fit', 'query ($n: Int!) { me { assets(first: $n) { nodes { id } } } }'],
+  ['a missing @include variable', 'query ($is: Boolean!) { me { id @include(if: $is) } }'],
+  ['several root fields', '{ me { id } pricing { total } }'],
+  [
+    'one relation with two different arguments',
+    '{ me { a: assets(first: 1) { nodes { id } } b: assets(last: 1) { nodes { id } } } }',
+  ],
+  ['a field without a compiled read', '{ pricing { total } }'],
+  ['variables of a wrong type', 'query ($n: Int!) { me { assets(first: $n) { nodes { id } } } }'],
 ])('leaves %s to the executor', async (_, text) => {
   const document = parse(text)
   const read = compileOperation(schema, document, getOperationAST(document)!)

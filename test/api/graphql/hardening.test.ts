@@ -17,13 +17,13 @@ describe('a GraphQL document', () => {
     ['fields', `{ me { wallet { ${times(401, (i) => `f${i}`)} } } }`, 'fields'],
     ['levels', nested(4), 'levels of fields'],
     [
-      'levels, in fragments',
+      'levels in fragments',
       `{ me { ...A } } fragment A on User ${nested(4).slice('{ me '.length, -2)}`,
       'levels of fields',
     ],
     ['aliases', `{ ${times(101, (i) => `alias${i}: __typename`)} }`, 'aliases'],
     [
-      'aliases, by fragments of fragments',
+      'aliases in nested fragments',
       `{ a: me { ...A } b: me { ...A } } ${times(8, (i) => {
         const next = String.fromCharCode(66 + i)
         return `fragment ${String.fromCharCode(65 + i)} on User { a: wallet { ...${next} } b: wallet { ...${next} } }`
@@ -31,7 +31,7 @@ describe('a GraphQL document', () => {
       'aliases',
     ],
     ['root fields', `{ ${times(16, (i) => `field${i}`)} }`, 'fields at the root'],
-    ['root fields, in a fragment', `{ ...A } fragment A on Query { ${times(16, (i) => `f${i}`)} }`, 'at the root'],
+    ['root fields in a fragment', `{ ...A } fragment A on Query { ${times(16, (i) => `f${i}`)} }`, 'at the root'],
     ['directives', `{ ${times(21, (i) => `f${i} @skip(if: true)`)} }`, 'directives'],
     ['directives at one place', `{ __typename ${'@aa'.repeat(10)} }`, 'directives at one place'],
     ['repetitions', `{ ${times(500, () => '__typename')} }`, 'repetitions'],
@@ -151,8 +151,8 @@ describe('the variables of a document', () => {
   for (let i = 0; i < 1_000; i++) deep = [deep]
 
   it.each([
-    ['nested deeply', { first: deep }, /^first: .* no more than 16 levels deep\.$/],
-    ['of many values', { first: Array(15_000).fill(1) }, /^The variables contain/],
+    ['nested too deeply', { first: deep }, /^first: .* no more than 16 levels deep\.$/],
+    ['too large', { first: Array(15_000).fill(1) }, /^The variables contain/],
   ])('are rejected if they are %s', async (_what, variables, told) => {
     const { body } = expectError(await user.graphql(document, variables), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toMatch(told)
@@ -164,8 +164,8 @@ describe('the variables of a document', () => {
       { email: 'x'.repeat(100_000), ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`n${i}`, 1])) },
     ],
     ['missing', { email: 'x'.repeat(100_000) }],
-    ['of the prototype', JSON.parse('{"__proto__":1,"email":"a","password":"b"}')],
-    ['all there, but of another type', { email: { long: 'x'.repeat(100_000) }, password: 1 }],
+    ['named like the prototype', JSON.parse('{"__proto__":1,"email":"a","password":"b"}')],
+    ['of a wrong type', { email: { long: 'x'.repeat(100_000) }, password: 1 }],
   ])('with fields that are %s are rejected, and the response does not repeat them', async (_what, input) => {
     const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
     const answer = expectError(await user.graphql(signIn, { input }), 'VALIDATION_FAILED')

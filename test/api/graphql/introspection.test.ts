@@ -94,11 +94,11 @@ describe('an introspection query', () => {
     `{ __schema { types { ${'fields { type { '.repeat(times)} name ${'} } '.repeat(times)} } } }`
 
   it.each([
-    ['all of it twice', `{ a: ${selection} b: ${selection} } ${fragments}`, 'fields'],
-    ['its types by ten names', `{ __schema { ${tenTimes('types { ...T }')} } } ${T}`, 'values of the schema'],
-    ['itself by ten names', `{ ${tenTimes('__schema { types { ...T } }')} } ${T}`, 'values of the schema'],
+    ['the whole schema twice', `{ a: ${selection} b: ${selection} } ${fragments}`, 'fields'],
+    ['all types under ten aliases', `{ __schema { ${tenTimes('types { ...T }')} } } ${T}`, 'values of the schema'],
+    ['the schema under ten aliases', `{ ${tenTimes('__schema { types { ...T } }')} } ${T}`, 'values of the schema'],
     [
-      'types of any name by ten names',
+      'types by name under ten aliases',
       `query ($n: String!) { ${tenTimes('__type(name: $n) { ...T }')} } ${T}`,
       'values of the schema',
     ],
@@ -108,9 +108,9 @@ describe('an introspection query', () => {
       `{ __schema { types { ...T } } } fragment T on __Type { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} }`,
       'levels of the description of the schema',
     ],
-    ['types of fields of types, going round', loop(3), 'Maximum introspection depth exceeded'],
+    ['circular types of fields', loop(3), 'Maximum introspection depth exceeded'],
     [
-      'the same in fragments',
+      'circular types of fields in fragments',
       '{ __schema { types { ...A } } } fragment A on __Type { fields { type { ...B } } } fragment B on __Type { fields { type { ...C } } } fragment C on __Type { fields { name } }',
       'Maximum introspection depth exceeded',
     ],

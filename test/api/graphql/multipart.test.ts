@@ -95,53 +95,53 @@ const bodies: Record<string, string> = {
   'an empty file': one + file('0', '') + END,
   'a file whose name is not ASCII': one + file('0', 'content', 'größe 圖.png') + END,
   'a file of another type': one + file('0', '{}', 'a.json', 'application/json') + END,
-  'a file that looks like the end of a part': one + file('0', 'a\r\n--an-end-of-part\r\n\r\nb') + END,
+  'a file whose content looks like the end of a part': one + file('0', 'a\r\n--an-end-of-part\r\n\r\nb') + END,
   'a file that is nearly too large': one + file('0', 'x'.repeat(MAX_FILE_BYTES - 1)) + END,
   'a file that is too large': one + file('0', 'x'.repeat(MAX_FILE_BYTES + 1)) + END,
-  'files of a list':
+  'a list of files':
     operations({ files: [null, null] }) +
     map({ a: ['variables.files.0'], b: ['variables.files.1'] }) +
     file('a', '1') +
     file('b', '2') +
     END,
-  'files in another order than the map has':
+  'files in a different order than in the map':
     operations({ files: [null, null] }) +
     map({ a: ['variables.files.0'], b: ['variables.files.1'] }) +
     file('b', '2') +
     file('a', '1') +
     END,
-  'a file in two places':
+  'a file for two variables':
     operations({ a: null, b: { c: null } }) + map({ 0: ['variables.a', 'variables.b.c'] }) + file('0') + END,
-  'a file that nobody named': one + file('other') + file('0') + END,
-  'more files than are taken':
+  'a file that is not in the map': one + file('other') + file('0') + END,
+  'too many files':
     operations({ files: Array(5).fill(null) }) +
     map(Object.fromEntries(Array.from({ length: 5 }, (_, at) => [at, [`variables.files.${at}`]]))) +
     END,
-  'variables beside the file':
+  'other variables in addition to the file':
     operations({ file: null, text: 'größe', list: [1, { a: null }] }) +
     map({ 0: ['variables.file'] }) +
     file('0') +
     END,
   'a missing file': one + END,
-  'a body that breaks off in the file': `${one}${partHead('0', 'a.png')}cont`,
-  'a body that breaks off before the file': one,
+  'a body truncated inside the file': `${one}${partHead('0', 'a.png')}cont`,
+  'a body truncated before the file': one,
   'a map before the operations': map({ 0: ['variables.file'] }) + operations({ file: null }) + file('0') + END,
   'a file before the map': operations({ file: null }) + file('0') + map({ 0: ['variables.file'] }) + END,
   'no operations': map({ 0: ['variables.file'] }) + file('0') + END,
   'no map': operations({ file: null }) + END,
-  'operations that are no JSON': part('operations', '{') + map({ 0: ['variables.file'] }) + file('0') + END,
-  'operations that are no object': part('operations', '1') + map({ 0: ['variables.file'] }) + file('0') + END,
+  'operations that are not JSON': part('operations', '{') + map({ 0: ['variables.file'] }) + file('0') + END,
+  'operations that are not an object': part('operations', '1') + map({ 0: ['variables.file'] }) + file('0') + END,
   'operations that are null': part('operations', 'null') + map({ 0: ['variables.file'] }) + file('0') + END,
-  'a map that is no JSON': operations({ file: null }) + part('map', '{') + file('0') + END,
+  'a map that is not JSON': operations({ file: null }) + part('map', '{') + file('0') + END,
   'a map that is a list': operations({ file: null }) + map([['variables.file']]) + file('0') + END,
   'a map that is null': operations({ file: null }) + map(null) + file('0') + END,
-  'a map whose entry is no list': operations({ file: null }) + map({ 0: 'variables.file' }) + file('0') + END,
-  'a map whose place is no text': operations({ file: null }) + map({ 0: [1] }) + file('0') + END,
-  'a map to a place that is not there':
+  'a map whose entry is not a list': operations({ file: null }) + map({ 0: 'variables.file' }) + file('0') + END,
+  'a map whose path is not a string': operations({ file: null }) + map({ 0: [1] }) + file('0') + END,
+  'a map to a path that does not exist':
     operations({ file: null }) + map({ 0: ['variables.other.deep'] }) + file('0') + END,
-  'a map to a place that holds something':
+  'a map to a path that already has a value':
     operations({ file: 'text' }) + map({ 0: ['variables.file'] }) + file('0') + END,
-  'a map to a place of the prototype':
+  'a map to a path in the prototype':
     operations({ file: null }) + map({ 0: ['variables.__proto__.file'] }) + file('0') + END,
   'a field that is too large':
     operations({ file: null, text: 'x'.repeat(MAX_BYTES) }) + map({ 0: ['variables.file'] }) + file('0') + END,
@@ -200,18 +200,18 @@ describe('before a resolver opens a file', () => {
 describe("Annal's multipart reader, unlike graphql-upload-ts,", () => {
   it.each(
     Object.entries({
-      'a list of operations, since batches are not taken':
+      'a batch of operations':
         part('operations', JSON.stringify([{ query: '{ me { id } }', variables: { file: null } }])) +
         map({ 0: ['0.variables.file'] }) +
         file('0') +
         END,
-      'a file that is no variable':
+      'a file outside the variables':
         part('operations', JSON.stringify({ query: '{ me { id } }', extensions: { file: null } })) +
         map({ 0: ['extensions.file'] }) +
         file('0') +
         END,
-      'a map that names no file': operations({ file: null }) + map({}) + END,
-      'a file that has no place': operations({ file: null }) + map({ 0: [] }) + file('0') + END,
+      'an empty map': operations({ file: null }) + map({}) + END,
+      'a file without a path in the map': operations({ file: null }) + map({ 0: [] }) + file('0') + END,
     }),
   )('rejects %s', async (_, body) => {
     expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([

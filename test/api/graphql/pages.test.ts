@@ -28,7 +28,7 @@ async function assetsOf(owner: SignedIn, tag: string): Promise<string[]> {
 }
 
 const lists: Record<string, () => Promise<List>> = {
-  async 'the assets of somebody else, of which one is made private'() {
+  async 'another user’s assets, one becomes private'() {
     const owner = await app.newUser()
     return {
       ids: await assetsOf(owner, 'any'),
@@ -38,7 +38,7 @@ const lists: Record<string, () => Promise<List>> = {
       leave: async (id) => expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { public_access: false } })),
     }
   },
-  async 'one’s own assets, of which one is deleted'() {
+  async 'the caller’s assets, one is deleted'() {
     const owner = await app.newUser()
     return {
       ids: await assetsOf(owner, 'any'),
@@ -46,7 +46,7 @@ const lists: Record<string, () => Promise<List>> = {
       leave: async (id) => owner.graphql(`mutation { deleteAsset(input: { id: "${id}" }) { id } }`),
     }
   },
-  async 'the assets with a tag, of which one is given another'() {
+  async 'the assets with a tag, one gets another tag'() {
     const owner = await app.newUser()
     return {
       ids: await assetsOf(owner, 'sea'),
@@ -55,7 +55,7 @@ const lists: Record<string, () => Promise<List>> = {
       leave: async (id) => expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { tag: 'land' } })),
     }
   },
-  async 'the orders to be paid, of which one is paid'() {
+  async 'unpaid orders, one is paid'() {
     const buyer = await app.newUser()
     const store = await createStore(app, { owner: admin, price: '0.1' })
     const ids: string[] = []
@@ -66,7 +66,7 @@ const lists: Record<string, () => Promise<List>> = {
       leave: async (id) => expectOk(await store.confirm(buyer, id)),
     }
   },
-  async 'the network apps, of which one is taken out of sale'() {
+  async 'network apps, one is deactivated'() {
     const buyer = await app.newUser()
     const family = randomUUID()
     const ids: string[] = []

@@ -147,9 +147,13 @@ describe('a server that accepts only trusted documents', () => {
 
   it.each([
     ['a document', { query: '{ me { id } }' }, 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['a document of the list that is sent in full', { query: me }, 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['a document with its hash', { query: '{ me { id } }', ...hashed('{ me { id } }') }, 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['the schema', { query: '{ __schema { types { name } } }' }, 'PERSISTED_QUERY_ID_REQUIRED'],
+    ['a listed document that is sent in full', { query: me }, 'PERSISTED_QUERY_ID_REQUIRED'],
+    [
+      'an unlisted document with its hash',
+      { query: '{ me { id } }', ...hashed('{ me { id } }') },
+      'PERSISTED_QUERY_ID_REQUIRED',
+    ],
+    ['an introspection query', { query: '{ __schema { types { name } } }' }, 'PERSISTED_QUERY_ID_REQUIRED'],
     ['nothing', {}, 'PERSISTED_QUERY_ID_REQUIRED'],
     ['a hash that is not on the list', hashed('{ me { id } }'), 'PERSISTED_QUERY_NOT_IN_LIST'],
     ['an identifier that is not on the list', { documentId: 'constructor' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
@@ -204,9 +208,9 @@ describe('an invalid manifest of trusted documents', () => {
     ['is not valid JSON', '{', /is not valid JSON/],
     ['is a list', [], /holds no documents/],
     ['is empty', {}, /holds no documents/],
-    ['is something else', { name: 'annal', version: 1 }, /is not a manifest/],
-    ['has no texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
-    ['asks for answers in parts', { x: '{ me { id ... @defer { email } } }' }, /@defer is not supported/],
+    ['is another JSON file', { name: 'annal', version: 1 }, /is not a manifest/],
+    ['has no document texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
+    ['uses @defer', { x: '{ me { id ... @defer { email } } }' }, /@defer is not supported/],
   ])('is rejected if it %s', async (_how, manifest, told) => {
     expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
   })

@@ -48,7 +48,7 @@ const stranger = () => {
 describe('an aborted upload', () => {
   it.each([
     ['in the middle of its file', partHead('asset_file', 'a.png') + 'x'.repeat(100_000), true],
-    ['in the head of its file', partHead('asset_file', 'a.png').slice(0, -30), false],
+    ['in the headers of its file part', partHead('asset_file', 'a.png').slice(0, -30), false],
     ['after its file', `${partHead('asset_file', 'a.png')}bytes\r\n${partHead('caption')}half a wo`, true],
   ])('%s leaves no file and no open file descriptor', async (_, body, isHeld) => {
     for (let i = 0; i < 20; i++) {
@@ -264,10 +264,10 @@ async function sendAllFirst(head: string, bytes: number) {
 
 describe('a client that sends the whole rejected body before it reads the response', () => {
   it.each([
-    ['and ends the connection', 'POST', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 413],
-    ['as HTTP/1.0, like a proxy', 'POST', 'HTTP/1.0', 413],
-    ['to an address that takes none', 'PUT', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 405],
-    ['without waiting to be told to', 'POST', 'HTTP/1.1\r\nHost: x\r\nExpect: 100-continue', 413],
+    ['with Connection: close', 'POST', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 413],
+    ['with HTTP/1.0', 'POST', 'HTTP/1.0', 413],
+    ['to a path that does not accept the method', 'PUT', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 405],
+    ['with Expect: 100-continue', 'POST', 'HTTP/1.1\r\nHost: x\r\nExpect: 100-continue', 413],
   ])('%s receives the error response', async (_, method, rest, status) => {
     const address = stranger()['X-Forwarded-For']
     const head = `${method} /api/v3/auth/users/ ${rest}\r\nContent-Type: application/json\r\nX-Forwarded-For: ${address}\r\n`
@@ -378,11 +378,11 @@ describe('the GraphQL endpoint', () => {
     ['files before the map', part('operations', '{"query":"{ __typename }"}') + partHead('0', 'a.png')],
     ['the map before the operation', part('map', '{"0":["variables.file"]}')],
     [
-      'a place that is not there',
+      'a path that does not exist',
       part('operations', '{"query":"{ __typename }"}') + part('map', '{"0":["variables.file"]}'),
     ],
     [
-      'a place in the prototype',
+      'a path in the prototype',
       part('operations', '{"query":"x","variables":{}}') + part('map', '{"0":["variables.__proto__.x"]}'),
     ],
     ['an operation that is null', part('operations', 'null')],
@@ -415,27 +415,27 @@ describe('invalid HTTP', () => {
   }
 
   it.each([
-    ['a line of nonsense', 'NONSENSE\r\n\r\n', 400, 'parse_error'],
+    ['an invalid request line', 'NONSENSE\r\n\r\n', 400, 'parse_error'],
     ['an unknown method', 'BREW /api/v3/assets/ HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'parse_error'],
     [
-      'headers without end',
+      'headers that are too large',
       `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
       'headers_too_large',
     ],
     [
-      'two lengths',
+      'two Content-Length headers',
       'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
       400,
       'parse_error',
     ],
     [
-      'chunks with endless extensions',
+      'chunk extensions that are too large',
       `POST /auth/token/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
       413,
       'payload_too_large',
     ],
-    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'parse_error'],
+    ['a missing Host header', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'parse_error'],
   ])('such as %s is rejected with the standard error body', async (_, bytes, status, type) => {
     const answer = await send(bytes)
     expect({ ...answer, head: undefined }).toEqual({
@@ -449,9 +449,9 @@ describe('invalid HTTP', () => {
   })
 
   it.each([
-    ['a body without a length', '{}'],
+    ['a body without a Content-Length', '{}'],
     [
-      'another one whose chunks are none',
+      'a request with invalid chunks',
       'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n',
     ],
   ])('is rejected after the responses to earlier requests: %s', async (_, rest) => {

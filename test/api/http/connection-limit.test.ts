@@ -42,9 +42,9 @@ it('closes new connections over the limit of one port until another connection e
 })
 
 it.each([
-  ['half of the files', 65_536, 64e9, 32_768],
-  ['what a gigabyte holds', 1_048_576, 2 ** 30, 8_192],
-  ['what memory holds where files are not limited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
+  ['half of the open file limit', 65_536, 64e9, 32_768],
+  ['the number that fits into one gigabyte of memory', 1_048_576, 2 ** 30, 8_192],
+  ['the number that fits into memory if open files are unlimited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
 ])('limits connections to %s', (_, files, bytes, most) => {
   expect(maxConnections(files, bytes)).toBe(most)
 })

@@ -70,8 +70,8 @@ describe('text that is not valid Unicode', () => {
   it.each([
     ['sign-up', 'POST', 'auth/users/', '{"username":"a\\ud800","email":"x@example.org","password":"correct horse"}'],
     ['sign-in', 'POST', 'auth/token/login/', '{"email":"a\\ud800@example.org","password":"x"}'],
-    ['sign-in by a password', 'POST', 'auth/token/login/', '{"email":"a@example.org","password":"\\udfff"}'],
-    ['a reset', 'POST', 'auth/users/reset_password/', '{"email":"a\\u0000@example.org"}'],
+    ['the password at sign-in', 'POST', 'auth/token/login/', '{"email":"a@example.org","password":"\\udfff"}'],
+    ['a password reset', 'POST', 'auth/users/reset_password/', '{"email":"a\\u0000@example.org"}'],
     ['a profile', 'PATCH', 'auth/users/profile/', '{"display_name":"a\\ud800"}'],
     ['a default tag', 'PATCH', 'auth/users/me/', '{"default_tag":"a\\ud800"}'],
     ['a network app', 'POST', 'store/network-app-orders/', '{"network_app":"a\\ud800"}'],
@@ -251,13 +251,17 @@ describe('the message of a validation error', () => {
 
   it.each([
     [
-      'an object that is none',
+      'a string instead of an object',
       '"secret"',
       ' got an invalid value; expected value of type "UpdateAssetMetadataInput" to be an object.',
     ],
-    ['what is required', '{"caption":"secret"}', ': field "id" of type "UpdateAssetMetadataInput" is required.'],
     [
-      'what there is not',
+      'a missing required field',
+      '{"caption":"secret"}',
+      ': field "id" of type "UpdateAssetMetadataInput" is required.',
+    ],
+    [
+      'an unknown field',
       '{"id":"x","captoin":"secret"}',
       ': field "captoin" is not defined by type "UpdateAssetMetadataInput".',
     ],
@@ -371,10 +375,10 @@ describe('a request target in absolute form', () => {
 })
 
 it.each([
-  ['two hosts', 'GET /version', ['Host: annal.example', 'host: stranger.example']],
-  ['the same host twice', 'GET /version', ['Host: annal.example', 'Host: annal.example']],
-  ['a target that is neither a path nor absolute', 'GET *', ['Host: annal.example']],
-  ['a target of another scheme', 'GET ftp://annal.example/version', ['Host: annal.example']],
+  ['two Host headers', 'GET /version', ['Host: annal.example', 'host: stranger.example']],
+  ['the same Host header twice', 'GET /version', ['Host: annal.example', 'Host: annal.example']],
+  ['a target that is neither a path nor a URL', 'GET *', ['Host: annal.example']],
+  ['a target with another scheme', 'GET ftp://annal.example/version', ['Host: annal.example']],
 ])('rejects a request with %s as invalid HTTP', async (_, line, headers) => {
   const { status, body } = await talk(line, ...headers)
   expect([status, JSON.parse(body).error.type]).toEqual([400, 'parse_error'])

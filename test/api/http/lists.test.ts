@@ -96,17 +96,17 @@ describe('a list of assets', () => {
 describe('a filter of assets', () => {
   it.each([
     ['owner', () => `?owner=${encodeURIComponent(user.email)}`, 5],
-    ['owner in another case', () => `?owner=${encodeURIComponent(user.email.toUpperCase())}`, 5],
+    ['owner in a different case', () => `?owner=${encodeURIComponent(user.email.toUpperCase())}`, 5],
     ['an unknown owner', () => '?owner=nobody@example.org', 0],
     ['proof_hash', () => `?proof_hash=${own[3]!.proof_hash}`, 1],
-    ['proof_hash in capitals', () => `?proof_hash=${own[3]!.proof_hash.toUpperCase()}`, 1],
+    ['proof_hash in upper case', () => `?proof_hash=${own[3]!.proof_hash.toUpperCase()}`, 1],
     ['proof_hash with 0x', () => `?proof_hash=0x${own[3]!.proof_hash}`, 1],
-    ['a proof_hash that is none', () => '?proof_hash=rubbish', 0],
+    ['an invalid proof_hash', () => '?proof_hash=rubbish', 0],
     ['tag', () => '?tag=even', 3],
     ['is_original_owner', () => `?is_original_owner=true&owner=${encodeURIComponent(user.email)}`, 5],
     ['is_original_owner', () => '?is_original_owner=false', 0],
-    ['is_original_owner as Python writes it', () => '?is_original_owner=False', 0],
-    ['two together', () => `?tag=odd&owner=${encodeURIComponent(user.email)}`, 2],
+    ['is_original_owner as a Python boolean', () => '?is_original_owner=False', 0],
+    ['tag and owner together', () => `?tag=odd&owner=${encodeURIComponent(user.email)}`, 2],
   ])('by %s returns the matching assets', async (_, query, count) => {
     const page = await list(query())
     expect([page.count, page.results.length]).toEqual([count, count])

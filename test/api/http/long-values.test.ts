@@ -14,17 +14,17 @@ const REPEATED = 'Expected value of type "x" '
 
 it.each([
   {
-    what: 'A number with a long row of zeros in a body of REST',
+    what: 'a number with many zeros in a REST body',
     path: 'auth/token/login/',
     raw: `{"email":${zeros.slice(0, 200_000)}1,"password":"x"}`,
   },
   {
-    what: 'A number with a long row of zeros in a variable',
+    what: 'a number with many zeros in a GraphQL variable',
     path: '/graphql',
     raw: `{"query":${JSON.stringify(update)},"variables":{"input":{"id":"x","nitCommitCustom":{"size":${zeros}}}}}`,
   },
   {
-    what: 'A value that repeats what GraphQL says of values',
+    what: 'a value that repeats the text of a GraphQL error message',
     path: '/graphql',
     raw: JSON.stringify({ query: orders, variables: { status: REPEATED.repeat(LENGTH / REPEATED.length) } }),
   },

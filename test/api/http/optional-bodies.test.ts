@@ -15,14 +15,14 @@ const bodies: Record<string, RestOptions> = {
   'an empty JSON object with a charset': of('application/json; charset=utf-8', ' {}\n'),
   'JSON null': of('application/json', 'null'),
   'an empty JSON list': of('application/json', '[]'),
-  'an empty JSON text': of('application/json', '""'),
+  'an empty JSON string': of('application/json', '""'),
   'a Content-Type without a body': { headers: { 'Content-Type': 'application/json' } },
-  'no chunks of JSON': { headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } },
+  'an empty chunked JSON body': { headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } },
   'an empty object without a Content-Type': { raw: '{}' },
   'a form without fields': of('multipart/form-data; boundary=+++', '--+++--\r\n'),
   'a form without fields or boundary': { headers: { 'Content-Type': 'multipart/form-data' } },
   'an empty urlencoded form': of('application/x-www-form-urlencoded', ''),
-  'a field that nobody reads': of('application/json', '{"unknown":null}'),
+  'an unknown field': of('application/json', '{"unknown":null}'),
 }
 
 interface Operation {

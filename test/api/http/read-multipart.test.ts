@@ -81,7 +81,7 @@ it('reads a file of the maximum size and the fields around it', async () => {
 })
 
 it.each<[string, [string, string | File][]]>([
-  ['a file of one byte more', [['file', fileOf(MAX_FILE_BYTES + 1)]]],
+  ['a file one byte over the limit', [['file', fileOf(MAX_FILE_BYTES + 1)]]],
   [
     'a field over its limit',
     [
@@ -89,9 +89,9 @@ it.each<[string, [string, string | File][]]>([
       ['file', fileOf(1)],
     ],
   ],
-  ['a text over its limit that comes as a file', [['caption', fileOf(MAX_BYTES + 1)]]],
-  ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
-  ['more files than anybody needs', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
+  ['a field over its limit that is sent as a file', [['caption', fileOf(MAX_BYTES + 1)]]],
+  ['too many fields', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
+  ['too many files', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
 ])('rejects %s and leaves nothing on disk', async (_, fields) => {
   expect(await tell(fields)).toBe('PAYLOAD_TOO_LARGE')
   expect(await readdir(dir)).toEqual([])

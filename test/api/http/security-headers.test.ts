@@ -41,10 +41,10 @@ it.each([
 })
 
 it.each([
-  ['by GET', { path: '?query={me{email}}' }],
-  ['by POST', { json: { query: '{ me { username } }' } }],
-  ['by POST, which is known by now', { json: { query: '{ me { username } }' } }],
-  ['what it refuses', { path: '?query={nothing}' }],
+  ['GET', { path: '?query={me{email}}' }],
+  ['POST', { json: { query: '{ me { username } }' } }],
+  ['POST of a cached document', { json: { query: '{ me { username } }' } }],
+  ['invalid document', { path: '?query={nothing}' }],
 ])('marks the GraphQL response as private for caches: %s', async (_, asked) => {
   const headers = { Accept: 'application/json' }
   const answer = await send(`${app.url}/graphql`, { ...asked, headers, token: user.token })
@@ -52,9 +52,9 @@ it.each([
 })
 
 it.each([
-  ['a character that no header has', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: \x07\r\n\r\n`, 400],
-  ['more headers than are read', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
-  ['a host that is none', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a|b\r\n\r\n`, 400],
+  ['a control character in a header', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: \x07\r\n\r\n`, 400],
+  ['headers that are too large', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+  ['an invalid host', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a|b\r\n\r\n`, 400],
 ])('marks the error response to a malformed request as not cacheable: %s', async (_, text, status) => {
   const answer = await talkRaw({ url: app.url, pieces: [Buffer.from(text)], end: 'wait' })
   expect([answer.status, answer.head]).toEqual([status, expect.stringContaining('Cache-Control: no-store')])

@@ -19,12 +19,12 @@ const file = partHead('file', 'a.png')
 
 /** Endpoints open to anonymous callers, with the start of a body that can be extended with any number of letters. */
 const doors: [string, string, Record<string, string>, string][] = [
-  ['JSON by REST', signIn, json, '{"email":"'],
-  ['JSON by GraphQL', '/graphql', json, '{"query":"#'],
-  ['a field of a form', signIn, form, partHead('email')],
-  ['a file of a form', signIn, form, file],
-  ['the head of a part', signIn, form, file.slice(0, -20)],
-  ['a document beside files', '/graphql', form, partHead('operations')],
+  ['JSON over REST', signIn, json, '{"email":"'],
+  ['JSON over GraphQL', '/graphql', json, '{"query":"#'],
+  ['form field', signIn, form, partHead('email')],
+  ['form file', signIn, form, file],
+  ['headers of a form part', signIn, form, file.slice(0, -20)],
+  ['document in a GraphQL upload', '/graphql', form, partHead('operations')],
 ]
 
 /** Yields letters in chunks of this many bytes, several chunks at a time. */
@@ -90,8 +90,8 @@ describe('the memory used for a body', () => {
   }
 
   it.each([
-    ['JSON by REST', signIn, json, '{"email":"'],
-    ['a field of a form', signIn, form, partHead('email')],
+    ['JSON over REST', signIn, json, '{"email":"'],
+    ['form field', signIn, form, partHead('email')],
   ] as const)('in small chunks is less than ten times the body size: %s', async (_, path, headers, begin) => {
     const before = heldNow()
     const requests = await Promise.all(Array.from({ length: COUNT }, () => beginRequest(path, headers, begin)))
@@ -154,7 +154,7 @@ it('rejects a URL-encoded form with too many fields, even empty ones', async () 
 })
 
 it.each([
-  ['no head', `--${BOUNDARY}\r\n`],
+  ['no headers', `--${BOUNDARY}\r\n`],
   ['no name', `--${BOUNDARY}\r\n\r\nx\r\n`],
 ])('rejects a form of many parts with %s', async (_, each) => {
   for (const path of [signIn, '/graphql']) {

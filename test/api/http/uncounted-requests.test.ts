@@ -38,7 +38,7 @@ const invalidEmails: [string, unknown][] = [
   ['a boolean as e-mail address', true],
   ['a list as e-mail address', ['ada@example.org']],
   ['an object as e-mail address', { a: 1 }],
-  ['a name as e-mail address', 'ada'],
+  ['a name without a domain as e-mail address', 'ada'],
 ]
 const invalidPasswords: [string, unknown][] = [
   ['no password', undefined],

@@ -8,8 +8,8 @@ const read = async (url: string) => {
 }
 
 it.each([
-  ['with playground and schema', { GRAPHQL_INTROSPECTION: 'true' }, true],
-  ['as in production', { GRAPHQL_INTROSPECTION: 'false' }, false],
+  ['with introspection enabled', { GRAPHQL_INTROSPECTION: 'true' }, true],
+  ['with introspection disabled', { GRAPHQL_INTROSPECTION: 'false' }, false],
 ] as const)('all links of the home page work: %s', async (_, env, isOpen) => {
   const app = await createTestApp({ env })
   const { text } = await read(app.url)

@@ -84,13 +84,23 @@ describe('the page of a valid password reset link', () => {
 
 describe('an error in the password reset form', () => {
   it.each([
-    ['nothing', '', '', 'Type a new password.'],
-    ['too little', 'short', 'short', 'The password is too short. Use at least 8 characters.'],
-    ['seven characters that look like more', '🔑'.repeat(7), '🔑'.repeat(7), 'Use at least 8 characters.'],
-    ['too much', 'x'.repeat(33), 'x'.repeat(33), 'The password is too long. Use at most 32 characters.'],
-    ['it only once', password, '', 'Type the new password once more.'],
-    ['two that differ', password, `${password}!`, 'The two passwords are not the same. Type them again.'],
-    ['what no password may hold', 'null\0null', 'null\0null', 'This password cannot be used. Choose another one.'],
+    ['no password', '', '', 'Type a new password.'],
+    ['a password that is too short', 'short', 'short', 'The password is too short. Use at least 8 characters.'],
+    ['seven emoji', '🔑'.repeat(7), '🔑'.repeat(7), 'Use at least 8 characters.'],
+    [
+      'a password that is too long',
+      'x'.repeat(33),
+      'x'.repeat(33),
+      'The password is too long. Use at most 32 characters.',
+    ],
+    ['no repeated password', password, '', 'Type the new password once more.'],
+    ['two different passwords', password, `${password}!`, 'The two passwords are not the same. Type them again.'],
+    [
+      'a password with a null character',
+      'null\0null',
+      'null\0null',
+      'This password cannot be used. Choose another one.',
+    ],
   ])('is shown at the top with the focus and at its field: %s', async (_, first, second, problem) => {
     const page = await submit(path, first, second)
     expect(page.status).toBe(400)
@@ -110,10 +120,10 @@ describe('an error in the password reset form', () => {
   })
 
   it.each([
-    ['a form that is far too big', { urlencoded: { 'new-password': 'x'.repeat(20_000) } }, 413],
-    ['something that is no form', { json: { 'new-password': password, 'new-password-again': password } }, 415],
+    ['a form that is too large', { urlencoded: { 'new-password': 'x'.repeat(20_000) } }, 413],
+    ['JSON instead of a form', { json: { 'new-password': password, 'new-password-again': password } }, 415],
     ['a form with files', { multipart: { 'new-password': new File(['x'], 'x.txt') } }, 415],
-    ['bytes that are no text', { raw: Buffer.from([0xff, 0xfe]) }, 400],
+    ['a body that is not UTF-8', { raw: Buffer.from([0xff, 0xfe]) }, 400],
   ])('is shown as an HTML page: %s', async (_, body, status) => {
     const page = await app.rest('POST', path, body)
     expect(page.status).toBe(status)
@@ -130,14 +140,14 @@ describe('a password reset link', () => {
   const [wrongToken, wrongUser] = ['A'.repeat(43), 'user_01h455vb4pex5vsknk084sn02q']
 
   it.each([
-    ['of another token', () => `${path.slice(0, path.lastIndexOf('/'))}/${wrongToken}`],
-    ['of another user', () => `/account/password-reset/${wrongUser}/${path.split('/').at(-1)}`],
-    ['of nobody', () => `/account/password-reset/nobody/${wrongToken}`],
+    ['wrong token', () => `${path.slice(0, path.lastIndexOf('/'))}/${wrongToken}`],
+    ['wrong user', () => `/account/password-reset/${wrongUser}/${path.split('/').at(-1)}`],
+    ['malformed user ID', () => `/account/password-reset/nobody/${wrongToken}`],
     [
-      'with marks in it',
+      'HTML in the path',
       () => `/account/password-reset/${encodeURIComponent('"><script>alert(1)</script>')}/%3Cimg%3E`,
     ],
-    ['with a zero byte', () => `/account/password-reset/%00/${wrongToken}`],
+    ['null byte in the path', () => `/account/password-reset/%00/${wrongToken}`],
   ])('shows an error page with the next step if it is invalid: %s', async (_, bad) => {
     for (const page of [await app.rest('GET', bad()), await submit(bad(), password), await submit(bad(), 'short')]) {
       expect(page.status, page.text).toBe(410)

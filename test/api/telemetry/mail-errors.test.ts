@@ -75,7 +75,7 @@ describe('a mail error in `annal doctor`', () => {
       /percent-encoded/,
     ],
     [
-      'an account that needs a password for applications',
+      'an account that requires an app password',
       { replies: { AUTH: '534 5.7.9 application-specific password' } },
       (port) => `smtp://me:geheim@127.0.0.1:${port}`,
       /does not accept this way to sign in \(EAUTH 534\)/,
@@ -103,7 +103,7 @@ describe('a mail error in `annal doctor`', () => {
       /MAIL_FROM/,
     ],
     [
-      'a sender that is rejected for now',
+      'a temporarily rejected sender',
       { replies: { MAIL: '451 4.7.1 too many' } },
       (port) => `smtp://127.0.0.1:${port}`,
       /rejects mail for now \(EENVELOPE 451\)/,
@@ -180,7 +180,7 @@ describe('a mail error in `annal doctor`', () => {
       /host name of the certificate/,
     ],
     [
-      'a server that does not talk to this machine',
+      'a server that blocks this host',
       { greeting: '554 5.7.1 blocked' },
       (port) => `smtp://127.0.0.1:${port}`,
       /does not talk to this machine \(EPROTOCOL 554\)/,
@@ -193,13 +193,7 @@ describe('a mail error in `annal doctor`', () => {
       /does not speak SMTP/,
       /port in SMTP_URL/,
     ],
-    [
-      'a port where nobody listens',
-      {},
-      () => 'smtp://127.0.0.1:1',
-      /refused the connection \(ECONNREFUSED\)/,
-      /running/,
-    ],
+    ['a closed port', {}, () => 'smtp://127.0.0.1:1', /refused the connection \(ECONNREFUSED\)/, /running/],
     [
       'a host that does not exist',
       {},
@@ -207,7 +201,7 @@ describe('a mail error in `annal doctor`', () => {
       /nohost\.invalid.* (does not exist|cannot be resolved)/,
       /DNS|host in SMTP_URL/,
     ],
-    ['a URL that cannot be read', {}, () => 'smtp://me:ge#heim@h:x', /SMTP_URL is not a valid URL/, /percent-encoded/],
+    ['a malformed URL', {}, () => 'smtp://me:ge#heim@h:x', /SMTP_URL is not a valid URL/, /percent-encoded/],
   ]
   it.each(cases)('is explained: %s', async (_, script, url, finding, fix) => {
     const [line] = await doctor(url(await start(script)))

@@ -39,7 +39,7 @@ describe('the log line of a request', () => {
     ['a REST request without /api/v3', { path: '/auth/users/me/' }, { route: '/api/v3/auth/users/me', status: 200 }],
     ['a request for an asset', { path: `/api/v3/assets/${asset.id}/` }, { route: '/api/v3/assets/:nid', status: 200 }],
     [
-      'a refused REST request',
+      'a rejected REST request',
       { path: `/api/v3/assets/${asset.id}/`, method: 'PATCH', json: { nit_commit_custom: 'x' } },
       { method: 'PATCH', route: '/api/v3/assets/:nid', status: 400, code: 'VALIDATION_FAILED' },
     ],
@@ -56,7 +56,7 @@ describe('the log line of a request', () => {
       { method: 'POST', route: '/graphql', operation: 'query me', operationName: 'Mine', status: 200 },
     ],
     [
-      'a GraphQL query that is known by now',
+      'a cached GraphQL query',
       graphql('query Mine { me { username } }'),
       { route: '/graphql', operation: 'query me', operationName: 'Mine', status: 200 },
     ],

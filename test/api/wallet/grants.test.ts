@@ -77,14 +77,14 @@ describe('a grant of points', () => {
 
   it.each<[string, object]>([
     ['no amount', { amount: '' }],
-    ['an amount of nothing', { amount: '0' }],
+    ['an amount of zero', { amount: '0' }],
     ['a negative amount', { amount: '-1' }],
-    ['an amount that is no number', { amount: 'many' }],
-    ['an amount beyond all measure', { amount: '1000000000000' }],
-    ['more decimals than there are', { amount: '0.0000000000000000001' }],
+    ['an amount that is not a number', { amount: 'many' }],
+    ['an amount above the maximum', { amount: '1000000000000' }],
+    ['more than 18 decimals', { amount: '0.0000000000000000001' }],
     ['no reason', { reason: ' ' }],
     ['a reason that is too long', { reason: 'x'.repeat(501) }],
-    ['nobody', { user_id: '' }],
+    ['no user', { user_id: '' }],
   ])('is rejected with %s, and grants nothing', async (_, fields) => {
     const user = await app.newUser()
     const { body } = expectError(await give(user, fields), 'VALIDATION_FAILED')

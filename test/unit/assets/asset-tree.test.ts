@@ -98,25 +98,29 @@ describe('comparing trees', () => {
   const asset: Metadata = { ...emptyMetadata, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
   it.each<[string, Partial<Metadata>, object]>([
     ['nothing', {}, {}],
-    ['the order of keys', { custom: { gone: 1, same: { b: [1, 2], a: 1 } } }, {}],
-    ['a caption', { caption: '' }, { caption: ['Old', ''] }],
-    ['public access', { publicAccess: true }, { public_access: [false, true] }],
-    ['signed metadata', { signedMetadata: '{}' }, { signed_metadata: [null, '{}'] }],
-    ['a custom key', { custom: { ...asset.custom, gone: 2 } }, { nit_commit_custom: [{ gone: 1 }, { gone: 2 }] }],
+    ['no change for reordered keys', { custom: { gone: 1, same: { b: [1, 2], a: 1 } } }, {}],
+    ['a changed caption', { caption: '' }, { caption: ['Old', ''] }],
+    ['changed public access', { publicAccess: true }, { public_access: [false, true] }],
+    ['changed signed metadata', { signedMetadata: '{}' }, { signed_metadata: [null, '{}'] }],
+    [
+      'a changed custom key',
+      { custom: { ...asset.custom, gone: 2 } },
+      { nit_commit_custom: [{ gone: 1 }, { gone: 2 }] },
+    ],
     ['a removed key', { custom: { same: asset.custom.same } }, { nit_commit_custom: [{ gone: 1 }, {}] }],
     ['an added key', { custom: { ...asset.custom, more: [] } }, { nit_commit_custom: [{}, { more: [] }] }],
     [
-      'an added key that every object of JavaScript knows',
+      'an added key that is a property of every JavaScript object',
       { custom: { ...asset.custom, constructor: 1 } },
       { nit_commit_custom: [{}, { constructor: 1 }] },
     ],
     [
-      'the order in a list',
+      'a reordered list',
       { custom: { ...asset.custom, same: { a: 1, b: [2, 1] } } },
       { nit_commit_custom: [{ same: { a: 1, b: [1, 2] } }, { same: { a: 1, b: [2, 1] } }] },
     ],
     [
-      'a list for an object',
+      'a number replaced by a list',
       { custom: { ...asset.custom, gone: [] } },
       { nit_commit_custom: [{ gone: 1 }, { gone: [] }] },
     ],

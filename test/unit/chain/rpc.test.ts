@@ -27,23 +27,23 @@ const calls = Array.from({ length: 5 }, () => ({ method: 'eth_chainId', params: 
 
 describe('JSON-RPC', () => {
   const outages: [string, Fault, RegExp][] = [
-    ['refuses', cuts, /other side closed|ECONNRESET/],
+    ['closes the connection', cuts, /other side closed|ECONNRESET/],
     ['hangs', hangs, /timeout/],
     ['answers 429', tooMany, /status 429/],
     ['answers HTML', html, /something other than JSON/],
     ['answers 502', page(502, 'text/plain', 'bad gateway'), /status 502/],
     [
-      'limits',
+      'returns a rate limit error',
       page(200, 'application/json', '{"id":1,"error":{"code":-32005,"message":"too many"}}'),
       /rate limit: too many/,
     ],
     [
-      'limits in words of its own',
+      'returns a rate limit error with its own text',
       refuses({ code: -32000, message: '50/second request limit reached - reduce calls per second' }),
       /rate limit: 50\/second/,
     ],
     [
-      'says nothing but why',
+      'returns only an error message',
       page(200, 'application/json', '{"id":1,"error":"Too many connections. Please try again later."}'),
       /rate limit: Too many connections/,
     ],
@@ -110,11 +110,11 @@ describe('JSON-RPC', () => {
   })
 
   it.each([
-    ['a range of Besu', -32005, 'Requested range exceeds maximum RPC range limit'],
-    ['gas of Besu', -32005, 'Transaction gas limit exceeds block gas limit'],
-    ['a sender of Besu', -32007, 'Sender account not authorized to send transactions'],
-    ['logs of Nethermind', -32005, 'Too many logs requested. Max logs per response is 20000.'],
-    ['a question that takes Nethermind too long', -32016, 'eth_getLogs request was canceled due to enabled timeout.'],
+    ['block range limit of Besu', -32005, 'Requested range exceeds maximum RPC range limit'],
+    ['gas limit of Besu', -32005, 'Transaction gas limit exceeds block gas limit'],
+    ['unauthorized sender on Besu', -32007, 'Sender account not authorized to send transactions'],
+    ['log limit of Nethermind', -32005, 'Too many logs requested. Max logs per response is 20000.'],
+    ['query timeout of Nethermind', -32016, 'eth_getLogs request was canceled due to enabled timeout.'],
   ])('treats a permanent error as an error of the call, not as a rate limit: %s', async (_, code, message) => {
     proxy.fault = refuses({ code, message })
     const error = await createRpc({ url: proxy.url })
@@ -131,16 +131,16 @@ describe('JSON-RPC', () => {
   })
 
   const refusals: [string, number, string][] = [
-    ['by one error in a list, as geth does', 200, '[{"id":1,"error":{"code":-32600,"message":"batch too large"}}]'],
+    ['with one error in a list, like geth', 200, '[{"id":1,"error":{"code":-32600,"message":"batch too large"}}]'],
     [
-      'by the code of a limit, as Besu does',
+      'with a rate limit code, like Besu',
       200,
       '{"error":{"code":-32005,"message":"Number of requests exceeds max batch size"}}',
     ],
-    ['by one error for nobody in a list', 200, '[{"id":null,"error":{"code":-32600,"message":"no batches"}}]'],
-    ['by its status alone', 413, 'Payload Too Large'],
-    ['by its status and a message', 400, '{"message":"batch requests are not supported"}'],
-    ['by a message alone', 200, '{"message":"batch requests are not supported","code":31}'],
+    ['with one error without an ID in a list', 200, '[{"id":null,"error":{"code":-32600,"message":"no batches"}}]'],
+    ['with only an HTTP status', 413, 'Payload Too Large'],
+    ['with an HTTP status and a message', 400, '{"message":"batch requests are not supported"}'],
+    ['with only a message', 200, '{"message":"batch requests are not supported","code":31}'],
   ]
   it.each(refusals)('sends single calls to a node that rejects batches %s', async (_, status, text) => {
     proxy.fault = (asked, pass) => (asked.length > 1 ? page(status, 'application/json', text)(asked, pass) : undefined)

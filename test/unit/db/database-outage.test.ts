@@ -10,12 +10,12 @@ function elsewhere(change: (url: URL) => void): string {
 }
 
 it.each([
-  ['whose socket is not there', 'postgresql://annal@localhost/annal?host=/nowhere'],
-  ['whose name cannot be looked up', 'postgresql://annal@annal.invalid/annal'],
-  ['whose port nobody listens at', 'postgresql://annal@127.0.0.1:1/annal'],
-  ['whose password has been exchanged', elsewhere((url) => (url.password = 'an earlier one'))],
-  ['whose role is not there', elsewhere((url) => (url.username = 'nobody-of-that-name'))],
-  ['that is not there', elsewhere((url) => (url.pathname = '/nothing-of-that-name'))],
+  ['whose socket does not exist', 'postgresql://annal@localhost/annal?host=/nowhere'],
+  ['whose host name cannot be resolved', 'postgresql://annal@annal.invalid/annal'],
+  ['whose port is closed', 'postgresql://annal@127.0.0.1:1/annal'],
+  ['whose password was changed', elsewhere((url) => (url.password = 'an earlier one'))],
+  ['whose role does not exist', elsewhere((url) => (url.username = 'nobody-of-that-name'))],
+  ['that does not exist', elsewhere((url) => (url.pathname = '/nothing-of-that-name'))],
 ])('reports a database %s as unavailable', async (_, url) => {
   const database = createDatabase({ url, pool: 1, log: createTestLog() })
   try {

@@ -60,7 +60,7 @@ it.each([
     `query ($after: String) { page: assets(first: 1, after: $after) { nodes { id caption owner { username } commits(first: 2) { ${commits} } } pageInfo { endCursor } } }`,
   ],
   [
-    'a page of the own assets',
+    'a page of the caller’s assets',
     `query ($after: String) { me { page: assets(first: 1, after: $after) { nodes { id } pageInfo { endCursor } totalCount } } }`,
   ],
   ['a page of orders', `query ($after: String) { page: orders(first: 1, after: $after) { ${orders} } }`],

@@ -16,14 +16,14 @@ const commitPage = (asset: number, sequence: number, rest: object) => ({
 })
 
 export const supported: Record<string, Target> = {
-  'a row by its identifier': ['user', 'findUnique', { where: { id: u(1) } }],
+  'a row by its ID': ['user', 'findUnique', { where: { id: u(1) } }],
   'a missing row': ['user', 'findUnique', { where: { id: u(99) } }],
-  'a row by another unique field': [
+  'a row by a unique field': [
     'wallet',
     'findUnique',
     { where: { address: '0x0000000000000000000000000000000000000002' } },
   ],
-  'a row by a joint key': ['commit', 'findUnique', { where: { assetId_sequence: { assetId: a(1), sequence: 2 } } }],
+  'a row by a compound key': ['commit', 'findUnique', { where: { assetId_sequence: { assetId: a(1), sequence: 2 } } }],
   'a required row': ['asset', 'findUniqueOrThrow', { where: { id: a(1) } }],
   'a required row that is missing': ['asset', 'findUniqueOrThrow', { where: { id: a(999) } }],
   'every type of field': ['asset', 'findMany', { orderBy: { id: 'asc' } }],
@@ -46,12 +46,12 @@ export const supported: Record<string, Target> = {
     { select: { id: true, email: false, role: undefined }, orderBy: { id: 'asc' } },
   ],
   'a nullable relation': ['user', 'findMany', { select: { id: true, wallet: true }, orderBy: { id: 'asc' } }],
-  'a required relation within a relation': [
+  'a required relation in a relation': [
     'commit',
     'findMany',
     { select: { id: true, asset: { select: { owner: { select: { wallet: true } } } } }, orderBy: { id: 'asc' } },
   ],
-  'a nullable relation within a list': [
+  'a nullable relation in a list': [
     'asset',
     'findMany',
     {
@@ -64,7 +64,7 @@ export const supported: Record<string, Target> = {
       orderBy: { id: 'asc' },
     },
   ],
-  'lists within lists': [
+  'nested lists': [
     'user',
     'findMany',
     {
@@ -87,7 +87,7 @@ export const supported: Record<string, Target> = {
       orderBy: { id: 'asc' },
     },
   ],
-  'bytes, dates and big numbers within a list': [
+  'bytes, dates and big numbers in a list': [
     'user',
     'findMany',
     {
@@ -103,25 +103,25 @@ export const supported: Record<string, Target> = {
     'findMany',
     { select: { id: true }, orderBy: { id: 'asc' }, take: 5, skip: 5 },
   ],
-  'a part without an order': ['asset', 'findMany', { select: { id: true }, take: 4, skip: 1 }],
-  'a part of a list within, without an order': [
+  'a page without an order': ['asset', 'findMany', { select: { id: true }, take: 4, skip: 1 }],
+  'a page of a nested list without an order': [
     'user',
     'findMany',
     { select: { ownedAssets: { select: { id: true }, take: 2, skip: 1 } }, orderBy: { id: 'asc' } },
   ],
   'the last rows': ['asset', 'findMany', { select: { id: true }, orderBy: { id: 'asc' }, take: -3 }],
-  'the last rows but some': [
+  'the last rows with an offset': [
     'asset',
     'findMany',
     { select: { id: true }, orderBy: [{ tag: 'desc' }, { id: 'asc' }], take: -3, skip: 2 },
   ],
-  'the last rows of lists': [
+  'the last rows of nested lists': [
     'user',
     'findMany',
     { select: { ownedAssets: { select: { id: true }, orderBy: { id: 'asc' }, take: -2 } }, orderBy: { id: 'asc' } },
   ],
   nothing: ['asset', 'findMany', { take: 0 }],
-  'nulls in the order': [
+  'nulls in the sort order': [
     'asset',
     'findMany',
     { select: { id: true, meta: true }, orderBy: [{ meta: 'desc' }, { id: 'asc' }], take: 7 },
@@ -142,7 +142,7 @@ export const supported: Record<string, Target> = {
     { select: { id: true }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, skip: 1, take: -3 },
   ],
   'from a cursor without an order': ['asset', 'findMany', { select: { id: true }, cursor: { id: a(9) }, take: -4 }],
-  'from a cursor in a mixed order': [
+  'from a cursor in a mixed sort order': [
     'asset',
     'findMany',
     {
@@ -153,7 +153,7 @@ export const supported: Record<string, Target> = {
       take: 6,
     },
   ],
-  'from a cursor that the filter leaves out': [
+  'from a cursor that the filter excludes': [
     'asset',
     'findMany',
     { select: { id: true }, where: { id: { lt: a(9) } }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, take: 3 },
@@ -163,20 +163,20 @@ export const supported: Record<string, Target> = {
     'findMany',
     { select: { id: true }, orderBy: { id: 'desc' }, cursor: { id: a(999) }, take: 3 },
   ],
-  'after a joint cursor': ['commit', 'findMany', commitPage(1, 4, { skip: 1, take: 2 })],
-  'before a joint cursor': ['commit', 'findMany', commitPage(1, 2, { skip: 1, take: -2 })],
-  'from a joint cursor that is missing': ['commit', 'findMany', commitPage(1, 400, { take: 2 })],
-  'from a joint cursor of another list': [
+  'after a compound cursor': ['commit', 'findMany', commitPage(1, 4, { skip: 1, take: 2 })],
+  'before a compound cursor': ['commit', 'findMany', commitPage(1, 2, { skip: 1, take: -2 })],
+  'from a missing compound cursor': ['commit', 'findMany', commitPage(1, 400, { take: 2 })],
+  'from a compound cursor of another list': [
     'commit',
     'findMany',
     { ...commitPage(1, 2, { take: 2 }), cursor: { assetId_sequence: { assetId: a(2), sequence: 1 } } },
   ],
-  'after a joint cursor within a row': [
+  'after a compound cursor in a nested list': [
     'asset',
     'findUnique',
     { where: { id: a(1) }, select: { commits: { ...commitPage(1, 4, { skip: 1, take: 2 }), where: undefined } } },
   ],
-  'from a cursor within rows that lack it': [
+  'from a cursor in nested lists that do not contain it': [
     'user',
     'findMany',
     {
@@ -198,7 +198,7 @@ export const supported: Record<string, Target> = {
       orderBy: { id: 'asc' },
     },
   ],
-  'counts within a list': [
+  'counts in a list': [
     'user',
     'findMany',
     {
@@ -208,13 +208,13 @@ export const supported: Record<string, Target> = {
   ],
   'a count': ['asset', 'count', { where: { ownerId: u(1) } }],
   'a count of everything': ['asset', 'count', undefined],
-  'a count that ends early': ['asset', 'count', { take: 2 }],
-  'a count that would end later': ['asset', 'count', { where: { tag: 'red' }, take: 10_000 }],
-  'a count of nothing': ['asset', 'count', { take: 0 }],
+  'a count with a limit': ['asset', 'count', { take: 2 }],
+  'a count with a limit above the number of rows': ['asset', 'count', { where: { tag: 'red' }, take: 10_000 }],
+  'a count with limit 0': ['asset', 'count', { take: 0 }],
   null: ['asset', 'count', { where: { meta: null } }],
-  'one of some': ['asset', 'count', { where: { id: { in: [a(1), a(2), a(77)] }, tag: { in: ['red', 'blue'] } } }],
-  'one of none': ['asset', 'count', { where: { id: { in: [] } } }],
-  'one of some enums and numbers': [
+  'an "in" filter': ['asset', 'count', { where: { id: { in: [a(1), a(2), a(77)] }, tag: { in: ['red', 'blue'] } } }],
+  'an empty "in" filter': ['asset', 'count', { where: { id: { in: [] } } }],
+  'an "in" filter for enums and numbers': [
     'commit',
     'count',
     { where: { relay: { status: { in: ['FINAL', 'PENDING'] }, blockNumber: { in: [10, 11, 12] } } } },
@@ -230,28 +230,28 @@ export const supported: Record<string, Target> = {
       },
     },
   ],
-  'text compared': ['user', 'findMany', { where: { username: { gt: 'user3' } }, orderBy: { username: 'asc' } }],
-  'OR and more': [
+  'a comparison of text': ['user', 'findMany', { where: { username: { gt: 'user3' } }, orderBy: { username: 'asc' } }],
+  'OR with other conditions': [
     'asset',
     'findMany',
     { where: { tag: 'red', OR: [{ headSequence: 1 }, { meta: null, publicAccess: true }] }, orderBy: { id: 'asc' } },
   ],
-  'text that contains a text in any case': [
+  'a case-insensitive text search': [
     'asset',
     'findMany',
     { where: { tag: { contains: 'E', mode: 'insensitive' } }, orderBy: { id: 'asc' } },
   ],
-  'text that contains special characters of LIKE': [
+  'a text search with special characters of LIKE': [
     'asset',
     'count',
     { where: { tag: { contains: 'r_D', mode: 'insensitive' } } },
   ],
-  'text that contains escaped characters': [
+  'a text search with escaped characters': [
     'asset',
     'count',
     { where: { tag: { contains: 'r\\_d', mode: 'insensitive' } } },
   ],
-  'every alternative of several': [
+  'every alternative of an OR': [
     'asset',
     'findMany',
     {
@@ -267,7 +267,7 @@ export const supported: Record<string, Target> = {
     },
   ],
   'an empty AND': ['asset', 'count', { where: { AND: [], tag: 'red' } }],
-  'text of a relation in any case': [
+  'a case-insensitive filter on a relation': [
     'asset',
     'count',
     { where: { OR: [{ tag: 'red' }, { owner: { username: { contains: 'USER1', mode: 'insensitive' } } }] } },
@@ -281,13 +281,13 @@ export const supported: Record<string, Target> = {
       orderBy: { id: 'asc' },
     },
   ],
-  'a condition on a relation of a relation': [
+  'a condition on a nested relation': [
     'commit',
     'count',
     { where: { asset: { owner: { wallet: { address: { gt: '0x0000000000000000000000000000000000000003' } } } } } },
   ],
   'null in a nullable relation': ['commit', 'count', { where: { relay: { blockNumber: null } } }],
-  'a condition on some of a list': [
+  'a "some" condition on a list': [
     'user',
     'findMany',
     {
@@ -295,8 +295,8 @@ export const supported: Record<string, Target> = {
       orderBy: { id: 'asc' },
     },
   ],
-  'any of a list': ['user', 'findMany', { where: { ownedAssets: { some: {} } }, orderBy: { id: 'asc' } }],
-  'conditions within a selection': [
+  'an empty "some" condition': ['user', 'findMany', { where: { ownedAssets: { some: {} } }, orderBy: { id: 'asc' } }],
+  'conditions in a selection': [
     'user',
     'findMany',
     {
@@ -314,57 +314,65 @@ export const supported: Record<string, Target> = {
 export const leftToPrisma: Record<string, Target> = {
   include: ['user', 'findFirst', { where: { id: u(1) }, include: { wallet: true } }],
   'a row by bytes': ['apiKey', 'findUnique', { where: { hash: tokenHash(2) } }],
-  'a row by a key and more': ['user', 'findUnique', { where: { id: u(1), role: 'ADMIN' } }],
-  'equality in words': ['asset', 'findMany', { where: { tag: { equals: 'red' } }, orderBy: { id: 'asc' } }],
-  'inequality leaves nulls out': ['asset', 'count', { where: { meta: { not: '{}' } } }],
-  'decimals compared': ['wallet', 'count', { where: { num: { gte: new Prisma.Decimal('2.5') }, points: { lt: 100 } } }],
+  'a row by a key and another condition': ['user', 'findUnique', { where: { id: u(1), role: 'ADMIN' } }],
+  'an "equals" filter': ['asset', 'findMany', { where: { tag: { equals: 'red' } }, orderBy: { id: 'asc' } }],
+  'an inequality, which excludes nulls': ['asset', 'count', { where: { meta: { not: '{}' } } }],
+  'a comparison of decimals': [
+    'wallet',
+    'count',
+    { where: { num: { gte: new Prisma.Decimal('2.5') }, points: { lt: 100 } } },
+  ],
   'AND and NOT': [
     'asset',
     'count',
     { where: { AND: [{ tag: 'red' }], NOT: [{ publicAccess: true }, { deletedAt: { not: null } }] } },
   ],
   'an empty OR': ['asset', 'count', { where: { OR: [] } }],
-  'an OR of one': ['asset', 'count', { where: { OR: { tag: 'red' } } }],
-  'is of a relation': ['commit', 'count', { where: { asset: { is: { tag: 'red' } } } }],
+  'an OR with one condition': ['asset', 'count', { where: { OR: { tag: 'red' } } }],
+  'an "is" filter on a relation': ['commit', 'count', { where: { asset: { is: { tag: 'red' } } } }],
   'text search': ['asset', 'findMany', { where: { tag: { contains: 'e' } }, orderBy: { id: 'asc' } }],
   notIn: ['asset', 'count', { where: { tag: { notIn: ['red'] } } }],
   'a negated filter': ['asset', 'count', { where: { headSequence: { not: { gt: 2 } } } }],
-  'a filter of JSON': ['asset', 'count', { where: { custom: { equals: {} } } }],
-  'every and none': ['user', 'count', { where: { ownedAssets: { every: { tag: 'red' }, none: { tag: 'blue' } } } }],
+  'a filter on JSON': ['asset', 'count', { where: { custom: { equals: {} } } }],
+  '"every" and "none" filters': [
+    'user',
+    'count',
+    { where: { ownedAssets: { every: { tag: 'red' }, none: { tag: 'blue' } } } },
+  ],
   'a missing relation': ['user', 'count', { where: { wallet: null } }],
   isNot: ['user', 'count', { where: { wallet: { isNot: null } } }],
   distinct: ['asset', 'findMany', { distinct: ['tag'], select: { tag: true }, orderBy: { tag: 'asc' } }],
-  'the order of a relation': [
+  'a sort order by a relation': [
     'asset',
     'findMany',
     { select: { id: true }, orderBy: [{ owner: { username: 'desc' } }, { id: 'asc' }] },
   ],
-  'the place of nulls': [
+  'the position of nulls': [
     'asset',
     'findMany',
     { select: { id: true }, orderBy: [{ meta: { sort: 'asc', nulls: 'first' } }, { id: 'asc' }] },
   ],
   omit: ['user', 'findFirst', { omit: { email: true }, where: { id: u(1) } }],
   'all counts': ['user', 'findMany', { select: { _count: true }, orderBy: { id: 'asc' } }],
-  'a count of a part': ['asset', 'count', { skip: 1, take: 3 }],
-  'a cursor in an order with ties': [
+  'a count of a page': ['asset', 'count', { skip: 1, take: 3 }],
+  'a cursor in a sort order with ties': [
     'commit',
     'findMany',
     { select: { id: true }, orderBy: [{ message: 'asc' }], cursor: { id: commitId(1, 1) }, take: 0 },
   ],
-  'a cursor in an order with nulls': [
+  'a cursor in a sort order with nulls': [
     'asset',
     'findMany',
     { select: { id: true }, orderBy: [{ meta: 'asc' }, { id: 'asc' }], cursor: { id: a(3) }, take: 3 },
   ],
-  'a date as text': ['asset', 'count', { where: { uploadedAt: { gt: '2026-02-01T00:00:00.000Z' } } }],
+  'a date as a string': ['asset', 'count', { where: { uploadedAt: { gt: '2026-02-01T00:00:00.000Z' } } }],
   'select and include': ['user', 'findFirst', { select: { id: true }, include: { wallet: true } }],
   'an empty selection': ['user', 'findFirst', { select: {} }],
   'an unknown field': ['user', 'findFirst', { select: { nothing: true } }],
   'an unknown operator': ['user', 'findFirst', { where: { email: { toString: 'x' } } }],
-  'a value of another type': ['user', 'findFirst', { where: { email: 3 } }],
+  'a value of a wrong type': ['user', 'findFirst', { where: { email: 3 } }],
   'an unknown enum value': ['user', 'findFirst', { where: { role: 'KING' } }],
-  'null where nothing is null': ['user', 'findFirst', { where: { email: null } }],
+  'null for a required field': ['user', 'findFirst', { where: { email: null } }],
   'a unique read without a key': ['user', 'findUnique', { where: { email: 'x' } }],
-  'two keys in an order': ['user', 'findMany', { orderBy: { id: 'asc', email: 'asc' } }],
+  'two keys in one sort object': ['user', 'findMany', { orderBy: { id: 'asc', email: 'asc' } }],
 }

@@ -58,8 +58,8 @@ it('reports a PostgreSQL version that is too old before creating anything', asyn
 })
 
 it.each([
-  ['a role that may make no tables', '', 'permission denied for schema public'],
-  ['a role that may make no schema', 'grant create on schema public to', `permission denied for database`],
+  ['a role that cannot create tables', '', 'permission denied for schema public'],
+  ['a role that cannot create schemas', 'grant create on schema public to', `permission denied for database`],
 ])('explains how to fix %s', async (_, grant, reason) => {
   const role = `${name}_guest`
   const url = new URL(test.url)

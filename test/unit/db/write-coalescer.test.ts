@@ -123,10 +123,10 @@ describe('a caller', () => {
   })
 
   it.each([
-    ['a value that no column holds', '22003'],
-    ['a constraint', '23505'],
+    ['an out-of-range value', '22003'],
+    ['a violated constraint', '23505'],
     ['a deadlock', '40P01'],
-    ['a lock that did not come', '55P03'],
+    ['a lock timeout', '55P03'],
   ])('is not affected by the error of another caller, such as %s', async (_, code) => {
     const { sent, alone, pay } = open()
     const answers = [pay('ada'), pay('ben')]
@@ -138,7 +138,7 @@ describe('a caller', () => {
 
   it.each([
     ['57P01', 'the server shuts down'],
-    ['57014', 'it took too long'],
+    ['57014', 'the statement timed out'],
     ['ECONNRESET', 'the connection is lost'],
   ])('receives an error without a retry if its write may have been executed (%s: %s)', async (code) => {
     const { sent, alone, pay } = open()

@@ -40,17 +40,25 @@ const names = new Map(
 const name = (cid: CID) => names.get(cid.toString())!
 
 it.each([
-  ['all', {}, ['root', 'half', 'a', 'b', 'c']],
-  ['all, each time', { duplicates: true }, ['root', 'half', 'a', 'b', 'half', 'a', 'b', 'c']],
-  ['the first', { scope: 'block' as const }, ['root']],
+  ['exports every block once', {}, ['root', 'half', 'a', 'b', 'c']],
   [
-    'two parts that lie in two occurrences of one node',
+    'exports every occurrence of each block with duplicates',
+    { duplicates: true },
+    ['root', 'half', 'a', 'b', 'half', 'a', 'b', 'c'],
+  ],
+  ['exports only the root with scope "block"', { scope: 'block' as const }, ['root']],
+  [
+    'exports a range across two occurrences of one node',
     { range: { offset: 4, length: 5 } },
     ['root', 'half', 'b', 'a'],
   ],
-  ['the same, each time', { range: { offset: 4, length: 5 }, duplicates: true }, ['root', 'half', 'b', 'half', 'a']],
-  ['the last byte', { range: { offset: 19, length: 1 } }, ['root', 'c']],
-  ['one byte at an edge', { range: { offset: 8, length: 1 } }, ['root', 'half', 'a']],
+  [
+    'exports a range across two occurrences of one node with duplicates',
+    { range: { offset: 4, length: 5 }, duplicates: true },
+    ['root', 'half', 'b', 'half', 'a'],
+  ],
+  ['exports the block of the last byte', { range: { offset: 19, length: 1 } }, ['root', 'c']],
+  ['exports only one block for a byte at a block boundary', { range: { offset: 8, length: 1 } }, ['root', 'half', 'a']],
 ])('%s', async (_, selection, expected) => {
   expect(await taken(root, selection)).toEqual(expected)
 })

@@ -79,8 +79,8 @@ describe('a file in Kubo', () => {
   })
 
   it.each([
-    ['refuses', (res: ServerResponse) => res.writeHead(500, json).end('{"Message":"no","Code":0}')],
-    ['breaks off', (res: ServerResponse) => res.destroy()],
+    ['rejects', (res: ServerResponse) => res.writeHead(500, json).end('{"Message":"no","Code":0}')],
+    ['aborts', (res: ServerResponse) => res.destroy()],
   ])('closes its source when the node %s it', async (_, answer) => {
     kubo.intercept = (path, _query, res) => {
       if (path === 'add') answer(res)
@@ -119,12 +119,12 @@ it('is complete only if the node has all of its blocks', async () => {
 describe('a Kubo node that does not respond', () => {
   const questions: [string, (store: ContentStore, cid: string) => Promise<unknown>][] = [
     ['an import', (impatient) => impatient.importFile(stream(bytesOf(500_000)))],
-    ['a document', (impatient) => impatient.putDocument(bytesOf(10))],
-    ['a block', (impatient, cid) => impatient.readBlock(cid)],
-    ['a file', (impatient, cid) => collect(impatient.read(cid))],
-    ['a size', (impatient, cid) => impatient.size(cid)],
-    ['whether a file is whole', (impatient, cid) => impatient.isWhole(cid)],
-    ['a collection', (impatient) => impatient.collectGarbage(listOf(), 0)],
+    ['storing a document', (impatient) => impatient.putDocument(bytesOf(10))],
+    ['reading a block', (impatient, cid) => impatient.readBlock(cid)],
+    ['reading a file', (impatient, cid) => collect(impatient.read(cid))],
+    ['reading a size', (impatient, cid) => impatient.size(cid)],
+    ['checking that a file is complete', (impatient, cid) => impatient.isWhole(cid)],
+    ['a garbage collection', (impatient) => impatient.collectGarbage(listOf(), 0)],
   ]
   it.each(questions)('makes %s fail with UNAVAILABLE after a timeout', async (_, ask) => {
     const { cid } = await store.importFile(stream(bytesOf(10)))
@@ -213,8 +213,8 @@ describe('garbage in Kubo', () => {
   })
 
   it.each([
-    ['after which this process had stood still', { maxRemovalMs: -1 }, async () => false],
-    ['of which the database cannot tell', {}, async () => Promise.reject(new Error('away'))],
+    ['if this process was suspended during the removal', { maxRemovalMs: -1 }, async () => false],
+    ['if the database is unavailable', {}, async () => Promise.reject(new Error('away'))],
   ] as [string, { maxRemovalMs?: number }, () => Promise<boolean>][])(
     'is pinned again after a removal %s',
     async (_, options, isPinned) => {

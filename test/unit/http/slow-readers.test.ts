@@ -86,8 +86,8 @@ it.each(['/document', '/file'])(
 
 it.each([
   ['', ''],
-  [', and whether to send what is not there,', 'Expect: 100-continue\r\n'],
-  [', and expects what nobody knows,', 'Expect: the-best\r\n'],
+  [' with Expect: 100-continue', 'Expect: 100-continue\r\n'],
+  [' with an unknown Expect header', 'Expect: the-best\r\n'],
 ])('closes a connection that pipelines requests%s without reading', async (_, expectation) => {
   const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, ...endlessRoom })
   const request = `GET /document HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`
@@ -105,8 +105,12 @@ const waitingOn = (held: Held[]) =>
   held.reduce((sum, { req }) => sum + (req.socket.destroyed ? 0 : req.socket.writableLength), 0)
 
 it.each([
-  ['much', 'who has not read for longest', { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE }],
-  ['too much', 'even who has just begun', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
+  [
+    'much',
+    'the connection that has been idle for longest',
+    { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE },
+  ],
+  ['too much', 'even a new connection', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
 ])('when %s is unread, closes %s earlier until memory is free', async (_, __, options) => {
   const { held, ask } = await start({ patience: 1_000_000, ...options })
   for (let i = 0; i < 6; i++) ask('/document')

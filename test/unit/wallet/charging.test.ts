@@ -20,14 +20,20 @@ const register = (user: SignedIn) => user.rest('POST', 'assets/', { multipart: {
 describe('a charge of 0.179', () => {
   it.each([
     ['points alone', '12', '5', '11.821', '5'],
-    ['the last points', '0.179', '0', '0', '0'],
+    ['all remaining points', '0.179', '0', '0', '0'],
     ['units alone', '0', '5', '0', '4.821'],
-    ['the last units', '0', '0.179', '0', '0'],
+    ['all remaining units', '0', '0.179', '0', '0'],
     ['points first, then units', '0.05', '5', '0', '4.871'],
-    ['points over the fee, units for gas', '0.15', '0.029', '0', '0'],
+    ['points for the fee and part of the gas, units for the rest', '0.15', '0.029', '0', '0'],
     ['points for exactly the fee', '0.1', '0.079', '0', '0'],
     ['the smallest unit of points', '0.000000000000000001', '0.178999999999999999', '0', '0'],
-    ['more decimals than a double has', '1000000000.000000000000000001', '0', '999999999.821000000000000001', '0'],
+    [
+      'amounts with more decimals than a double can represent',
+      '1000000000.000000000000000001',
+      '0',
+      '999999999.821000000000000001',
+      '0',
+    ],
   ])('is paid by %s', async (_, points, num, pointsLeft, numLeft) => {
     const user = await app.newUser({ points, num })
     expect((await register(user)).status).toBe(201)
@@ -45,10 +51,10 @@ describe('a charge of 0.179', () => {
   })
 
   it.each([
-    ['one unit short in points', '0.178999999999999999', '0', '0.000000000000000001'],
-    ['one unit short in units', '0', '0.178999999999999999', '0.000000000000000001'],
-    ['one unit short in both together', '0.1', '0.078999999999999999', '0.000000000000000001'],
-    ['an empty wallet', '0', '0', '0.179'],
+    ['if the points are one smallest unit short', '0.178999999999999999', '0', '0.000000000000000001'],
+    ['if the units are one smallest unit short', '0', '0.178999999999999999', '0.000000000000000001'],
+    ['if points and units together are one smallest unit short', '0.1', '0.078999999999999999', '0.000000000000000001'],
+    ['if the wallet is empty', '0', '0', '0.179'],
   ])('is rejected %s and leaves nothing behind', async (_, points, num, missing) => {
     const user = await app.newUser({ points: points === '0' ? '1' : points, num })
     if (points === '0') await spendAll(user)

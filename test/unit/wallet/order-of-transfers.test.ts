@@ -52,7 +52,7 @@ const withdraw = async (user: SignedIn): Promise<{ id: string }> => {
 const movements: Record<string, [count: number, prepare: (user: SignedIn) => Promise<() => Promise<unknown>>]> = {
   'a grant': [1, async (user) => () => give(user)],
   'a commit': [1, async (user) => () => user.register()],
-  'a commit that comes to nothing': [
+  'the refund of a failed commit': [
     1,
     async (user) => {
       const commit = await commitOf(user)
@@ -61,8 +61,8 @@ const movements: Record<string, [count: number, prepare: (user: SignedIn) => Pro
   ],
   'a purchase': [1, async (user) => (await openOrder(user, await app.newUser())).confirm],
   'a sale': [1, async (user) => (await openOrder(await app.newUser(), user)).confirm],
-  'a purchase that comes to nothing': [1, async (user) => paidInVain(user, await app.newUser())],
-  'a sale that comes to nothing': [1, async (user) => paidInVain(await app.newUser(), user)],
+  'the refund of a failed purchase': [1, async (user) => paidInVain(user, await app.newUser())],
+  'the reversal of a failed sale': [1, async (user) => paidInVain(await app.newUser(), user)],
   'a withdrawal': [
     1,
     async (user) => {
@@ -70,7 +70,7 @@ const movements: Record<string, [count: number, prepare: (user: SignedIn) => Pro
       return () => withdraw(user)
     },
   ],
-  'a withdrawal that is cancelled': [
+  'a cancelled withdrawal': [
     1,
     async (user) => {
       await creditDepositsOf(app, user, 1)
@@ -144,7 +144,7 @@ describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
 describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
   it.each([
     ['', undefined],
-    [', and what a clock that was ahead has named', '10 minutes'],
+    [', and above a transfer that a fast clock dated', '10 minutes'],
   ])('is listed above the transfer whose wallet lock it waited for%s', async (_, ahead) => {
     const user = await app.newUser()
     const move = await prepare(user)
