@@ -1,6 +1,6 @@
 /**
- * F01: one order is confirmed 200 times at once, through both doors of two gateways on one database, again and again.
- * It is charged once, its seller is told once, and every caller gets the same answer.
+ * F01: one order is confirmed 200 times concurrently, over REST and GraphQL of two gateways on one database. This is repeated for many
+ * orders. Each order is charged once, its seller is notified once, and every caller gets the same response.
  */
 import { until } from '../test/support/eventually.ts'
 import { startReceiver } from '../test/support/receiver.ts'
@@ -19,7 +19,7 @@ import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
-/** Milliseconds. */
+/** Maximum 99th percentile of the response time, in milliseconds. */
 const P99 = 1_000
 
 export async function proveConfirmStorm(context: ProofContext): Promise<ProofResult> {
@@ -69,7 +69,7 @@ export async function proveConfirmStorm(context: ProofContext): Promise<ProofRes
   })
 }
 
-/** Every order is paid once; nobody was told anything else. */
+/** Checks that every order is paid once, and that no caller got an unexpected response. */
 async function judge(parts: Parts, orderIds: readonly string[], outcomes: readonly Outcome[]): Promise<string[]> {
   const standings = await readStandings(parts.database, orderIds)
   const unpaid = standings.filter(({ charges }) => charges === 0)
@@ -81,7 +81,7 @@ async function judge(parts: Parts, orderIds: readonly string[], outcomes: readon
   ]
 }
 
-/** The control: a confirm that reads, checks and writes must be seen to charge more than once. */
+/** Control: a confirm that reads, checks and writes in separate steps must be detected as charging more than once. */
 async function catchCareless(
   { say }: ProofContext,
   parts: Parts,
@@ -89,7 +89,7 @@ async function catchCareless(
   confirms: number,
 ): Promise<string[]> {
   const careless = await createCarelessConfirm(parts.databaseUrl)
-  // Nobody writes before two have read: else a quick machine has the first one done before the second begins.
+  // No caller writes before two have read. Otherwise a fast machine could finish the first confirm before the second begins.
   const { promise: twoHaveRead, resolve } = Promise.withResolvers<void>()
   let writers = 0
   const turn = async (statement: string) => {

@@ -1,6 +1,6 @@
 /**
- * F02: a wallet that pays for 100 orders is asked for 200 at once, through both doors of two gateways. Exactly 100 are
- * paid and nothing is left; when asset updates race for the same money, every unit of it is accounted for.
+ * F02: a wallet that can pay for 100 orders receives 200 concurrent confirms, over REST and GraphQL of two gateways. Exactly 100 orders are
+ * paid and the wallet is empty. If asset updates compete for the same money, every unit is accounted for.
  */
 import { add, fromUnits, toUnits } from '../src/shared/money.ts'
 import { trySend } from '../test/support/http-client.ts'
@@ -12,18 +12,18 @@ import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { closeStore, fillWallet, openStore, readWallet, type Store } from './harness/store.ts'
 
-/** Milliseconds. */
+/** Maximum response time, in milliseconds. */
 const LIMIT = 3_000
 const orders = 200
 const payable = 100
 const updates = 20
-/** Odd, so that rounding anywhere would show. */
+/** An odd price, so that any rounding error is visible. */
 const price = '2.500000000000000001'
 const updateCost = '0.179'
 
 const times = (amount: string, count: number) => fromUnits(toUnits(amount) * BigInt(count))
 
-/** Points end in the middle of one price, so that one order is paid from both. */
+/** Returns balances whose points end within one price, so that one order is paid with both currencies. */
 const funds = (total: string) => ({ points: '101.3', num: fromUnits(toUnits(total) - toUnits('101.3')) })
 
 export async function proveWalletRace(context: ProofContext): Promise<ProofResult> {
@@ -64,7 +64,7 @@ export async function proveWalletRace(context: ProofContext): Promise<ProofResul
   })
 }
 
-/** Assets of the buyer, one for each update: updates of one asset would wait for each other. */
+/** Registers one asset of the buyer per update, because updates of the same asset would wait for each other. */
 async function registerAssets({ gateways, buyer }: Store): Promise<string[]> {
   const nids: string[] = []
   for (let index = 0; index < updates; index += 1) {
@@ -74,7 +74,7 @@ async function registerAssets({ gateways, buyer }: Store): Promise<string[]> {
   return nids
 }
 
-/** What became of it: `done`, or the refusal's type. */
+/** Updates an asset. Returns `done`, or the error type. */
 async function update({ gateways, buyer }: Store, nid: string, index: number): Promise<string> {
   const call = updateCall({ token: buyer.token, nid }, `race ${index}`)
   const { status, body } = await trySend(gateways[index % 2]!.url, call)
@@ -84,7 +84,7 @@ async function update({ gateways, buyer }: Store, nid: string, index: number): P
 
 const count = (all: readonly string[]) => countVerdicts(all.map((verdict) => ({ verdict }) as Outcome))
 
-/** What holds in both variants: as many are paid as were told so, and what they cost. */
+/** Checks both variants: the number of paid orders and their cost match the responses. */
 async function judgeOrders(parts: Parts, orderIds: readonly string[], outcomes: readonly Outcome[]) {
   const standings = await readStandings(parts.database, orderIds)
   const paid = new Set(outcomes.filter(({ verdict }) => verdict === 'paid').map(({ orderId }) => orderId)).size
@@ -122,14 +122,14 @@ async function judgeMixed(
   if (toUnits(start) - left !== toUnits(spent))
     reasons.push(`${spent} was charged, ${fromUnits(toUnits(start) - left)} left.`)
   if (toUnits(points) < 0n || toUnits(num) < 0n) reasons.push('A balance is below zero.')
-  // A wallet is only ever emptied here, so what was refused could not be paid from what is left.
+  // The balance only decreases here. So the remaining balance must be too low for any rejected order.
   if (paid < orders && left >= toUnits(price)) reasons.push(`An order was refused though ${fromUnits(left)} is left.`)
   if (done < updates && left >= toUnits(updateCost))
     reasons.push(`An update was refused though ${fromUnits(left)} is left.`)
   return reasons
 }
 
-/** The control: a confirm that reads, checks and writes must be seen to pay for too many. */
+/** Control: a confirm that reads, checks and writes in separate steps must be detected as paying for too many orders. */
 async function catchCareless({ say }: ProofContext, parts: Parts, store: Store, orderIds: readonly string[]) {
   await fillWallet(parts.database, store.buyer.id, funds(times(price, payable)))
   const careless = await createCarelessConfirm(parts.databaseUrl)

@@ -1,4 +1,4 @@
-/** The moments of F03 at which a gateway is killed. Each is made visible from outside; the product has no hook for it. */
+/** The crash points of F03, at which a gateway is killed. Each is detected from outside, because the service has no hooks for this. */
 import type { ChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
 import type { Watch } from './harness/client.ts'
@@ -6,7 +6,7 @@ import type { Gate, Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import type { Random } from './harness/random.ts'
 
-/** Where a gateway stands still because the proof's own trigger holds its statement. */
+/** Gates: points at which a database trigger of the proof blocks the gateway's statement. */
 export const gates: Gate[] = [
   { name: 'in sign-up', trigger: 'after insert on users for each row' },
   { name: 'in update', trigger: 'after insert on commits for each row' },
@@ -40,7 +40,7 @@ const others = [
   'transaction broadcast, reply lost',
 ] as const
 
-/** What a kill leaves of a held statement: the server finishes it without us, or undoes it. */
+/** Crash points at which PostgreSQL may still finish the blocked statement, or roll it back. */
 const halves = ['in sign-up', 'in update', 'tree signed, not stored', 'transaction signed, not stored']
 
 export const namedPoints: readonly string[] = [...gates.map(({ name }) => name), ...others]
@@ -50,13 +50,13 @@ export interface Scene {
   proxies: readonly ChainProxy[]
   gates: Gates
   random: Random
-  /** Set while the next request is to be the last that a gateway sees. */
+  /** Kills the next gateway whose request reaches this stage. Undefined if no kill is pending. */
   ambush: { moment: keyof Watch; spring: (base: string) => void } | undefined
 }
 
 const patience = 30_000
 
-/** Kills one gateway at the point and returns it. Raises when nobody comes to the point: a fault that did not happen. */
+/** Kills one gateway at the crash point and returns it. Throws if no gateway reaches the point. */
 export async function killAt(point: string, scene: Scene): Promise<Gateway> {
   if (point === 'random') {
     const victim = scene.random.pick(scene.gateways)

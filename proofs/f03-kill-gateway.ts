@@ -1,6 +1,6 @@
 /**
- * F03: gateways are killed with SIGKILL again and again, at random and at every named crash point, while clients work and
- * retry. Nothing that was acknowledged is lost, nothing happens twice: not in the database, the books, or on the chain.
+ * F03: gateways are killed with SIGKILL at random times and at every named crash point, while clients send and retry requests. No
+ * acknowledged write is lost or duplicated in the database, the ledger, or on the chain.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ export async function proveKillGateway(context: ProofContext): Promise<ProofResu
     const own = { CHAIN_RPC_URL: url, DATABASE_URL: await parts.urlAs(name) }
     gateways.push(await createGateway(context, name, { ...parts.env, ...own }))
   }
-  // One after the other: the first one writes what both need.
+  // Start one after the other, because the first gateway writes data that both need.
   for (const gateway of gateways) await gateway.start()
 
   const acknowledged = nothingAcknowledged()
@@ -96,7 +96,7 @@ export async function proveKillGateway(context: ProofContext): Promise<ProofResu
   })
 }
 
-/** The schedule: every named point `each` times, the rest at random, in an order that the seed decides. */
+/** Runs the kills: every named crash point `each` times, the rest at random times. The seed determines the order. */
 async function killAll(
   { random, say }: ProofContext,
   scene: Scene,
@@ -114,7 +114,7 @@ async function killAll(
     const restart = victim.start()
     restart.catch(() => undefined)
     restarts.set(victim.name, restart)
-    // Somebody must be up for the next point to be reached.
+    // At least one gateway must be running to reach the next crash point.
     await Promise.any(scene.gateways.map((gateway) => restarts.get(gateway.name) ?? Promise.resolve()))
     if ((index + 1) % 20 === 0) say(`${index + 1} of ${schedule.length} kills`)
   }
@@ -126,7 +126,7 @@ const makeEffects = statement('control_effects', {}, 'create table control_effec
 const makeKeys = statement('control_keys', {}, 'create table control_keys (key text primary key)')
 const wishes = statement('control_wishes', { columns: { id: text } }, 'select wish as id from control_effects')
 
-/** The control: a writer with effect and key in two transactions, killed between them, must be seen to do it twice. */
+/** Control: a writer that stores effect and key in two transactions is killed between them. Its duplicate effect must be detected. */
 async function catchTwoSteps(context: ProofContext, parts: Parts): Promise<string[]> {
   const url = await parts.copyDatabase('two_steps')
   const database = createDatabase({ url, pool: 2, log: silent })

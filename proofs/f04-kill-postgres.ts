@@ -1,6 +1,6 @@
 /**
- * F04: PostgreSQL is killed with SIGKILL again and again under load, and stays away for half a minute. Nothing acknowledged is lost,
- * callers are told 503 and when to ask again, and gateways go on by themselves.
+ * F04: PostgreSQL is repeatedly killed with SIGKILL under load, and is stopped for half a minute. No acknowledged write is lost. Callers
+ * get 503 with Retry-After, and gateways recover without a restart.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
@@ -9,12 +9,12 @@ import { type DatabaseScene, openDatabaseScene } from './harness/database-scene.
 import { killPostmaster } from './harness/kill-postgres.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 
-/** From the moment PostgreSQL takes connections to the first success. Milliseconds. */
+/** Maximum time from PostgreSQL accepting connections to the first successful request, in milliseconds. */
 const BACK = 5_000
-/** Milliseconds from a return to the next stop. */
+/** Time between a recovery and the next stop, in milliseconds. */
 const BETWEEN_STOPS = 5_000
 
-/** Milliseconds from now to the first success of a probe that began later. */
+/** Returns the time from now to the first success of a probe that was sent later, in milliseconds. */
 async function untilSuccess({ probes }: DatabaseScene): Promise<number> {
   const begin = performance.now()
   const found = await until(
@@ -50,7 +50,7 @@ export async function proveKillPostgres(context: ProofContext): Promise<ProofRes
     refused += probes.filter(({ at, status }) => at > begin && status === 503).length
     await proxy.open()
     pauses.push(await untilSuccess(scene))
-    // Callers give up after two minutes without an answer: each has one before PostgreSQL goes again.
+    // Callers time out after two minutes without a response. Each must get one before PostgreSQL stops again.
     await delay(BETWEEN_STOPS)
   }
   context.say(`${stops} stops of ${seconds} s: ${refused} probes were told 503`)
@@ -59,7 +59,7 @@ export async function proveKillPostgres(context: ProofContext): Promise<ProofRes
   const slowest = Math.max(...pauses)
   if (slowest > BACK) reasons.push(`It took ${slowest.toFixed(0)} ms to the first success.`)
 
-  // The control: a pool that keeps what it has. Its connection must be seen to be of no use after a kill.
+  // Control: a connection that was opened before a kill must be detected as unusable.
   const held = new pg.Client({ connectionString: parts.databaseUrl })
   held.on('error', () => undefined)
   await held.connect()

@@ -1,6 +1,6 @@
 /**
- * F06: orders are confirmed just before, at and just after the end of their 15 minutes, against the sweeper, and while
- * their rows are held over the end, at gateways whose clocks are 10 minutes wrong. Nothing is paid at or after the end.
+ * F06: orders are confirmed just before, at and just after their 15-minute deadline. Confirms compete with the expiry job, and wait for row
+ * locks until after the deadline. The clocks of the gateways are wrong by 10 minutes. No order is paid at or after its deadline.
  */
 import pg from 'pg'
 import { int, statement, text } from '../src/db/sql.ts'
@@ -22,9 +22,9 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { judgeStatements } from './harness/statements.ts'
 import { closeStore, openStore, orderUuid, type Store } from './harness/store.ts'
 
-/** Milliseconds. */
+/** Clock errors of the two gateways, in milliseconds. */
 const shifts = [600_000, -600_000]
-/** When confirms are sent, in seconds from the end: at 14:59.9, 15:00.0 and 15:00.1. */
+/** Times of the confirms relative to the deadline, in seconds: 14:59.9, 15:00.0 and 15:00.1. */
 const moments = [-0.1, 0, 0.1]
 const racing = 200
 
@@ -88,7 +88,7 @@ export async function proveExpiryEdge(context: ProofContext): Promise<ProofResul
   return conclude({ figure: `${late} of ${ids.length} paid late`, n: ids.length, faultsInjected: faults, reasons })
 }
 
-/** Both doors of both gateways in turn. */
+/** Confirms an order. The index alternates between the two gateways and between REST and GraphQL. */
 const confirm = (store: Store, id: string, index: number) =>
   confirmOnce(store, index % 2 ? 'REST' : 'GraphQL', (index >> 1) % 2, id)
 
@@ -97,7 +97,7 @@ const judge = async ({ database }: Parts, ids: readonly string[]) => [
   ...judgeStandings(await readStandings(database, ids), 0),
 ]
 
-/** Orders that are confirmed at the same moment before or after their end. */
+/** Confirms several orders at the same time relative to their deadlines. */
 async function tryMoment({ context, parts, store }: Scene, moment: number, rounds: number) {
   const ids: string[] = []
   const outcomes: Outcome[] = []
@@ -111,14 +111,14 @@ async function tryMoment({ context, parts, store }: Scene, moment: number, round
   const counts = countVerdicts(outcomes)
   context.say(`15:00${moment < 0 ? ' - ' : ' + '}${Math.abs(moment)} s: ${JSON.stringify(counts)}`)
   const reasons = unexpected(outcomes, moment < 0 ? ['paid', 'order_expired'] : ['order_expired'])
-  // A machine that stands still for a tenth of a second makes them late, but not most of them.
+  // If the machine stalls for a tenth of a second, some confirms are late, but not most of them.
   if (moment < 0 && (counts.paid ?? 0) < ids.length / 2) {
     reasons.push(`Only ${counts.paid ?? 0} of ${ids.length} were paid before the end: the run is invalid.`)
   }
   return { ids, reasons }
 }
 
-/** Confirms that wait. The gateways' own sweeps may wait for the same rows. `paying`: the statement that pays. */
+/** Finds confirms that wait for a lock. Expiry jobs may wait for the same rows. `paying`: name of the payment statement. */
 const findWaiting = statement(
   'proof_waiting',
   { parameters: { paying: text }, columns: { count: int } },
@@ -128,7 +128,7 @@ const findWaiting = statement(
 
 type Confirm = (id: string, index: number) => Promise<Outcome>
 
-/** Confirms orders in time that have to wait for a row until the time is over. */
+/** Sends confirms before the deadline that must wait for a row lock until after the deadline. */
 async function holdOver(
   { parts, store }: Scene,
   table: 'orders' | 'wallets',
@@ -156,7 +156,7 @@ async function holdOver(
   }
 }
 
-/** Confirms around the end, while two sweepers end whatever is over. */
+/** Sends confirms around the deadline while two expiry jobs run. */
 async function raceSweeper({ context, parts, store }: Scene) {
   const random = context.random.fork('race')
   const ids = await store.order(racing)
@@ -193,7 +193,7 @@ async function raceSweeper({ context, parts, store }: Scene) {
   return { ids, reasons }
 }
 
-/** The control: confirms that go by a gateway's clock must be seen to pay late, or at a time that is not true. */
+/** Control: confirms that use the gateway's clock must be detected as late payments or wrong timestamps. */
 async function catchClocks(scene: Scene, controls: readonly string[][]): Promise<string[]> {
   const { context, parts } = scene
   const reasons: string[] = []
@@ -202,7 +202,7 @@ async function catchClocks(scene: Scene, controls: readonly string[][]): Promise
     const deadline = await moveDeadline(parts.database, ids, 1)
     const now = () => new Date(Date.now() + shift)
     const careless = await createCarelessConfirm(parts.databaseUrl, { now })
-    // A clock that is behind pays late; one that is ahead refuses what is in time.
+    // A slow clock accepts late payments. A fast clock rejects confirms that are in time.
     if (shift < 0) await sleepUntil(parts.database, deadline, 0.1)
     const outcomes: Outcome[] = []
     for (const id of ids) outcomes.push(await careless.confirm(id))
@@ -211,7 +211,7 @@ async function catchClocks(scene: Scene, controls: readonly string[][]): Promise
     context.say(`control, clock ${shift / 60_000} min: ${JSON.stringify(countVerdicts(outcomes))}`)
     if (found.length === 0) reasons.push(`The control was not caught: a clock ${shift / 60_000} min wrong.`)
     const isMisplaced = (await judgeStatements(parts.database)).length > 0
-    // Of one that is ahead, what comes after it stands in the wrong place.
+    // Payments dated by a slow clock are misplaced in the statement. With a fast clock, only later transfers would be misplaced.
     if (shift < 0 && !isMisplaced)
       reasons.push('The control was not caught: lines that a clock which is behind has named.')
   }

@@ -1,6 +1,6 @@
 /**
- * F10: webhooks are pointed at the inside: by every spelling of an internal address, by a name server that changes its mind,
- * by redirects. A canary that listens inside sees no connection.
+ * F10: webhooks point to internal addresses: by every spelling of an address, by DNS rebinding, and by redirects. A canary server on the
+ * internal address must receive no connection.
  */
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,16 +11,16 @@ import { internalHosts } from '../test/support/internal-hosts.ts'
 import { answerWith, startReceiver } from '../test/support/receiver.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 
-/** Milliseconds for a call. */
+/** Timeout of a webhook request, in milliseconds. */
 const TIMEOUT = 1_000
-/** An address of the internet by its number, which nobody has. */
+/** A public IP address that no host uses. */
 const NOBODY = '2a0f:ffff:ffff:ffff::1'
 const LEAST_URLS = 60
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 interface Canary {
   port: number
-  /** Connections so far, when everything under way has arrived. */
+  /** Waits for pending connections, and returns the number of connections so far. */
   count(): Promise<number>
 }
 
@@ -64,7 +64,7 @@ const callTo = (url: string) => ({
   redacted: [],
 })
 
-/** Listens on every address of this machine, of both families where there are two. */
+/** Starts a canary server on every address of this machine, for IPv4 and IPv6 if available. */
 async function startCanary({ afterwards }: ProofContext): Promise<Canary> {
   let connections = 0
   const server = createServer((socket) => {
@@ -85,7 +85,7 @@ async function startCanary({ afterwards }: ProofContext): Promise<Canary> {
   }
 }
 
-/** Names that lead inside: at once, among others, at the second look, and at every other one. */
+/** Tries names that resolve to internal addresses: always, as one of several addresses, on the second lookup, or on every second lookup. */
 async function rebind(port: number): Promise<{ reasons: string[]; count: number }> {
   const stories: string[][][] = [
     [['127.0.0.1']],
@@ -103,7 +103,7 @@ async function rebind(port: number): Promise<{ reasons: string[]; count: number 
   for (const story of stories) {
     for (const [index, addresses] of story.entries()) {
       let looks = 0
-      // Whoever looks twice within one call is led inside the second time.
+      // A client that resolves the name twice per request gets the internal address the second time.
       const resolve = async () => (looks++ === 0 ? addresses : ['127.0.0.1'])
       const sender = createWebhookSender({ allowInsecure: false, timeout: TIMEOUT, resolve })
       const { failure } = await sender.send(callTo(`https://rebind.example.org:${port}/`))
@@ -117,7 +117,7 @@ async function rebind(port: number): Promise<{ reasons: string[]; count: number 
   return { reasons, count }
 }
 
-/** Receivers that may be called send on to the canary. Only in development can the proof's own be called at all. */
+/** Tries allowed receivers that redirect to the canary. Local receivers are only reachable with the development setting. */
 async function redirect(context: ProofContext, port: number): Promise<string[]> {
   const sender = createWebhookSender({ allowInsecure: true, timeout: TIMEOUT })
   const reasons: string[] = []
@@ -133,7 +133,7 @@ async function redirect(context: ProofContext, port: number): Promise<string[]> 
   return reasons
 }
 
-/** The controls, each with a canary of its own, which must see it. */
+/** Controls: unsafe senders, each with its own canary. Each canary must detect a connection. */
 async function catchCareless(context: ProofContext, urls: readonly string[]): Promise<string[]> {
   const variants: Record<string, (port: number) => Promise<void>> = {
     'a guard in the lookup only': async (port) => {
@@ -165,7 +165,7 @@ async function request(url: URL, connect: buildConnector.connector): Promise<voi
   await client.destroy()
 }
 
-/** Only names are ever looked up: a literal address passes by. The addresses outside this machine are left out. */
+/** Sends a request that checks only DNS lookups. A literal address bypasses this check. Addresses outside this machine are skipped. */
 async function sendGuardedByLookup(url: URL): Promise<void> {
   if (!/^(127\.|0\.|\[::1\]|\[::\]|\[::ffff:7f)/.test(url.hostname)) return
   const guarded = buildConnector({

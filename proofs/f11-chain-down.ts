@@ -1,6 +1,6 @@
 /**
- * F11: the way to the chain refuses, hangs, limits, answers HTML, or leads to another chain. Updates are answered as ever, everything
- * is included soon after the return, and nothing is signed for the wrong chain.
+ * F11: the chain node refuses connections, hangs, limits requests, returns HTML, or is on another chain. Updates are still accepted. All
+ * commits are included soon after recovery, and nothing is signed for the wrong chain.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRpc } from '../src/chain/rpc.ts'
@@ -9,9 +9,9 @@ import type { Fault } from '../test/support/chain-proxy.ts'
 import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 
-/** Milliseconds from the return to the inclusion of the last commit. */
+/** Maximum time from recovery to the inclusion of the last commit, in milliseconds. */
 const BACK = 60_000
-/** Milliseconds that what was under way may take to notice. */
+/** Time for requests in flight to notice the fault, in milliseconds. */
 const NOTICE = 5_000
 
 const outages: [name: string, fault: Fault | 'refused'][] = [
@@ -22,7 +22,7 @@ const outages: [name: string, fault: Fault | 'refused'][] = [
   ['another chain', onChain(1)],
 ]
 
-/** The control: a door that asks the chain before it answers must be seen to answer nobody. */
+/** Control: a server that calls the chain before it responds must be detected as unavailable. */
 async function askFirst(url: string): Promise<boolean> {
   return createRpc({ url, timeout: 2_000 })
     .call<string>('eth_chainId')

@@ -1,6 +1,6 @@
 /**
- * F12: the node takes transactions and its reply is lost, gateways are killed between the two, and nodes do not show what became
- * of what was sent. Every accepted commit is on the chain once, in the order of its asset.
+ * F12: the node accepts transactions but its responses are lost, gateways are killed in between, and nodes hide the status of sent
+ * transactions. Every accepted commit is on the chain once, in the order of its asset.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry/registry.ts'
@@ -14,7 +14,7 @@ import { type ChainScene, openChainScene, readStatuses } from './harness/chain-s
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
 
-/** The control: a relay that takes a new nonce after an error must be seen to put commits onto the chain twice. */
+/** Control: a relay that uses a new nonce after an error must be detected as sending commits twice. */
 async function catchCareless(context: ProofContext, { parts, rpc }: ChainScene): Promise<string[]> {
   const [registry] = await parts.database.query(findSetting, { key: registrySetting(31337) })
   const sent: string[] = []
@@ -66,14 +66,14 @@ export async function proveReplyLost(context: ProofContext): Promise<ProofResult
   for (let kill = 0; kill < kills; kill += 1) {
     const victim = await killAtChain('transaction broadcast, reply lost', { proxies, gateways })
     const restart = victim.start()
-    // Somebody must be up for the next kill.
+    // At least one gateway must be running before the next kill.
     if (gateways.every((gateway) => !gateway.isReady())) await restart
     else restart.catch(() => undefined)
     if ((kill + 1) % 10 === 0) context.say(`${kill + 1} of ${kills} kills`)
   }
   await until('both gateways are up', () => gateways.every((gateway) => gateway.isReady()), 60_000)
 
-  // Who asks a gateway that is killed gets no answer.
+  // Requests to a gateway that is killed get no response (status 0).
   const judged = await scene.judgeAll([200, 0])
   reasons.push(...judged.reasons, ...judgeNonces(await readSent(scene.sent)))
   reasons.push(...(await catchCareless(context, scene)))

@@ -1,6 +1,6 @@
 /**
- * F13: transactions that cannot be built, stored or sent leave no gap behind, and a node that lies about nonces makes nobody take a
- * wrong one: everything else is mined soon, and nothing of the lanes' nonces is lost.
+ * F13: transactions that cannot be built, stored or sent leave no nonce gap. A node that reports wrong nonces does not cause wrong nonces.
+ * All other commits are mined soon.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry/registry.ts'
@@ -17,10 +17,10 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { fillersOf, judgeNonces, readSent } from './harness/sent-transactions.ts'
 
 const EVERY = 7
-/** Milliseconds. */
+/** Maximum time until all other commits are included, in milliseconds. */
 const BACK = 30_000
 
-/** Storing a transaction fails every so often, also in the count of those that were undone. */
+/** SQL that makes every n-th attempt to store a transaction fail. Rolled-back attempts are counted, too. */
 const breakStoring = [
   'create sequence proof_builds',
   `create function proof_break() returns trigger language plpgsql as $$
@@ -69,14 +69,14 @@ const lies: [name: string, fault: Fault][] = [
   ['pending 3 too high', miscounts(3, ['pending'])],
 ]
 
-/** What of these accounts waits in the node for a nonce before it. */
+/** Counts the transactions of these accounts that wait in the node because of a nonce gap. */
 async function countQueued({ rpc }: ChainScene, account?: string): Promise<number> {
   const { queued } = await rpc.call<{ queued: Record<string, object> }>('txpool_content')
   const accounts = Object.entries(queued).filter(([from]) => !account || from.toLowerCase() === account.toLowerCase())
   return accounts.reduce((sum, [, transactions]) => sum + Object.keys(transactions).length, 0)
 }
 
-/** The control: the library's nonce manager must be seen to leave a gap when a build fails. */
+/** Control: the nonce manager of the library must be detected as leaving a nonce gap after a failed build. */
 async function catchManager(context: ProofContext, scene: ChainScene): Promise<string[]> {
   const [registry] = await scene.parts.database.query(findSetting, { key: registrySetting(31337) })
   const wallet = await openCarelessAccount(scene.rpc)
@@ -87,7 +87,7 @@ async function catchManager(context: ProofContext, scene: ChainScene): Promise<s
   return queued > 0 ? [] : ['The control was not caught: the nonce manager left no gap.']
 }
 
-/** An account whose key does not open: its commits cannot be built, everybody else's can. */
+/** Opens an account whose key cannot be decrypted. Its commits cannot be built. Commits of all other accounts can. */
 async function openUnbuildable({ parts, gateways, acknowledged }: ChainScene) {
   const account = await openAccount(gateways[0]!.url, 'dave', acknowledged)
   await parts.database.query(spoilKey, { username: account.username })

@@ -1,6 +1,6 @@
 /**
- * F14: the base fee rises tenfold after transactions were sent. They are offered anew at the same nonces, both fees higher by a tenth
- * at least, and are mined soon; never is more offered than the operator allows.
+ * F14: the base fee rises tenfold after transactions were sent. They are replaced at the same nonces with both fees raised by at least 10
+ * %, and are mined soon. No fee exceeds the operator's cap.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantity } from '../src/chain/rpc.ts'
@@ -12,12 +12,12 @@ import { judgeReplacements, readSent } from './harness/sent-transactions.ts'
 
 const GWEI = 1_000_000_000n
 const CAP = 100n
-/** Milliseconds from the rise of the base fee to the inclusion of what was sent before. */
+/** Maximum time from the rise of the base fee to the inclusion of earlier transactions, in milliseconds. */
 const BACK = 60_000
-/** Milliseconds within which a machine sends enough, however much else it does. */
+/** Maximum time to send enough transactions, even on a busy machine, in milliseconds. */
 const SENDING = 300_000
 
-/** Transactions, which may carry several commits each. */
+/** Counts the sent transactions. A transaction may carry several commits. */
 const countSent = statement(
   'proof_sent',
   { columns: { count: int } },
@@ -30,7 +30,7 @@ const highestOffer = statement(
    where r.status = 'BROADCAST'`,
 )
 
-/** Blocks at this base fee, one a second, until `stop`. */
+/** Mines one block per second with this base fee, until `stop`. */
 function holdBaseFee({ rpc }: ChainScene, fee: bigint) {
   let isOver = false
   const holding = (async () => {
@@ -46,7 +46,7 @@ function holdBaseFee({ rpc }: ChainScene, fee: bigint) {
   }
 }
 
-/** The control: offers that rise by a twentieth must be caught, and what is above the cap. */
+/** Control: replacements that raise the fee by only 5 %, or above the cap, must be detected. */
 function isControlCaught([first]: Awaited<ReturnType<typeof readSent>>): boolean {
   const { maxFee, tip } = first!
   const careless = [first!, { ...first!, hash: '0x', maxFee: (maxFee * 105n) / 100n, tip: (tip * 105n) / 100n }]
@@ -61,7 +61,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
   const { rpc, parts } = scene
   const reasons: string[] = []
   const backs: number[] = []
-  // As fast as the callers are: nothing is judged yet.
+  // Sends as fast as the callers can. Nothing is checked yet.
   const untilEnough = () =>
     until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30, SENDING)
   const mine = (seconds: number) => parts.blocks.every(seconds * 1_000)
@@ -74,7 +74,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
     await mine(0)
     await untilEnough()
     const offer = BigInt((await parts.database.query(highestOffer))[0]!.fee!)
-    // Tenfold of what the base fee was: an offer is twice that and a tip.
+    // Ten times the previous base fee, because an offer is twice the base fee plus a tip.
     const fee = offer * 5n
     const stop = holdBaseFee(scene, fee)
     const took = await scene.untilIncluded(2 * BACK)
@@ -89,7 +89,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
     await scene.untilIncluded(BACK)
   }
 
-  // Above the cap: what was sent waits, nothing is offered above it, and it goes on when the fee falls.
+  // Above the cap: sent transactions wait, and nothing is sent above the cap. Sending resumes when the fee falls.
   await mine(0)
   await untilEnough()
   const stop = holdBaseFee(scene, 2n * CAP * GWEI)

@@ -1,6 +1,6 @@
 /**
- * F15: the chain loses blocks and drops their transactions, nodes behind the same address are behind the others, and at last the chain
- * is thrown away. Everything is included again, nothing is final too early or twice, and a node that is behind takes nothing back.
+ * F15: the chain loses blocks and drops their transactions, some nodes behind one address lag, and finally the chain is reset. All commits
+ * are included again. No commit is final too early or twice, and a lagging node causes no rollback.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantity, resultOf } from '../src/chain/rpc.ts'
@@ -14,7 +14,7 @@ import { createStatusWatch, watchStatuses } from './harness/status-watch.ts'
 
 const CONFIRMATIONS = 12
 const DEPTHS = [1, 2, 4, 11]
-/** Milliseconds from the loss of blocks to the inclusion of what they held. */
+/** Maximum time from the loss of blocks to the inclusion of their commits, in milliseconds. */
 const BACK = 30_000
 
 interface Block {
@@ -24,8 +24,8 @@ interface Block {
 }
 
 /**
- * Drops the newest blocks as soon as they hold commits, whether or not a gateway has noticed that they do. Returns how many transactions
- * went with them: all of the chain are the gateways', once the registry stands, and its own block stays.
+ * Drops the newest blocks as soon as they contain commits. Returns the number of dropped transactions. After the registry is deployed, only
+ * the gateways send transactions. The block of the registry is kept.
  */
 async function loseBlocks({ rpc, parts }: ChainScene, depth: number): Promise<number> {
   let seen: object = {}
@@ -57,7 +57,7 @@ async function loseBlocks({ rpc, parts }: ChainScene, depth: number): Promise<nu
   )
 }
 
-/** The control: who calls the first receipt final must be seen to call so what is gone. */
+/** Control: a watcher that treats the first receipt as final must be detected. */
 function isControlCaught(): boolean {
   const careless = createStatusWatch(CONFIRMATIONS)
   careless.see([{ id: 'control', status: 'FINAL', block: 100 }], 100)

@@ -1,6 +1,6 @@
 /**
- * F18: a mailed token is used many times at once, through all doors of two gateways. One use sets its password, and every
- * session of before ends. A token that is expired, replaced, used or its owner's last trace does nothing.
+ * F18: a mailed token is used many times concurrently, over all interfaces of two gateways. One use sets its password, and all earlier
+ * sessions end. A token that is expired, replaced or used, or whose account is deleted, has no effect.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { verify } from '@node-rs/argon2'
@@ -37,15 +37,15 @@ import {
   winnersOf,
 } from './harness/token-uses.ts'
 
-/** Milliseconds that an old access token may live on, at whichever gateway. */
+/** Maximum time for which an old access token may still be accepted, in milliseconds. */
 const AFTERLIFE = 1_000
-/** Sign-ins with the old password while it is replaced: fewer than wrong guesses are allowed. */
+/** Number of sign-ins with the old password during the reset. It is below the limit of wrong guesses. */
 const SIGN_INS = 3
-/** Accounts that are deleted while their token is used. */
+/** Number of accounts that are deleted while their token is used. */
 const LEAVERS = 6
-/** Milliseconds within which they are: hashing a password takes a part of them. */
+/** Time span of these deletions, in milliseconds. Hashing a password takes a part of it. */
 const LEAVING = 300
-/** Seconds. */
+/** Expiry of a token that has just expired, in seconds from now. */
 const LONG_AGO = -0.001
 
 interface Scene {
@@ -57,7 +57,7 @@ interface Scene {
   reasons: string[]
   outcomes: Outcome[]
   rivals: number
-  /** The longest that an old access token was let through after the new password was acknowledged. Milliseconds. */
+  /** Longest time for which an old access token was accepted after the new password was acknowledged, in milliseconds. */
   afterlife: number
 }
 
@@ -101,7 +101,7 @@ async function newPerson({ parts, gateways }: Scene, username: string): Promise<
   return signUp(gateways[0]!, username)
 }
 
-/** Asks for a new password; returns the mail. */
+/** Requests a password reset and returns the mail. */
 async function lose({ mailServer, gateways, random }: Scene, { email }: Person): Promise<ReadMail> {
   const taken = mailServer.mails.length
   const answer = await askReset(random.pick(gateways), email)
@@ -117,7 +117,7 @@ async function useAll(scene: Scene, name: string, links: readonly MailedLink[], 
   return all
 }
 
-/** Every use at once, while the old sessions and the old password are used, too. Returns the successes. */
+/** Uses the tokens concurrently, while old sessions and the old password are used, too. Returns the successful uses. */
 async function race(scene: Scene, person: Person, name: string, links: readonly MailedLink[]): Promise<Outcome[]> {
   const { parts, mailServer, gateways, reasons, uses } = scene
   const before = await readStanding(parts.database, person.email)
@@ -160,13 +160,13 @@ async function race(scene: Scene, person: Person, name: string, links: readonly 
   return winners
 }
 
-/** A sentence for what a reset must leave behind. */
+/** Returns the problems of an account after a reset. */
 const judgeStandings = (name: string, before: Standing, after: Standing): string[] => [
   ...(after.sessions === 0 ? [] : [`${name}: ${after.sessions} sessions are left.`]),
   ...(after.resets === before.resets + 1 ? [] : [`${name}: the audit trail tells of ${after.resets} resets.`]),
 ]
 
-/** Uses a session until it is refused. Returns when the last request was sent that was let through. */
+/** Uses a session until it is rejected. Returns when the last accepted request was sent. */
 async function watchSession({ url }: { url: string }, token: string): Promise<number> {
   let lastLetThrough = 0
   await until(
@@ -182,7 +182,7 @@ async function watchSession({ url }: { url: string }, token: string): Promise<nu
   return lastLetThrough
 }
 
-/** Each door of each gateway refuses, and the password stays. */
+/** Checks that every interface of every gateway rejects the token, and that the password stays the same. */
 async function refusedEverywhere(scene: Scene, person: Person, what: string, links: readonly MailedLink[]) {
   const before = await readStanding(scene.parts.database, person.email)
   const count = doorNames.length * scene.gateways.length * links.length
@@ -194,7 +194,7 @@ async function refusedEverywhere(scene: Scene, person: Person, what: string, lin
   ]
 }
 
-/** A job that is carried out once more mails nothing, for a newer or a used token stands, or nobody is there. */
+/** Checks that repeating a mail job sends nothing if its token was replaced or used, or the account is deleted. */
 async function refusedAgain({ parts, mailServer, reasons }: Scene, { email }: Person, what: string, { id }: ReadMail) {
   const taken = mailServer.mails.length
   await repeatMail(parts.database, id, email)
@@ -209,7 +209,7 @@ async function expired(scene: Scene): Promise<void> {
   scene.reasons.push(...(await refusedEverywhere(scene, person, 'An expired token', [linkIn(mail)])))
 }
 
-/** An older token after a newer, and both at once; then their jobs are carried out again. */
+/** Uses an older token after a newer one, and both concurrently. Then repeats their mail jobs. */
 async function replaced(scene: Scene): Promise<void> {
   const person = await newPerson(scene, 'forgetful')
   const older = await lose(scene, person)
@@ -238,8 +238,8 @@ async function deleted(scene: Scene): Promise<void> {
 }
 
 /**
- * A deletion among the uses: either the account is gone, or its password is new and the session too old to delete it.
- * Returns whether the deletion was quicker than every use.
+ * Deletes an account while its token is used. Either the account is deleted, or it has a new password and the session may no longer delete
+ * it. Returns true if the deletion was faster than every use.
  */
 async function deletedMeanwhile(scene: Scene, username: string): Promise<boolean> {
   const { gateways, reasons, parts, uses } = scene
@@ -255,7 +255,7 @@ async function deletedMeanwhile(scene: Scene, username: string): Promise<boolean
   const isGone = left.status === 204
   if (!isGone && left.status !== 401) reasons.push(`A deletion was answered with ${left.status}: ${left.text}`)
   const won = winnersOf(all).length
-  // Who began to leave before the password was set may finish after it.
+  // A deletion that began before the password was set may finish after it.
   reasons.push(...judgeUses('A deletion meanwhile', all, isGone ? Math.min(won, 1) : 1))
   const standing = await readStanding(parts.database, person.email)
   if (isGone === (standing !== undefined)) reasons.push('A deletion meanwhile: the account is not as it was told.')
@@ -264,7 +264,7 @@ async function deletedMeanwhile(scene: Scene, username: string): Promise<boolean
   return isGone && won === 0
 }
 
-/** The control: a reset that reads, checks and writes must be seen to succeed more than once. */
+/** Control: a reset that reads, checks and writes in separate steps must be detected as succeeding more than once. */
 async function catchCareless({ say }: ProofContext, scene: Scene): Promise<string[]> {
   const person = await newPerson(scene, 'control')
   await signIn(scene.gateways[0]!, person)

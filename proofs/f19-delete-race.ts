@@ -1,6 +1,6 @@
 /**
- * F19: an account is deleted 50 times at once, while 50 changes of its asset and 50 confirms of its orders are under way
- * at both doors of two gateways. It ends once, and takes nothing with it that was paid for, owed or promised.
+ * F19: an account is deleted 50 times concurrently, with 50 updates of its asset and 50 confirms of its orders, over REST and GraphQL of
+ * two gateways. It is deleted once. Nothing that was paid for, owed or promised is lost.
  */
 
 import { createRegistry, registrySetting } from '../src/chain/registry/registry.ts'
@@ -34,10 +34,10 @@ import { closeStore, openStore, readWallet, type Store } from './harness/store.t
 
 const TEXT = 'a tree'
 const PRICE = '1'
-/** What their own requests may be told once they are gone. */
+/** Errors that the account's own requests may get after the deletion. */
 const gone = ['authentication_failed']
 
-/** Whatever else anybody is told is a fault. */
+/** Allowed errors per kind of request. Any other error is a failure. */
 const allowed: Record<Wish, string[]> = {
   delete: ['done', 'conflict', ...gone],
   update: ['done', 'resource_not_found', 'asset_write_permission_denied', ...gone],
@@ -106,7 +106,7 @@ export async function proveDeleteRace(context: ProofContext): Promise<ProofResul
   })
 }
 
-/** In turn: everything at once, most of it one by one as answers come, and all of it into a deletion that has begun. */
+/** Returns the timing of a round: all requests at once, most of them one by one, or all of them after the deletion has begun. */
 function momentOf({ database }: Parts, leaver: Leaver, round: number): Partial<DepartureOptions> {
   if (round % 3 === 0) return {}
   return round % 3 === 1 ? { following: 0.9 } : { until: deletionBegins(database, leaver) }
@@ -115,7 +115,7 @@ function momentOf({ database }: Parts, leaver: Leaver, round: number): Partial<D
 const openVault = ({ dir }: ProofContext) => createLocalKeyVault({ dir, key: '11'.repeat(32) })
 const openCustody = (context: ProofContext) => createCustody({ vault: openVault(context), keyPairs })
 
-/** It lets calls wait until the account is gone, so that what they bring comes after it: 410, and the money goes back. */
+/** Starts a webhook receiver that delays requests until the account is deleted. Then it responds with 410, which causes refunds. */
 async function startPatientReceiver(context: ProofContext) {
   let waiting: (() => void)[] | undefined
   const receiver = await startReceiver(context.afterwards, (response) => {
@@ -135,7 +135,7 @@ async function startPatientReceiver(context: ProofContext) {
   }
 }
 
-/** What callers were told in one round. */
+/** Returns unexpected responses of one round. */
 function judgeTold({ told, atOnce }: Departure, times: number): string[] {
   const strange = told.filter(({ wish, verdict }) => !allowed[wish].includes(verdict))
   const deleted = told.filter(({ wish, verdict }) => wish === 'delete' && verdict === 'done').length
@@ -146,7 +146,7 @@ function judgeTold({ told, atOnce }: Departure, times: number): string[] {
   ]
 }
 
-/** Without both outcomes nothing raced. */
+/** Checks that both outcomes occurred. Otherwise there was no race. */
 function judgeChances(told: readonly Told[]): string[] {
   return (['update', 'confirm'] as const).flatMap((wish) => {
     const done = told.filter((each) => each.wish === wish && each.verdict === 'done').length
@@ -166,7 +166,7 @@ const countForfeits = statement(
   `select count(*)::int as count from transfers where reference like 'forfeit:' || $user || ':%'`,
 )
 
-/** No order is open, and no money is left, also of what came in after. */
+/** Checks that no order is open and no money is left, including later income. */
 async function judgeBooks({ context, parts: { database } }: Scene, leavers: readonly Leaver[]) {
   const reasons: string[] = []
   await until('every delivery is settled', async () => {
@@ -218,7 +218,7 @@ const isChange = (wish: Wish) => wish === 'update' || wish === 'register'
 const isSignedBy = (author: string, data: CommitData | undefined) =>
   data?.assetTreeSignature ? recoverSigner(data.assetTreeSha256, data.assetTreeSignature) === author : false
 
-/** Everything that was accepted is on the chain, in its order, with its author's signature. */
+/** Checks that every accepted commit is on the chain, in order, with its author's signature. */
 async function judgeChain(
   { context, parts: { database, rpcUrl } }: Scene,
   leavers: readonly Leaver[],
@@ -235,7 +235,7 @@ async function judgeChain(
     const histories = await database.query(findCommits, { author: id })
     const count = histories.reduce((sum, { trees }) => sum + trees.length, 0)
     accepted += count
-    // The first one is of before.
+    // The first commit was made before the race.
     const promised = 1 + all[round]!.told.filter(({ wish, verdict }) => isChange(wish) && verdict === 'done').length
     if (count !== promised) reasons.push(`${username} was told of ${promised} commits, and has ${count}.`)
     for (const { nid, address: author, failed, trees } of histories) {
@@ -250,7 +250,7 @@ async function judgeChain(
   return reasons
 }
 
-/** Names and addresses may be taken again; the old token opens nothing. */
+/** Checks that names and addresses can be used again, and that the old token is rejected. */
 async function judgeNames({ store }: Scene, leavers: readonly Leaver[]): Promise<string[]> {
   const reasons: string[] = []
   const base = store.gateways[1]!.url
@@ -264,7 +264,7 @@ async function judgeNames({ store }: Scene, leavers: readonly Leaver[]): Promise
   return reasons
 }
 
-/** The control: a deletion that looks first and deletes later, and no key, must be seen to leave something. */
+/** Control: a deletion that checks first and deletes later, and leaves the key, must be detected. */
 async function catchCareless(scene: Scene, webhookUrl: string, times: number): Promise<string[]> {
   const { context, parts, store } = scene
   for (const gateway of store.gateways) await gateway.start()
@@ -272,7 +272,7 @@ async function catchCareless(scene: Scene, webhookUrl: string, times: number): P
   const before = (await readKeys(parts.database)).filter(({ userId }) => userId === leaver.id)
   const careless = await createCarelessDeletion(parts.databaseUrl, leaver.id)
   await careless.look()
-  // At once: gateways that find a key of somebody who is gone destroy it.
+  // Check immediately, because gateways destroy the key of a deleted account when they find it.
   const openedAfter = async () => {
     await careless.delete()
     return openedBy(openCustody(context), before, TEXT)

@@ -1,6 +1,6 @@
 /**
- * F23: everybody gets what is theirs and nothing else. Generated from the schema and the tables of routes: every field
- * and every route, asked for by four kinds of actors with what belongs to one of them.
+ * F23: every caller can access their own data and nothing else. The requests are generated from the GraphQL schema and the route tables.
+ * Every field and every route is requested by all kinds of callers for data of one owner.
  */
 import { schema } from '../src/graphql/schema.ts'
 import { catchOpened } from './harness/authz-controls.ts'
@@ -13,7 +13,7 @@ import { calls, missingFromTables, served, spoilTables } from './harness/authz-t
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 
-/** Objects below what was asked for. */
+/** Depth of nested objects in a GraphQL query. */
 const DEPTH = 4
 
 export async function proveAuthorization(context: ProofContext): Promise<ProofResult> {

@@ -1,4 +1,4 @@
-/** F25: a disk that is full, fills midway or cannot sync costs nobody anything, and is used again when it can. */
+/** F25: a disk that is full, fills up during a write, or fails to sync causes no data loss. It is used again as soon as it works. */
 import { randomUUID } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,10 +20,10 @@ import type { Random } from './harness/random.ts'
 import { randomBytes } from './harness/random-bytes.ts'
 import { mountSmallDisk } from './harness/small-disk.ts'
 
-/** Milliseconds in which everybody is answered. */
+/** Maximum response time, in milliseconds. */
 const MOST_WAIT = 10_000
 const HANDS = 6
-/** Refusals after which a hand has seen enough. */
+/** Number of rejections after which a worker stops. */
 const ENOUGH = 4
 
 interface Outcome {
@@ -31,7 +31,7 @@ interface Outcome {
   text: string
   milliseconds: number
   isAccepted: boolean
-  /** Refused as a full disk is, in the words of its door. */
+  /** True if the response is the documented error for a full disk. */
   isRefused: boolean
 }
 
@@ -55,7 +55,7 @@ async function attempt(url: string, message: Message): Promise<Outcome> {
   }
 }
 
-/** By either door; the same key and file may be sent again. */
+/** Prepares a registration over REST or GraphQL. It can be sent again with the same key and file. */
 function registration(gateway: Gateway, token: string, file: File, byGraphQL: boolean, key: string = randomUUID()) {
   if (!byGraphQL)
     return () => attempt(gateway.url, { path: '/api/v3/assets/', token, key, multipart: { asset_file: file } })
@@ -75,7 +75,7 @@ const countOpen = statement(
 )
 const findPins = statement('proof_pins', { columns: { cid: text } }, 'select distinct cid from pins')
 
-/** Blocks that no pin reaches. */
+/** Counts blocks that no pin references. */
 async function orphansIn(dir: string, database: ConnectedDatabase): Promise<number> {
   const store = createContentStore({ dir })
   async function* pinned() {
@@ -85,7 +85,7 @@ async function orphansIn(dir: string, database: ConnectedDatabase): Promise<numb
   return store.collectGarbage(pinned(), 0)
 }
 
-/** The control: blocks written one by one until the disk is full, and left there. */
+/** Control: a writer that stores blocks one by one until the disk is full, and leaves them there. */
 async function leftByCareless(context: ProofContext): Promise<number> {
   const dir = join(context.dir, 'careless')
   await mountSmallDisk(context, dir, 1)
@@ -130,7 +130,7 @@ export async function proveDiskFull(context: ProofContext): Promise<ProofResult>
     return outcome
   }
 
-  /** Everybody registers until each was refused so often. */
+  /** All workers register files until each was rejected several times. */
   const fill = async (what: string) => {
     const waiting: ReturnType<typeof registration>[] = []
     await Promise.all(
@@ -148,7 +148,7 @@ export async function proveDiskFull(context: ProofContext): Promise<ProofResult>
     return waiting
   }
 
-  /** What was refused is sent again and accepted, by the process that refused it. */
+  /** Sends the rejected registrations again. The same process must accept them. */
   const recover = async (what: string, waiting: ReturnType<typeof registration>[]) => {
     for (const again of waiting) {
       const outcome = note(await again(), `${what}, again`)

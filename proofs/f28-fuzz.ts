@@ -1,6 +1,6 @@
 /**
- * F28: whatever is sent to whatever part of both doors and the pages for administrators, and bytes that are no HTTP, are answered in the documented shape by a
- * process that lives on. What is sent is generated from the schema and the route table.
+ * F28: fuzz test of REST, GraphQL and the admin pages, and of bytes that are not HTTP. Every response has the documented format, and the
+ * process stays alive. Requests are generated from the schema and the route table.
  */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -22,11 +22,11 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { runSql } from './harness/run-sql.ts'
 
 const AT_ONCE = 6
-/** Connections on which bytes are sent: most of their time is waiting for whether more comes. */
+/** Number of concurrent raw connections. They mostly wait for more bytes. */
 const RAW_AT_ONCE = 24
 const SHOWN = 20
 
-/** Work taken from one list by several hands. */
+/** Processes a list with several concurrent workers. */
 async function byHands<Work>(list: readonly Work[], hands: number, work: (each: Work, hand: number) => Promise<void>) {
   let next = 0
   await Promise.all(
@@ -63,7 +63,7 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   await byHands(raw, RAW_AT_ONCE, async (bytes) => {
     const answer = await sendRaw(gateway.url, bytes)
     if (!answer) silent += 1
-    // Answers of GraphQL itself are its own; those that are none are judged by their status.
+    // Responses in GraphQL format are checked as such. All others are checked by their status.
     const isGraphQL = bytes.includes(' /graphql')
     const complaint =
       answer &&
@@ -99,14 +99,14 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   })
 }
 
-/** Each known value at each place. */
+/** Yields requests with each known hostile value at each place. */
 function* everywhere(): Generator<FuzzRequest> {
   for (const shape of graphqlShapes) yield* eachGraphQLRequest(shape)
   for (const shape of restShapes) yield* eachRestRequest(shape)
   for (const shape of adminShapes) yield* eachAdminRequest(shape)
 }
 
-/** As many for each part as make the sum, and with `EACH` each known value at each place, in the seed's order. */
+/** Returns a random selection of requests per target. With the setting `EACH`, also each known hostile value at each place. */
 function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
   const arbitraries = [
     ...graphqlShapes.map(graphqlRequests),
@@ -118,11 +118,11 @@ function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
   const each = setting('EACH', 0) > 0 ? [...everywhere()] : []
   const drawn = arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns }))
   const all = random.shuffle([...drawn, ...each])
-  // Each part is known to let somebody in before it is spoilt.
+  // Each target must accept a valid request before it is fuzzed.
   return [...goodRequests(), ...all]
 }
 
-/** What was never let in was not tried, either. */
+/** Reports targets that accepted no request, because these were not really tested. */
 function judgeCompleteness(scenes: readonly FuzzScene[]): string[] {
   const targets = [...graphqlShapes, ...restShapes, ...adminShapes].map(({ target }) => target)
   return targets.flatMap((target) => {
@@ -133,7 +133,7 @@ function judgeCompleteness(scenes: readonly FuzzScene[]): string[] {
   })
 }
 
-/** The control: a service that gives to the database what it is given, and tells whatever comes of it. */
+/** Control: a service that passes any input to the database and returns any error must be detected. */
 async function catchCareless(
   { afterwards, say }: ProofContext,
   { database }: Parts,

@@ -1,6 +1,6 @@
 /**
- * F30: sequences of deeds that chance makes, each carried out in a model of the rules and at two gateways by both doors, are
- * answered alike and leave the same. Single deeds and several at once: wallets, orders, commits, deletion, the clock.
+ * F30: random sequences of operations run in a reference model and on two gateways, over REST and GraphQL. Responses and final states must
+ * match. Operations run alone or concurrently, on wallets, orders, commits, deletion and the clock.
  */
 import fc from 'fast-check'
 import { keyPairs } from '../src/chain/transaction.ts'
@@ -23,12 +23,15 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { addService } from './harness/store.ts'
 
 const PASSWORD = 'correct horse battery'
-/** Divergences after which no more are sought: each is shrunk, which takes its time. */
+/** Number of divergences after which the search stops. Shrinking each of them takes time. */
 const MOST_FOUND = 3
-/** Milliseconds that one is shrunk for at most. */
+/** Maximum time to shrink one divergence, in milliseconds. */
 const SHRINKING_MS = 120_000
 
-/** What goes on in the background is a deed of the model: for the gateways somebody else lives who sees to it. */
+/**
+ * Registers a fake process for background work, so that the gateways leave it to that process. Background work is an operation of the
+ * model.
+ */
 const insertProcess = statement(
   'proof_background',
   {},
@@ -36,7 +39,7 @@ const insertProcess = statement(
    values (gen_random_uuid(), 'the model', '{relay,jobs,deliveries}', now() + interval '1 day')`,
 )
 
-/** Two gateways that only answer: what goes on by itself is a deed of the model, so that it knows when. */
+/** Starts two gateways without background work. The model runs it as explicit operations, so it knows when it happens. */
 async function openService(
   context: ProofContext,
   parts: Parts,
@@ -46,7 +49,7 @@ async function openService(
   const gateways: Gateway[] = []
   for (const name of ['gateway-0', 'gateway-1']) {
     gateways.push(await createGateway(context, name, { ...parts.env, ...modelEnv, ROLES: 'http' }))
-    // One after the other: the first one writes what both need.
+    // Start one after the other, because the first gateway writes data that both need.
     await gateways.at(-1)!.start()
   }
   const database = createDatabase({ url: parts.databaseUrl, pool: atOnce + 4, log: silent })
@@ -69,7 +72,7 @@ async function openService(
   }
 }
 
-/** One sequence by its number; undefined when service and model agree, else a report that replays it. */
+/** Runs one sequence by its number. Returns undefined if service and model agree, or a report that replays the divergence. */
 async function findDivergence(
   context: ProofContext,
   service: TriedService,
@@ -146,16 +149,16 @@ const verdicts: Record<string, ErrorCode | 'ok'> = {
   order_expired: 'ORDER_EXPIRED',
   insufficient_fund: 'INSUFFICIENT_FUND',
 }
-/** Sequences within which the control has to be caught. */
+/** Maximum number of sequences until the control must be detected. */
 const CONTROL_TRIES = 40
 
-/** The control: where confirming reads, checks and then writes, a sequence must be found that shows it, and be made short. */
+/** Control: with a confirm that reads, checks and writes in separate steps, a failing sequence must be found and shrunk. */
 async function catchCareless(
   context: ProofContext,
   parts: Parts,
   { gateways, ...service }: TriedService & { gateways: Gateway[] },
 ) {
-  // What orders are made at. The gateways of the run are gone.
+  // Gateway for creating the orders. The gateways of the run have been stopped.
   const gateway = await createGateway(context, 'gateway-control', { ...parts.env, ...modelEnv, ROLES: 'http' })
   await gateway.start()
   const careless = await createCarelessConfirm(parts.databaseUrl)
@@ -168,12 +171,12 @@ async function catchCareless(
       return confirmed.then(({ verdict }) => ({ code: verdicts[verdict] ?? 'unknown' }))
     },
   }
-  // One after the other it is right.
+  // Sequential confirms are correct even in the control.
   const shape = {
     mostCommands: 8,
     kinds: ['deposit', 'order', 'confirm'],
     racing: ['confirm'],
-    // It knows no bounds and no keys.
+    // The control supports neither maximum costs nor idempotency keys.
     alike: { who: 1, maxCost: undefined },
     repeats: false,
   } as const

@@ -1,6 +1,6 @@
 /**
- * F31: everything that people do, at both doors and for half an hour, while every ten seconds something else goes wrong. The invariants hold each
- * minute, nothing acknowledged is lost or there twice, and the gateway that nobody kills holds no more at the end than after its first minutes.
+ * F31: soak test for half an hour over REST and GraphQL, with a fault every ten seconds. The invariants hold every minute, and no
+ * acknowledged write is lost or duplicated. A gateway that is never killed does not leak memory or file descriptors.
  */
 import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,15 +34,15 @@ import { DISK, EVERY, type SoakFault, type SoakScene, soakFaults } from './harne
 import { addService, readUserId } from './harness/store.ts'
 import { tally } from './harness/tally.ts'
 
-/** Milliseconds. */
+/** Interval between samples, in milliseconds. */
 const SAMPLE_EVERY = 2_000
 const CHECK_EVERY = 60_000
-/** Milliseconds between two deposits. */
+/** Interval between deposits, in milliseconds. */
 const DEPOSIT_EVERY = 8_000
-/** Of the gateway that is not killed: MiB and descriptors a minute. */
+/** Maximum growth per minute of the gateway that is not killed: MiB of memory and number of descriptors. */
 const MOST_SLOPE = { memory: 1, descriptors: 0.5 }
 
-/** What a process that nobody kills holds, sample by sample. */
+/** Samples the resources of a process that is never killed. */
 function watchHoldings(gateway: Gateway) {
   const pid = gateway.pid()!
   const memory: Sample[] = []
@@ -67,7 +67,7 @@ function watchHoldings(gateway: Gateway) {
   }
 }
 
-/** Slopes a minute of what was held after the first part of the time, in which a process fills its caches. */
+/** Returns the growth per minute after the warm-up phase, in which a process fills its caches. */
 const slopesOf = (
   { memory, descriptors }: Pick<ReturnType<typeof watchHoldings>, 'memory' | 'descriptors'>,
   warm: number,
@@ -95,7 +95,7 @@ const paidOrders = statement(
 )
 
 async function openDatabase({ dir, afterwards }: ProofContext): Promise<PostgresServer> {
-  // PostgreSQL runs as a user of its own, and needs access to the folder.
+  // PostgreSQL runs as another user, and needs access to the folder.
   await chmod(dir, 0o711)
   const postgres = await startPostgresServer({
     dir: join(dir, 'primary'),
@@ -115,7 +115,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const receiver = { mood: 204, failures: 0 }
   const sink = await startReceiver(context.afterwards, (response) => {
     if (receiver.mood !== 204) receiver.failures += 1
-    // 0: says nothing until the caller gives up.
+    // 0 means: no response until the caller times out.
     if (receiver.mood > 0) response.writeHead(receiver.mood).end()
   })
 
@@ -138,7 +138,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       SMTP_URL: mailServer.url,
       TRUSTED_PROXIES: '127.0.0.1',
     })
-    // One after the other: the first one writes what both need.
+    // Start one after the other, because the first gateway writes data that both need.
     await startWithRetries(gateway)
     proxies.push(proxy)
     chains.push(chain)
@@ -155,7 +155,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const app = await addApp(parts, { seller: { id: await readUserId(parts.database, seller.username) } }, sink.url)
   const { deeds, bought } = soakDeeds({ buyer, saver, app: app.id, apiKey: await addService(parts) })
   const coins = await openCoins(parts, saverId)
-  // An account asks to withdraw 60 times an hour at most: not while there is nothing yet.
+  // An account can request only 60 withdrawals per hour, so wait until it has a balance.
   await coins.credited(await coins.send(), 60_000)
   const load = await startMixedLoad(context, balancer.url, {
     callers: context.setting('CALLERS', 8),
@@ -168,7 +168,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
 
   const files = context.random.fork('files')
   const sendLarge = async () => {
-    // Of blocks that are nowhere yet: what the disk has takes no room.
+    // Use unique random blocks, because blocks that already exist need no disk space.
     const large = new File([new Uint8Array(randomBytes(files, 2_500_000))], 'large.bin')
     const message = { method: 'POST', path: '/api/v3/assets/', token: seller.token, multipart: { asset_file: large } }
     return (await trySend(balancer.url, message)).status
@@ -186,7 +186,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const checking = (async () => {
     while (!isOver()) {
       await delay(CHECK_EVERY)
-      // PostgreSQL may just be away.
+      // Retry, because PostgreSQL may be down.
       const broken = await until(
         'the invariants can be asked',
         () => brokenInvariants(parts.database).catch(() => undefined),
@@ -206,7 +206,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   })()
   const paying = (async () => {
     while (!isOver()) {
-      // While the chain is being changed it may refuse one.
+      // The node may reject a deposit while the chain is being changed.
       await coins.send().catch(() => undefined)
       await delay(DEPOSIT_EVERY)
     }
@@ -214,7 +214,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const beside = Promise.all([checking, paying])
   beside.catch(() => undefined)
 
-  // Each kind once before any comes again, in an order that the seed decides.
+  // Runs each kind of fault once before any repeats. The seed determines the order.
   const order = context.random.fork('order')
   const struck: Promise<unknown>[] = []
   let planned = 0
@@ -230,7 +230,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
     })
     happened.catch(() => undefined)
     struck.push(happened)
-    // The next begins when its time has come, and this one is over.
+    // The next fault starts after its interval, when the previous fault has ended.
     await Promise.all([happened, delay(EVERY)])
   }
   await Promise.all(struck)
@@ -289,10 +289,10 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   })
 }
 
-/** Faults that somebody has to come by for. */
+/** Faults that only count if a request is affected by them. */
 const FELT_BY_SOMEBODY = /^(PostgreSQL hung|PostgreSQL away|chain hangs|chain away|mail server fails|receiver)/
 
-/** How many faults count where nobody comes by: none of them is carried out. */
+/** Returns how many faults are counted without any requests. It must be zero. */
 async function countWithNobody(scene: SoakScene): Promise<number> {
   const { context, parts } = scene
   const proxies = [await startPostgresProxy(context, parts.databaseUrl)]
@@ -306,8 +306,8 @@ async function countWithNobody(scene: SoakScene): Promise<number> {
 }
 
 /**
- * The controls: a gateway that keeps something of each request must be seen to grow, a point that nobody booked must be found, and faults that
- * nobody comes by for must not count.
+ * Controls: a gateway that leaks memory per request must be detected, and so must points that no transfer explains. Faults that affect no
+ * request must not count.
  */
 async function catchControls(scene: SoakScene): Promise<string[]> {
   const { context, parts } = scene
@@ -318,7 +318,7 @@ async function catchControls(scene: SoakScene): Promise<string[]> {
   await hoarder.start()
   const watch = watchHoldings(hoarder)
   const begin = performance.now()
-  // So slowly that it does not run out of memory before it was seen to grow.
+  // Slow enough not to run out of memory before the growth is detected.
   for (; performance.now() - begin < 40_000; await delay(20)) await trySend(`${hoarder.url}/version`)
   await watch.stop()
   await hoarder.stop()

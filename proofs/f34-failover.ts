@@ -27,9 +27,9 @@ import { type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { startWork } from './harness/work.ts'
 
-/** From the promotion until each gateway has had writes acknowledged. Milliseconds. */
+/** Maximum time from the promotion until each gateway has an acknowledged write, in milliseconds. */
 const BACK = 10_000
-/** From the fault to the promotion, and how often it takes longer than a statement may. Milliseconds. */
+/** Delay between the fault and the promotion, in milliseconds. It is sometimes longer than the statement timeout. */
 const SHORT = 500
 const LONG = 11_000
 const LONG_EVERY = 8
@@ -38,7 +38,7 @@ const PORT = 5432
 const faults = ['killed', 'cut off from all', 'killed', 'cut off from its standby'] as const
 type Fault = (typeof faults)[number]
 
-/** Servers on the two machines, which change places. */
+/** The two database servers, which swap roles at each failover. */
 interface Pair {
   network: OwnNetwork
   primary: PostgresServer
@@ -52,7 +52,7 @@ const isProtected = `
   select count(*)::int as n from pg_stat_replication
   where sync_state = 'sync' and state = 'streaming' and flush_lsn >= pg_current_wal_lsn()`
 
-/** Until whatever is acknowledged is on the standby, too. */
+/** Waits until every acknowledged write is on the standby. */
 async function protect({ primary }: Pair): Promise<void> {
   await primary.configure({ synchronous_standby_names: '*' })
   await primary.settleStandbys()
@@ -64,7 +64,7 @@ async function protect({ primary }: Pair): Promise<void> {
 }
 
 async function openPair(context: ProofContext): Promise<Pair> {
-  // PostgreSQL runs as a user of its own, and must come through.
+  // PostgreSQL runs as another user, and needs access to the folder.
   await chmod(context.dir, 0o711)
   const network = await openNetwork(context)
   const [one, two] = network.machines.map(({ hosts, inside }, at) => ({
@@ -81,7 +81,7 @@ async function openPair(context: ProofContext): Promise<Pair> {
   return pair
 }
 
-/** Puts a new standby where a primary of the past was. */
+/** Replaces the former primary by a new standby. */
 async function replaceStandby(pair: Pair): Promise<void> {
   const { place } = pair.standby
   await pair.standby.kill()
@@ -110,15 +110,15 @@ const haveNoticed = (gateways: readonly Gateway[], witness: Account, trial: numb
 
 async function startGateways(context: ProofContext, parts: Parts, url: string, names: readonly string[]) {
   const gateways: Gateway[] = []
-  // The prober asks as quickly as it is answered.
+  // The prober sends its next request as soon as it gets a response.
   const env = { ...parts.env, DATABASE_URL: url }
   for (const name of names) gateways.push(await createGateway(context, name, env))
-  // One after the other: the first one writes what both need.
+  // Start one after the other, because the first gateway writes data that both need.
   for (const gateway of gateways) await gateway.start()
   return gateways
 }
 
-/** The control: what is acknowledged while nobody waits for the standby must be seen to be lost. */
+/** Control: with asynchronous replication, acknowledged writes must be detected as lost. */
 async function catchAsynchronous(
   context: ProofContext,
   parts: Parts,
@@ -182,8 +182,8 @@ async function proveWithin(context: ProofContext): Promise<ProofResult> {
     await delay(random.below(1_000))
     await inflict(fault, pair)
     const cut = performance.now()
-    // Long enough that whatever was under way hangs, and nothing that was answered before is still to be counted; sometimes so long that
-    // gateways have given it up by themselves.
+    // Wait until all pending requests hang and all earlier responses are counted. Some waits are so long that gateways time out on their
+    // own.
     await delay((trial % LONG_EVERY === 1 ? LONG : SHORT) + random.below(3_000))
     await pair.standby.promote()
     endpoint.leadTo(pair.standby)
@@ -209,7 +209,7 @@ async function proveWithin(context: ProofContext): Promise<ProofResult> {
   if (gateways.some((gateway, index) => gateway.pid() !== pids[index])) reasons.push('A gateway was restarted.')
   const slowest = Math.max(...pauses)
   if (slowest > BACK) reasons.push(`It took ${slowest.toFixed(0)} ms until writes were back.`)
-  // By the server itself, not by the way that is on trial.
+  // Connect directly to the server, not through HAProxy, which is under test.
   const database = createDatabase({ url: pair.primary.url, pool: 2, log: silent })
   context.afterwards(() => database.close())
   const bought = await judgeBuyers(database, buyers)

@@ -1,7 +1,7 @@
 /**
- * F39: database, keys, blocks and chain are restored, each from another moment, in all combinations. The service starts, or
- * refuses with a sentence; no acknowledged money is lost, nothing is put on the chain twice, what was deleted stays so, and
- * `annal check` names what is missing.
+ * F39: database, keys, blocks and chain are restored from different points in time, in all combinations. The service starts, or refuses
+ * with a clear message. No acknowledged money is lost, no commit is on the chain twice, and deleted data stays deleted. `annal check`
+ * reports what is missing.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ const userId = (uuid: string) => toId('user', uuid)
 
 export async function proveRestore(context: ProofContext): Promise<ProofResult> {
   const count = Math.max(context.setting('MOMENTS', 3), 2)
-  // With two moments there is no room for it: every older folder of keys would be refused.
+  // With only two snapshots there is no rotation, because every older key folder would be rejected.
   const rotatesBefore = count > 2 ? count - 1 : Infinity
   const story = await liveThrough(context, count, rotatesBefore)
   const reasons = await catchHope(context, story)
@@ -64,7 +64,7 @@ function* mixturesOf(count: number): Generator<Mixture> {
 
 const nameOf = (mixture: Mixture) => `restored-${kinds.map((kind) => mixture[kind]).join('')}`
 
-/** Puts an installation together of parts of these moments. */
+/** Restores an installation from parts of these snapshots. */
 async function assemble(context: ProofContext, { moments }: Story, mixture: Mixture, name: string) {
   const dir = join(context.dir, name)
   const [database, keys, blocks, chain] = kinds.map((kind) => moments[mixture[kind]]!.dir)
@@ -103,7 +103,7 @@ async function restore(context: ProofContext, story: Story, mixture: Mixture) {
   return { reasons, isRefused: false }
 }
 
-/** Sessions of the database's moment live again, until the operator ends them all. */
+/** Checks that the sessions of the restored database are valid until the operator ends all of them. */
 async function judgeSessions({ moments }: Story, { database }: Mixture, { gateway: { url }, annal }: Installation) {
   const me = { method: 'GET', path: '/api/v3/auth/users/me/', token: moments[database]!.session } as const
   await ask(url, me, 200)
@@ -119,7 +119,7 @@ const findUndelivered = statement(
   `select from webhook_deliveries where status = 'PENDING'`,
 )
 
-/** Calls that were made since the dump are made again, under the same id and with the same body. */
+/** Checks that webhooks delivered after the dump are sent again, with the same ID and body. */
 async function judgeWebhooks({ receiver }: Story, installation: Installation) {
   await hasten(installation)
   await until(
@@ -136,7 +136,7 @@ async function judgeWebhooks({ receiver }: Story, installation: Installation) {
   return changed.length ? [`${changed.length} webhooks were told again in other words.`] : []
 }
 
-/** The control: whoever starts and hopes sends what the dump says is to be sent. It must be seen to be there twice. */
+/** Control: a start that resends everything that the dump shows as unsent must be detected as duplicating commits. */
 async function catchHope(context: ProofContext, story: Story): Promise<string[]> {
   const last = story.moments.length - 1
   const mixture = { database: 0, keys: last, blocks: last, chain: last }

@@ -1,4 +1,7 @@
-/** `npm run prove -- <id>…` or `all`. One JSON line on stdout for each proof; exits with 1 when one fails, 2 on wrong usage. */
+/**
+ * Command `npm run prove -- <id>…` or `all`. Prints one JSON line per proof to stdout. Exits with 1 if a proof fails, and with 2 on wrong
+ * usage.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -51,7 +54,7 @@ async function run(id: string, proof: Proof, seed: string): Promise<ProofResult>
   const broken = Promise.withResolvers<never>()
   const onRejection = (reason: unknown) => broken.reject(reason)
   const onSignal = (signal: string) => broken.reject(new Error(`Told to stop by ${signal}.`))
-  // What runs beside the proof fails it, and nothing that it started stays behind.
+  // Unhandled errors fail the proof. Everything that the proof started is stopped.
   process.on('unhandledRejection', onRejection).once('SIGTERM', onSignal).once('SIGINT', onSignal)
   try {
     return await Promise.race([proof(context), broken.promise])

@@ -1,4 +1,4 @@
-/** What is told in an answer, held against what the asker may know. */
+/** Checks if a response contains data that the caller may not see. */
 import { type GraphQLNamedType, type GraphQLSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql'
 import type { Expectations } from './authz-expectations.ts'
 import type { Kind } from './authz-kinds.ts'
@@ -6,13 +6,13 @@ import type { Scene } from './authz-scene.ts'
 import type { TypeRule } from './authz-types.ts'
 
 export interface Judge {
-  /** Somebody else's words in an answer. Words that stand in the request tell nothing. */
+  /** Returns other users' planted words in a response. Words that are also in the request do not count. */
   wordsIn(kind: Kind, sent: string, told: string): string[]
-  /** Somebody else's objects and values in an answer's data. */
+  /** Returns other users' objects and values in the data of a response. */
   objectsIn(kind: Kind, type: GraphQLNamedType, data: unknown): string[]
-  /** Fields that were in an answer, as `Type.field`. */
+  /** Fields that occurred in a response, as `Type.field`. */
   readonly reached: ReadonlySet<string>
-  /** Words that those who may see them never found. */
+  /** Returns planted words that never appeared for callers who may see them. */
   unseen(): string[]
 }
 
@@ -30,7 +30,7 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
     return owner === undefined || owner === kind
   }
 
-  /** Themselves, an asset of theirs, or what they made just now. */
+  /** Returns true for the caller's own account, their own asset, or anything they just created. */
   function isTheirs(kind: Kind, id: unknown): boolean {
     const owner = scene.owners.get(String(id))
     return owner === undefined || owner === kind
@@ -41,7 +41,7 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
     wordsIn(kind, sent, told) {
       return scene.canaries.flatMap(({ what, text, sees }) => {
         if (!told.includes(text)) return []
-        // Whoever is locked out sees nothing of their own either.
+        // A locked administrator sees nothing, not even their own data.
         if (kind !== 'anonymous' && kind !== 'locked' && sees.includes(kind)) {
           seen.add(text)
           return []
@@ -51,7 +51,7 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
     },
     unseen: () =>
       scene.canaries
-        // What belongs to the others is asked for by nobody, but in lists.
+        // Only lists return data of the other users, so those words need not appear.
         .filter(({ text, what, sees }) => sees.length > 0 && !seen.has(text) && what.startsWith('owner’s'))
         .map(({ what }) => what),
     objectsIn(kind, type, data) {
@@ -87,7 +87,7 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
   }
 }
 
-/** Fields and types of the schema that have no rule, and rules for what is gone. */
+/** Returns fields and types of the schema without a rule, and rules without a field or type. */
 export function missingTypeRules(schema: GraphQLSchema, { types }: Pick<Expectations, 'types'>): string[] {
   const roots = new Set(['Query', 'Mutation', 'Subscription'])
   const there = Object.values(schema.getTypeMap())
@@ -100,7 +100,7 @@ export function missingTypeRules(schema: GraphQLSchema, { types }: Pick<Expectat
   return missingKeys(there, known)
 }
 
-/** Both ways. */
+/** Returns the keys that are missing in either list. */
 export function missingKeys(there: readonly string[], known: readonly string[]): string[] {
   const knownSet = new Set(known)
   const thereSet = new Set(there)

@@ -1,4 +1,4 @@
-/** Documents that ask for every field that can be reached within a depth, made from the schema. */
+/** Generates GraphQL documents that request every field within a given depth. */
 import {
   type GraphQLField,
   type GraphQLInputObjectType,
@@ -20,27 +20,27 @@ import { type Asked, cursors, inputValues, nodeIds } from './authz-values.ts'
 
 /** One way to call a field of a root type. */
 export interface RootCall {
-  /** As in the table of expectations. */
+  /** Key in the table of expectations. */
   key: string
   operation: 'query' | 'mutation' | 'subscription'
   field: string
-  /** Of the answer. */
+  /** Type of the response. */
   type: GraphQLNamedType
-  /** `page` is how many of a list are asked for. */
+  /** Returns the variables. `page`: requested page size. */
   variables(asked: Asked, page?: number): Record<string, unknown>
-  /** With the variables' types. */
+  /** Returns the document for a selection, with the variable definitions. */
   document(selection: string): string
 }
 
 /** Optional arguments that select a part of a list. They give access to nothing else. */
 const PAGING = new Set(['first', 'last', 'before', 'offset', 'limit', 'order', 'orderBy', 'search'])
-/** What a page holds: little, so that deep documents stay within their limits. */
+/** Page size of lists. It is small, so that deep documents stay within the cost limits. */
 export const PAGE = 2
 
 /** The types of quotes that are not a PaymentQuote, by the quoted mutation. */
 const quoteTypes: Record<string, string> = { withdraw: 'WithdrawalQuote', refundOrder: 'RefundQuote' }
 
-/** Every way to call every field of the root types, and what is missing to do so. */
+/** Returns every way to call every root field, and what is missing to do so. */
 export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problems: string[] } {
   const problems: string[] = []
   const used = new Set<string>()
@@ -50,7 +50,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
     return inputValues[coordinate]?.(asked)
   }
 
-  /** Everything that an input may hold, or one choice of it. */
+  /** Fills an input with all its fields, or with only one of them. */
   function fill(type: GraphQLInputObjectType, asked: Asked, extra: Record<string, unknown>, only?: string): object {
     const filled: Record<string, unknown> = {}
     for (const field of Object.values(type.getFields())) {
@@ -66,7 +66,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
     return filled
   }
 
-  /** Names each field of an input that nobody gave a value. */
+  /** Reports every input field that has no value. */
   function inspect(type: GraphQLInputObjectType): void {
     for (const field of Object.values(type.getFields())) {
       const named = getNamedType(field.type)
@@ -166,7 +166,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
   const calls = roots.flatMap((root) => Object.values(root.getFields()).flatMap((field) => callsOf(root, field)))
   const inputsOfRoots = Object.keys(inputValues).filter((coordinate) => !used.has(coordinate))
   for (const coordinate of inputsOfRoots) {
-    // The whole of a filter is given by its fields.
+    // The fields of a filter are listed separately, so the filter itself needs no value.
     const [typeName = '', name = '', argument] = coordinate.split('.')
     const type = schema.getType(typeName)
     const fields = isObjectType(type) || isInputObjectType(type) ? type.getFields() : {}
@@ -183,12 +183,12 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
 }
 
 interface Branch {
-  /** With its arguments. */
+  /** Text of the field with its arguments. */
   text: string
   type: GraphQLObjectType
 }
 
-/** Fields that hold no others, and those that do. */
+/** Splits the fields of a type into scalar fields and object fields. */
 function fieldsOf(type: GraphQLObjectType) {
   const leaves: string[] = []
   const branches: Branch[] = []
@@ -213,14 +213,14 @@ const isPlumbing = ({ name }: GraphQLObjectType) => /(Connection|Edge|Payload)$/
 
 type Found = [path: Branch[], leaves: string[]]
 
-/** Paths to every object within the depth, pages and payloads not counted, with the fields found there. */
+/** Yields paths to every object within the depth, with the fields found there. Pages and payloads do not count as a level. */
 function* pathsFrom(type: GraphQLObjectType, depth: number, path: Branch[] = []): Generator<Found> {
   const { leaves, branches } = fieldsOf(type)
   if (leaves.length) yield [path, leaves]
   for (const branch of branches) {
     const further = [...path, branch]
     const left = isPlumbing(branch.type) ? depth : depth - 1
-    // A page tells the same twice: what hangs on its nodes is not asked for below its edges again.
+    // The nodes of a page are requested directly, so they are not requested again through its edges.
     if (type.name.endsWith('Edge') || left <= 0) yield [further, fieldsOf(branch.type).leaves]
     else yield* pathsFrom(branch.type, left, further)
   }
@@ -229,7 +229,7 @@ function* pathsFrom(type: GraphQLObjectType, depth: number, path: Branch[] = [])
 const render = ({ leaves, branches }: Tree): string =>
   `{ ${[...leaves, ...[...branches].map(([text, tree]) => `${text} ${render(tree)}`)].join(' ')} }`
 
-/** The largest page that a document may ask for, of these. */
+/** Returns a function that finds the largest allowed page size of a document. */
 export function createPageOf(schema: GraphQLSchema) {
   const costOf = createCostOf(schema)
   return (query: string, sizes: readonly number[]): number | undefined => {
@@ -243,12 +243,12 @@ export function createPageOf(schema: GraphQLSchema) {
 }
 
 export interface SelectionOptions {
-  /** Objects inside each other. */
+  /** Maximum nesting depth of objects. */
   depth: number
-  /** Of one document, about. */
+  /** Approximate maximum number of fields per document. */
   maxFields: number
   isFragment: boolean
-  /** Whether a document with this selection may be asked for; one that may not is taken apart. */
+  /** Returns true if a document with this selection is within the limits. Larger selections are split. */
   fits?: (selection: string) => boolean
 }
 
@@ -257,11 +257,11 @@ const halvesOf = <T>(list: readonly T[]): [T[], T[]] => {
   return [list.slice(0, middle), list.slice(middle)]
 }
 
-/** Selections that together ask for everything below a type; one is empty for what has no fields. */
+/** Returns selections that together request everything below a type. Returns an empty selection for types without fields. */
 export function selectionsOf(type: GraphQLNamedType, options: SelectionOptions): string[] {
   if (!isObjectType(type)) return ['']
   const { depth, maxFields, isFragment, fits = () => true } = options
-  // Whatever is found is told by its identifier.
+  // Every object is requested with its ID, so that it can be recognized.
   const plant = (at: GraphQLObjectType): Tree => ({ leaves: 'id' in at.getFields() ? ['id'] : [], branches: new Map() })
 
   function selectionOf(group: readonly Found[]): string {
@@ -282,7 +282,7 @@ export function selectionsOf(type: GraphQLNamedType, options: SelectionOptions):
     const selection = selectionOf(group)
     const [[path, leaves]] = group as [Found]
     if (fits(selection)) return [selection]
-    // What is too much by itself can be asked for by nobody.
+    // A single field that exceeds the limits cannot be requested at all.
     if (group.length === 1 && leaves.length === 1) return []
     const halves = group.length > 1 ? halvesOf(group) : halvesOf(leaves).map((half): Found[] => [[path, half]])
     return halves.flatMap(apart)

@@ -1,4 +1,4 @@
-/** Requests to both interfaces and to the pages for administrators, and what came of them in one vocabulary. */
+/** Sends requests to REST, GraphQL and the admin pages, and maps all results to the same outcomes. */
 
 import { statuses } from '../../src/http/error-status.ts'
 import type { ErrorCode } from '../../src/shared/errors.ts'
@@ -9,10 +9,10 @@ import type { RestCall } from './authz-values.ts'
 
 export interface Told {
   outcome: Outcome
-  /** All that was sent and all that came back, as text. */
+  /** Complete request and response as text. */
   sent: string
   text: string
-  /** Of a GraphQL answer: the root field's value. */
+  /** Value of the root field in a GraphQL response. */
   value?: unknown
 }
 
@@ -48,7 +48,7 @@ export function refusalIn({ status, headers, text }: Pick<Answer, 'status' | 'he
   return codes.get(error?.type ?? '') ?? `HTTP ${status}`
 }
 
-/** The address of a route with its parameters and its query. */
+/** Returns the path of a route with its parameters and query string. */
 export function addressOf(path: string, { params = {}, query = {} }: RestCall): string {
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = params[name]
@@ -72,22 +72,22 @@ export async function askRest(
   return { outcome: refusalIn(answer), sent, text: answer.text }
 }
 
-/** What a browser brings to a page for administrators. */
+/** Credentials that a browser sends to an admin page. */
 export interface PageKeys {
-  /** What stands in the cookie of a session. */
+  /** Value of the session cookie. */
   secret: string
-  /** What a form brings back. */
+  /** Token in the submitted form. */
   formToken: string
 }
 
-/** Who is not let in is led there, or shown it with what they sent; so is whoever signs out, with an order to forget the session. */
+/** Returns true if the response redirects to the sign-in page or shows it, except after a sign-out, which deletes the cookie. */
 const isLedToSignIn = ({ status, headers, text }: Answer) =>
   !headers.has('set-cookie') &&
   (status === 303
     ? headers.get('location')?.startsWith('/admin/sign-in')
     : status === 403 && text.includes('action="/admin/sign-in"'))
 
-/** As a browser asks that shows a page of ours. */
+/** Sends a request like a browser that shows an Annal page. */
 export async function askPage(
   url: string,
   { secret, formToken }: PageKeys,

@@ -1,7 +1,4 @@
-/**
- * Who may do what: the whole of it. A field, a type or a route that is not here, and an entry for one that is gone, make
- * the proof fail.
- */
+/** The complete table of permissions. The proof fails if a field, type or route is missing here, or if an entry no longer exists. */
 import {
   adminFinds,
   admins,
@@ -21,12 +18,12 @@ import { pageExpectations } from './authz-pages.ts'
 import { type TypeRule, typeRules } from './authz-types.ts'
 
 export interface Expectations {
-  /** `Type.field` of the root types, with the variant of its arguments: by what is given, or by what is found. */
+  /** Expected outcomes by `Type.field` of the root types, with a suffix for variants of the arguments. */
   fields: Record<string, Expected>
-  /** `METHOD path`. */
+  /** Expected outcomes by `METHOD path`. */
   routes: Record<string, Expected>
   types: Record<string, TypeRule>
-  /** Where an administrator is to change what belongs to others. */
+  /** Operations in which an administrator may change other users' data. */
   administration: readonly string[]
 }
 
@@ -62,7 +59,7 @@ export const expectations: Expectations = {
     'Query.events': signedIn,
     'Query.events(after)': foreignPlace,
     'Query.figures': admins,
-    // Who may not see what a file is registered as learns of none.
+    // Callers who cannot see a registration get the same error as for an unknown file.
     'Query.lookup': nobody('VALIDATION_FAILED'),
     'Query.lookup(cid)': everybody,
     'Query.lookup(sha256)': everybody,
@@ -108,7 +105,7 @@ export const expectations: Expectations = {
     'Query.sales(after)': admins,
     'Query.sales(filter)': admins,
     'Query.sessions': signedIn,
-    // A place in the order of time, not a session.
+    // The cursor is only a position in time. It does not identify another user's session.
     'Query.sessions(after)': signedIn,
     'Query.transfers': signedIn,
     'Query.userCount': admins,

@@ -1,4 +1,4 @@
-/** Every field and every route, asked for by everybody, and judged. */
+/** Requests every field and every route as every kind of caller, and checks the outcomes. */
 import type { GraphQLSchema } from 'graphql'
 import type { DirectRoute, Route } from '../../src/http/rest/define-route.ts'
 import { fromId } from '../../src/shared/ids.ts'
@@ -16,23 +16,23 @@ import { type Asked, restCalls } from './authz-values.ts'
 
 export interface Finding {
   /**
-   * `allow`: carried out for somebody it is not for. `told`: somebody else's secret or object in an answer. `touched`:
-   * something was written that may not be. `other`: another refusal than is promised, or one where none is due.
+   * Kind of problem. `allow`: a request succeeded without permission. `told`: a response contained another user's secret or object.
+   * `touched`: a forbidden write happened. `other`: the error differs from the expected one, or was unexpected.
    */
   kind: 'allow' | 'told' | 'touched' | 'other'
   text: string
 }
 
-/** A route as it is served. */
+/** A route as the service serves it. */
 export interface ServedRoute {
-  /** As in the table of expectations. */
+  /** Key in the table of expectations. */
   key: string
   method: string
   path: string
   isDry: boolean
-  /** A page for administrators, with a session of its own. */
+  /** True for admin pages, which have their own session. */
   isAdminPage: boolean
-  /** What is sent: that of the route without its dry run. */
+  /** Key of the request data. A dry-run route uses that of the real route. */
   callKey: string
 }
 
@@ -47,28 +47,28 @@ export interface MatrixParts {
 }
 
 export interface MatrixOptions {
-  /** Who asks; everybody when left out. */
+  /** Kinds of callers. Defaults to all. */
   kinds?: readonly Kind[]
-  /** How deep below what was asked for. */
+  /** Depth of nested objects in a GraphQL query. */
   depth: number
-  /** Leaves the others out. */
+  /** Returns true for the keys to include. */
   only?: (key: string) => boolean
-  /** Ends at the first finding of this sort. */
+  /** Stops at the first finding for which this returns true. */
   until?: (finding: Finding) => boolean
 }
 
 export interface MatrixResult {
-  /** A field or route, asked by somebody. */
+  /** Number of tested combinations of a field or route and a caller. */
   cells: number
   requests: number
   findings: Finding[]
   judge: Judge
 }
 
-/** Where reading leaves a line in the audit trail. */
+/** Reads that write an entry to the audit log. */
 const leavesTrace = new Set(['Query.myData', 'GET /api/v3/auth/users/me/export', 'GET /auth/users/me/export'])
 
-/** Both families of paths: old callers know `auth/…` without the prefix. */
+/** Returns all routes at both families of paths. Old clients use `auth/…` without the prefix. */
 export function servedRoutes(
   routes: readonly Route[],
   directRoutes: readonly DirectRoute[],
@@ -127,7 +127,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
     for (const found of judge.wordsIn(kind, sent, text)) note('told', `${key}: ${found}; ${sent.slice(0, 300)}`)
   }
 
-  /** Holds what a cell has left behind against what it may, and puts it back. */
+  /** Checks that a request changed only what it may change, and restores the state. */
   async function judgeState(key: string, kind: Kind, mayWrite: boolean): Promise<void> {
     const changes = await state.changes()
     const told = (list: typeof changes) =>
@@ -146,7 +146,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
     if (!expected) return
     const isFragment = /^Query\.(node|quote)\(/.test(call.key)
     const fits = (selection: string) => pageOf(call.document(selection), [PAGE]) !== undefined
-    // All of what is there, but not deep; and deep, but little of it: a document may ask for so much and no more.
+    // One document is wide and shallow, others are deep and narrow, because of the cost limits.
     const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment, fits }).map((text) => ({
       text,
       page: pageOf(call.document(text), [50, 15]) ?? PAGE,
@@ -155,7 +155,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
       text,
       page: PAGE,
     }))
-    // A mutation is carried out once.
+    // A mutation is executed only once.
     const once = () =>
       selectionsOf(call.type, { depth: 2, maxFields: 500, isFragment }).map((text) => ({ text, page: PAGE }))
     const selections = call.operation === 'mutation' ? once() : [...wide, ...deep]

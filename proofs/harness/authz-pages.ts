@@ -1,10 +1,10 @@
-/** The pages for administrators: who may have each, and what it is asked for with, which is always what belongs to `owner`. */
+/** Expected permissions of the admin pages, and the data to request them with. The data always belongs to `owner`. */
 import { adminPage, type Expected, nobody, staleToo } from './authz-kinds.ts'
 import type { Asked, CallOf, RestCall } from './authz-values.ts'
 
 const signIn = { ...nobody('HTTP 400'), locked: 'HTTP 400', admin: 'allow' } satisfies Expected
 
-/** `METHOD path`. */
+/** Expected outcomes by `METHOD path`. */
 export const pageExpectations: Record<string, Expected> = {
   'GET /admin/sign-in': staleToo(nobody('allow')),
   'POST /admin/sign-in': signIn,
@@ -50,7 +50,7 @@ export const pageExpectations: Record<string, Expected> = {
   'GET /admin/audit': adminPage,
 }
 
-/** A password, which is asked for once more, and the other fields of a form. */
+/** Adds the password confirmation to the fields of a form. */
 const confirmed = ({ actor }: Asked, fields: Record<string, string> = {}): RestCall => ({
   urlencoded: { 'current-password': actor?.password ?? 'a guess at it', ...fields },
 })
@@ -63,7 +63,7 @@ const delivery = ({ owner }: Asked) => ({ params: { id: owner.deliveryId } })
 const key = ({ scene }: Asked) => ({ params: { id: scene.apiKeyId } })
 const appFields = ({ serial }: Asked) => ({ name: `page ${serial}`, price: '2', deliveryFailurePolicy: 'REFUND' })
 
-/** What is sent to each page. */
+/** Request data for each page. */
 export const pageCalls: Record<string, CallOf> = {
   'GET /admin/sign-in': plain,
   'POST /admin/sign-in': ({ actor, owner }) => ({

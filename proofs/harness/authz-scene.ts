@@ -1,6 +1,6 @@
 /**
- * Four people with the same things each, and words planted in whatever is private of them, so that an answer tells by
- * itself whose secret it holds. A fifth one sells to all of them and buys from all of them.
+ * Four users with similar data, and unique words in all private values, so that a response reveals whose secret it contains. A fifth user
+ * sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
@@ -27,46 +27,46 @@ export interface Person {
   username: string
   password: string
   token: string
-  /** Of a session at the pages for administrators, from when they were one. */
+  /** Secret of an admin page session that was opened while the user was an administrator. */
   pageSecret: string
-  /** Mailed tokens that are good. */
+  /** Valid mailed tokens. */
   resetToken: string
   verificationToken: string
-  /** Of an asset that is private, as are its tag, its commit and its tree. */
+  /** Nid of a private asset. Its tag, commit and tree are also private. */
   nid: string
   publicNid: string
   tag: string
-  /** By which it can be read without credentials. */
+  /** Link that reads the private file without credentials. */
   fileLink: string
-  /** Hexadecimal digits. */
+  /** SHA-256 hash of the file, in hexadecimal. */
   proofHash: string
   commitId: string
   treeCid: string
-  /** Of the private asset's file. */
+  /** CID of a block of the private file. */
   blockCid: string
-  /** Not paid. */
+  /** ID of an unpaid order. */
   orderId: string
-  /** Paid, with a part given back; the other one is open. */
+  /** ID of a paid and partly refunded order. */
   paidOrderId: string
-  /** Not the one that `token` belongs to. */
+  /** ID of a session other than the one of `token`. */
   sessionId: string
-  /** Of a link to the page of the private asset. */
+  /** ID of a share link to the private asset. */
   linkId: string
   auditId: string
-  /** The first one of the feed. */
+  /** ID of the first event in the feed. */
   eventId: string
-  /** The first one of the statement. */
+  /** ID of the first transfer in the statement. */
   transferId: string
   depositId: string
   grantId: string
   refundId: string
   withdrawalId: string
-  /** Of an order of the seller's, at the app of this person. */
+  /** ID of a webhook delivery for an order of the seller at this user's app. */
   deliveryId: string
   appId: string
 }
 
-/** A text that only these may find in an answer. */
+/** A planted word that only these callers may see in a response. */
 export interface Canary {
   what: string
   text: string
@@ -76,32 +76,32 @@ export interface Canary {
 export interface Scene {
   people: Record<Name, Person>
   sellersApp: string
-  /** Of a trusted service, which speaks for everybody. */
+  /** API key of a trusted service. */
   apiKey: string
   apiKeyId: string
-  /** What they bring to a page for administrators; nobody, an access token of the administrator's. */
+  /** Returns the credentials of a caller for the admin pages. Anonymous callers send an access token of the administrator. */
   pageKeysOf(kind: Kind): PageKeys
   canaries: Canary[]
-  /** Identifiers, as callers see them, of what belongs to one person alone. */
+  /** Public IDs that belong to exactly one user. */
   belongings: Map<string, Name>
-  /** Whose people and assets are, which everybody may find, though not with all their fields. */
+  /** Owners of users and assets that everyone may find, but not with all fields. */
   owners: Map<string, Name | 'seller'>
 }
 
-/** What a file goes on with to be one of several blocks. */
+/** Content that extends a file to several blocks. */
 const SECOND_BLOCK = '\n'.repeat(256 * 1024)
 
-/** The same text in every encoding. */
+/** Returns a unique word that has the same text in every encoding. */
 const word = (name: string, what: string) =>
   `canary-${name}-${what.replaceAll(/[^a-z]+/gi, '-')}-${randomBytes(6).toString('hex')}`
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-/** Fields of an asset's metadata that hold such a text as a whole. */
+/** Metadata fields that can contain such a word. */
 const roomy = Object.values<MetadataField>({ ...metadataFields, ...registrationFields }).filter(
   ({ size }) => size > 100,
 )
 
-/** What a manifest in a file claims, with words of somebody's. */
+/** Returns a Content Credentials manifest with planted words. */
 const manifestOf = (word: (what: string) => string): ManifestReport => ({
   ...{ state: 'VALID', trustList: word('trust list'), generator: word('generator'), title: word('title') },
   ...{ signer: word('signer'), issuer: word('issuer'), signedAt: word('time'), actions: [word('action')] },
@@ -151,7 +151,7 @@ export async function openScene({
     const id = randomUUID()
     const secret = `whsec_${randomBytes(24).toString('base64')}`
     canaries.push({ what: `${person.name}’s webhook secret`, text: secret, sees: [] })
-    // Somebody who is no administrator any more has it in their export.
+    // A user who is no longer an administrator still has it in their export.
     const seesWebhook: Name[] = person.name === 'seller' ? ['admin'] : [person.name, 'admin']
     const sealed = await envelopeCipher.seal(secret, webhookSecretContext(id))
     await sql(
@@ -168,7 +168,7 @@ export async function openScene({
     return toId('app', id)
   }
 
-  /** Its arguments are told to the buyer, and to whoever owns the app. */
+  /** Creates an order. Its arguments are visible to the buyer and to the owner of the app. */
   async function order(person: Person, appId: string, sees?: readonly Name[]): Promise<string> {
     const { id } = await ask<{ id: string }>({
       method: 'POST',
@@ -228,7 +228,7 @@ export async function openScene({
     return person
   }
 
-  /** A session at the pages for administrators, as of when they were one. */
+  /** Opens an admin page session, as if the user were still an administrator. */
   async function openPages(person: Person): Promise<void> {
     person.pageSecret = plant(person.name, 'secret of the pages', [])
     await sql(
@@ -238,7 +238,7 @@ export async function openScene({
     )
   }
 
-  /** What the forms of their pages bring back. */
+  /** Returns the form token of the user's admin pages. */
   async function readFormToken({ pageSecret }: Person): Promise<string> {
     const { text } = await trySend(url, { path: '/admin', headers: { cookie: `annal-admin=${pageSecret}` } })
     const [, found] = /name="form-token" value="([^"]+)"/.exec(text) ?? []
@@ -247,9 +247,9 @@ export async function openScene({
   }
 
   async function give(person: Person, from: Person): Promise<void> {
-    // An amount that no other wallet holds.
+    // A unique amount that no other wallet has.
     const amount = `1000.${randomBytes(4).readUInt32BE() % 900_000_000}7`
-    // Who gives knows why.
+    // The administrator who grants points knows the reason.
     const sees: Name[] = person.name === 'seller' ? ['admin'] : [person.name, 'admin']
     const json = { user_id: person.id, amount, reason: plant(person.name, 'grant’s reason', sees) }
     await ask({ method: 'POST', path: '/api/v3/store/point-grants/', token: from.token, json })
@@ -257,7 +257,7 @@ export async function openScene({
 
   async function refund(person: Person & { name: Name }): Promise<void> {
     const path = `/api/v3/store/network-app-orders/${person.paidOrderId}/refunds/`
-    // Who gives back knows why.
+    // The administrator who refunds knows the reason.
     const reason = plant(person.name, 'refund’s reason', [person.name, 'admin'])
     await ask({ method: 'POST', path, token: people.admin.token, json: { amount: '0.1', reason } })
   }
@@ -325,7 +325,7 @@ export async function openScene({
     await until('all commits are on the chain', async () => (await sql(waiting)).length === 0, 60_000, 100)
   }
 
-  /** Identifiers of what is there, read from the tables. */
+  /** Reads the IDs of all data of a user from the tables. */
   async function note(person: Person & { name: Name }): Promise<void> {
     const { name, uuid } = person
     const ids = async (prefix: IdPrefix, from: string) =>
@@ -357,7 +357,7 @@ export async function openScene({
       'transfer',
       await ids('transfer', `${transfers} where x.id not in (${refundTransfers})`),
     )[0]!
-    // Who gives back is told which line of the buyer's statement it is.
+    // The administrator who refunds sees the transfer ID of the buyer's statement.
     claim('transfer of a refund', await ids('transfer', `(${refundTransfers}) x (id)`), andAdmin)
     person.depositId = claim('deposit', await ids('deposit', 'deposits x where x.wallet_id = $1::uuid'), andAdmin)[0]!
     const grants = `(select distinct e.transfer_id from entries e join transfers t on t.id = e.transfer_id
@@ -384,7 +384,7 @@ export async function openScene({
     )[0]!
     person.proofHash = trees[0]!.hash
     person.tag = trees[0]!.tag
-    // Blocks are noted for whoever reads a file block by block.
+    // Requesting a block adds the file to the block index.
     await ask({ method: 'GET', path: `/ipfs/${person.nid}?format=raw`, token: person.token })
     const blocks = await sql<{ cid: string }>(
       'select b.cid from asset_blocks b join assets a on a.id = b.asset_id where a.nid = $1 and b.cid <> $1',
@@ -417,10 +417,10 @@ export async function openScene({
   await sql(`update users set role = 'ADMIN' where username in ('admin', 'locked')`)
   for (const person of Object.values(people)) await give(person, people.admin)
   relay.start()
-  // The newest asset, which everybody finds on the first page of a list, is the owner's.
+  // The owner's asset must be the newest, so that it is on the first page of lists.
   for (const person of [people.other, people.admin, people.locked, people.owner]) {
     await equip(person, seller, seller.appId)
-    // A proof holds the receipts of whole blocks: nobody shares one with somebody else.
+    // Wait for the commit, because a proof contains the receipts of whole blocks. Users must not share a block.
     await untilWritten()
   }
   await relay.stop()

@@ -1,6 +1,6 @@
 /**
- * The service as `main.ts` puts it together, in this process and without its background work: what changes in the database
- * was changed by the request. The control needs it in hand, too, to open it.
+ * The service as `main.ts` creates it, in this process and without background jobs. So every database change is caused by a request. The
+ * control also needs access to the service object.
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -16,9 +16,9 @@ export interface Service {
   url: string
   app: App
   installation: Infrastructure
-  /** Its relay does not run. */
+  /** Chain connection whose relay does not run. */
   chain: OpenChain
-  /** Bytes that one person may have on their way in. */
+  /** Maximum number of bytes that one user can upload concurrently. */
   uploadRoom: number
 }
 
@@ -38,7 +38,7 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     ...installation,
     relay: { wake() {} },
     histories: chain.histories,
-    // Without asking the chain.
+    // Returns a fixed fee instead of calling the chain.
     coins: { ...noCoins, quote: async (address) => ({ address, fee: '0.001', gasLimit: 21_000 }) },
     publicUrl: url,
     missing: async () => [],

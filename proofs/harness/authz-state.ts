@@ -1,9 +1,9 @@
-/** Everything the database holds, before and after a request, and the way back. */
+/** Snapshots of the complete database, to detect changes by a request and to restore it. */
 import { cp } from 'node:fs/promises'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { runSql } from './run-sql.ts'
 
-/** Notes about requests themselves: counters of limits, what is under way, and when a token was last used. */
+/** Tables that record requests themselves: rate limits, concurrent requests and token use. */
 const notes = new Set(['public.concurrency_counters', 'public.limits'])
 const noteColumn = 'last_used_at'
 
@@ -17,9 +17,9 @@ export interface Change {
 }
 
 export interface State {
-  /** What is not as it was when the state was taken. */
+  /** Returns the differences from the snapshot. */
   changes(): Promise<Change[]>
-  /** Puts back what these changed, and the counters of limits. */
+  /** Reverts these changes and the rate limit counters. */
   restore(changes: readonly Change[]): Promise<void>
 }
 
@@ -31,7 +31,7 @@ interface Table {
 
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** With an account goes its part of the vault, which is kept in `<dir>/keys`. */
+/** Takes a snapshot. It includes the vault in `<dir>/keys`, because deleting an account also deletes its keys. */
 export async function takeState(database: ConnectedDatabase, dir: string): Promise<State> {
   const vault = { keys: `${dir}/keys`, copy: `${dir}/keys-before` }
   await cp(vault.keys, vault.copy, { recursive: true })
@@ -86,7 +86,7 @@ export async function takeState(database: ConnectedDatabase, dir: string): Promi
         ({ name, copy, columns }) =>
           `delete from ${name}; insert into ${name} (${columns}) overriding system value select ${columns} from ${copy};`,
       )
-    // Triggers and foreign keys guard the service, not the way back.
+    // Disables triggers and foreign keys, because they would prevent the restore.
     return `do $$ begin set local session_replication_role = replica; ${steps.join(' ')} end $$`
   }
 

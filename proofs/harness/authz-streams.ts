@@ -1,4 +1,4 @@
-/** What goes on for as long as somebody listens: asked for by everybody at once, then something happens. */
+/** Subscribes all kinds of callers to each stream, and then triggers an event. */
 import { type EventReader, readEvents } from '../../test/support/event-stream.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Credentials, trySend } from '../../test/support/http-client.ts'
@@ -9,7 +9,7 @@ import type { Person } from './authz-scene.ts'
 import type { RestCall } from './authz-values.ts'
 import type { Call } from './client.ts'
 
-/** What makes a subscription tell something: the owner does it. */
+/** Actions of the owner that trigger an event for each subscription. */
 export const triggers: Record<string, (owner: Person) => Call> = {
   'Subscription.commitUpdated': ({ nid, token }) => ({
     method: 'PATCH',
@@ -33,10 +33,10 @@ interface Listening {
 
 type GraphQLAnswer = Parameters<typeof outcomeOf>[0]
 
-/** The first thing that a stream of answers has told. */
+/** Returns the first message of a stream. */
 const firstIn = ({ events }: EventReader): GraphQLAnswer | undefined => events[0]?.data
 
-/** Raises when those who may listen hear nothing, or those who may not are not told so. */
+/** Throws if an allowed caller gets no event, or if a forbidden caller gets no error. */
 export async function subscribeAll(
   url: string,
   { key, field }: RootCall,
@@ -51,7 +51,7 @@ export async function subscribeAll(
   try {
     const isRefused = ({ stream }: (typeof streams)[number]) => stream.hasEnded || stream.text.includes('"errors"')
     for (const each of streams.filter(({ isAllowed }) => !isAllowed)) {
-      // Who is not refused listens, and is judged by what they hear.
+      // A caller without an error is subscribed, and is checked by the received events.
       await until(`${key} refuses ${each.kind}`, () => isRefused(each), 2_000).catch(() => undefined)
     }
     const done = await trySend(url, triggers[key]!(owner))
@@ -70,7 +70,7 @@ export async function subscribeAll(
   }
 }
 
-/** A feed: allowed when it tells the next event. */
+/** Opens an event feed. The outcome is `allow` if it delivers the next event. */
 export async function streamRoute(
   url: string,
   credentials: Credentials,

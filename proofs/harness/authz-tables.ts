@@ -1,4 +1,4 @@
-/** Whether the tables of F23 are whole: they say of every operation, field, route and page who may have it, and of nothing that is gone. */
+/** Completeness checks for the tables of F23: every operation, field, route and page has an entry, and no entry is obsolete. */
 import { schema } from '../../src/graphql/schema.ts'
 import { routes } from '../../src/http/rest/routes.ts'
 import { adminPages, directRoutes } from '../../test/support/route-tables.ts'
@@ -10,9 +10,9 @@ import { pageCalls } from './authz-pages.ts'
 import { triggers } from './authz-streams.ts'
 import { restCalls } from './authz-values.ts'
 
-/** Every way to call every field of the root types, and what is missing to do so. */
+/** Every way to call every root field, and what is missing to do so. */
 export const { calls, problems } = rootCallsOf(schema)
-/** Every route under every path that it has. */
+/** Every route at each of its paths. */
 export const served = servedRoutes(routes, directRoutes, adminPages)
 
 const fields = calls.map(({ key }) => key)
@@ -21,7 +21,7 @@ const routeKeys = [...new Set(served.map(({ key }) => key))]
 const callKeys = [...new Set(served.map(({ callKey }) => callKey))]
 const known = new Set([...routeKeys, ...fields])
 
-/** A sentence for whatever nobody said who may have it or what it is asked for with, and for whatever is said of things that are gone. */
+/** Returns a message for each missing and each obsolete entry of the tables. */
 export const missingFromTables = (told: Expectations = expectations): string[] => [
   ...problems,
   ...missingKeys(fields, Object.keys(told.fields)),
@@ -32,7 +32,7 @@ export const missingFromTables = (told: Expectations = expectations): string[] =
   ...missingTypeRules(schema, told),
 ]
 
-/** The control: each entry in turn is left out, and one too many put in. Tells how often, and what was not noticed. */
+/** Control: removes each entry in turn and adds one obsolete entry. Returns the number of tries, and the changes that were not detected. */
 export function spoilTables(): { tried: number; unnoticed: string[] } {
   const spoilt = (['fields', 'routes', 'types'] as const).flatMap((part) => {
     const entries = Object.entries(expectations[part])

@@ -1,14 +1,14 @@
-/** Who finds an object of each type, and each field of it, wherever it is reached. */
+/** Permissions for objects of each type and for each of their fields, wherever they occur. */
 import { metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
 /**
- * Who finds an object of a type, or a value in a field of one, wherever it is reached: `self` is whoever it belongs to;
- * `parent` has no rule of its own and is judged by what it hangs on.
+ * Callers who may see objects of a type, or the values of a field. `self` is the owner of the object. `parent` means the same rule as for
+ * the parent object.
  */
 export interface TypeRule {
   who: 'everybody' | 'self' | 'selfOrAdmin' | 'admin' | 'parent'
   fields: string
-  /** Null for all others. */
+  /** Permission of fields that are null for all other callers. */
   selfFields?: string
   adminFields?: string
 }
@@ -19,10 +19,10 @@ const alike = (fields: string, types: string): Record<string, TypeRule> =>
 
 const metadataNames = Object.keys({ ...metadataFields, ...registrationFields })
 
-/** By the name of the type. */
+/** Rules by type name. */
 export const typeRules: Record<string, TypeRule> = {
   ApiKey: { who: 'admin', fields: 'createdAt id name prefix revokedAt' },
-  // Whether it is private is told by its nid.
+  // The nid determines if the asset is private.
   Asset: {
     who: 'self',
     fields:

@@ -1,4 +1,4 @@
-/** What is asked for: always what belongs to `owner`, whoever asks. By coordinates of the schema, and by routes. */
+/** Request values by schema coordinate and by route. All values belong to `owner`, whoever sends the request. */
 import { type MetadataField, mapFields, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 import { fromId } from '../../src/shared/ids.ts'
 import { sampleOf } from '../../test/support/metadata.ts'
@@ -7,16 +7,16 @@ import type { Person, Scene } from './authz-scene.ts'
 export interface Asked {
   scene: Scene
   owner: Person
-  /** Undefined when nobody is signed in. */
+  /** The caller. Undefined for anonymous requests. */
   actor: Person | undefined
-  /** Different each time. */
+  /** A number that is different for each request. */
   serial: number
 }
 
 type ValueOf = (asked: Asked) => unknown
 
 const PASSWORD = 'another password'
-/** An address of nobody here. */
+/** A blockchain address that belongs to no user. */
 const ELSEWHERE = `0x${'e1'.repeat(20)}`
 const newFile = ({ serial }: Asked) => new File([`file ${serial} of the matrix`], 'file.txt', { type: 'text/plain' })
 const passwordOf = ({ actor }: Asked) => actor?.password ?? 'a guess at it'
@@ -25,7 +25,7 @@ const ownerApp: ValueOf = ({ owner }) => owner.appId
 const ownerOrder: ValueOf = ({ owner }) => owner.orderId
 const ownerDelivery: ValueOf = ({ owner }) => owner.deliveryId
 
-/** Whom `node(id)` is asked for, by type. */
+/** IDs for `node(id)`, by type. */
 export const nodeIds: Record<string, ValueOf> = {
   ApiKey: ({ scene }) => scene.apiKeyId,
   Asset: ownerNid,
@@ -45,10 +45,10 @@ export const nodeIds: Record<string, ValueOf> = {
   Withdrawal: ({ owner }) => owner.withdrawalId,
 }
 
-/** As the connections of tables write it. */
+/** Returns a cursor in the format of Prisma connections. */
 const rowCursor = (id: string) => Buffer.from(`GPC:S:${fromId(id)!.uuid}`).toString('base64')
 
-/** Where a page stands: asked for with what belongs to somebody else. */
+/** Cursors of pages, made from another user's data. */
 export const cursors: Record<string, ValueOf> = {
   'Query.auditEntries': ({ owner }) => rowCursor(owner.auditId),
   'Query.orders': ({ owner }) => rowCursor(owner.orderId),
@@ -63,7 +63,7 @@ export const cursors: Record<string, ValueOf> = {
   'Query.sessions': ({ owner }) => owner.sessionId,
 }
 
-/** Arguments and fields of inputs. Undefined leaves one out. */
+/** Values of arguments and input fields. Undefined omits the value. */
 export const inputValues: Record<string, ValueOf> = {
   'Asset.commitAt.at': ({ owner }) => owner.commitId,
   'Asset.diff.from': ({ owner }) => owner.commitId,
@@ -141,7 +141,7 @@ export const inputValues: Record<string, ValueOf> = {
   'NetworkAppFilter.name': () => 'owner',
   'QuoteRegisterAssetInput.assetFile': newFile,
   'QuoteRegisterAssetInput.assetFileMimeType': () => 'text/plain',
-  // So that there is a problem to tell of.
+  // A price limit that causes a problem in the quote.
   'QuoteRegisterAssetInput.maxCost': () => '0',
   'RefundOrderInput.amount': () => '0.001',
   'RefundOrderInput.orderId': ({ owner }) => owner.paidOrderId,
@@ -199,7 +199,7 @@ export const inputValues: Record<string, ValueOf> = {
   'WebhookDeliveryFilter.status': () => 'PENDING',
 }
 
-/** What inputs of assets have alike. */
+/** Fields that asset inputs share. */
 const paidInputs: Record<string, unknown> = { commitMessage: 'Changed', nitCommitCustom: { a: 1 }, maxCost: '1000' }
 const metadataInputs = (fields: Record<string, MetadataField>) =>
   mapFields<Record<string, unknown>>(fields, (field) => field.kind === 'flag' || sampleOf(field, 'changed'))
@@ -218,15 +218,15 @@ export interface RestCall {
   params?: Record<string, string>
   query?: Record<string, string>
   json?: object
-  /** Instead of JSON. */
+  /** Form fields to send instead of JSON. */
   form?: Record<string, string | File>
   urlencoded?: Record<string, string>
 }
 
-/** Several, when there is more than one way to ask. */
+/** Returns the request data of a route, or several if there are several ways to call it. */
 export type CallOf = (asked: Asked) => RestCall | RestCall[]
 
-/** With a signature that is good for something else. */
+/** Returns a link with a signature that is valid for something else. */
 const foreignLink = ({ owner, actor }: Asked): RestCall => ({
   params: { nid: owner.nid },
   ...(actor && { query: Object.fromEntries(new URL(actor.fileLink).searchParams) }),
@@ -235,7 +235,7 @@ const nid = ({ owner }: Asked): RestCall => ({ params: { nid: owner.nid } })
 const app = ({ owner }: Asked): RestCall => ({ params: { id: owner.appId } })
 const order = ({ owner }: Asked): RestCall => ({ params: { id: owner.orderId } })
 const plain: CallOf = () => ({})
-/** Pictures are for everybody to see; this is none. */
+/** An ID that is not a picture. Pictures are public. */
 const picture: CallOf = () => ({ params: { id: '01a1ff73-54e7-76b3-a9bc-095067c6ebfd' } })
 const resetLink = ({ owner, actor }: Asked): RestCall => ({
   params: { uid: owner.id, token: actor?.resetToken ?? 'guess' },
@@ -246,7 +246,7 @@ const verificationLink = ({ owner, actor }: Asked): RestCall => ({
   urlencoded: {},
 })
 
-/** What is sent to each route. */
+/** Request data for each route. */
 export const restCalls: Record<string, CallOf> = {
   'POST auth/users': ({ serial }) => ({
     json: { username: `rest${serial}`, email: `rest${serial}@example.org`, password: PASSWORD },
@@ -369,7 +369,7 @@ export const restCalls: Record<string, CallOf> = {
     { params: { cid: owner.nid } },
     { params: { cid: owner.treeCid } },
     { params: { cid: owner.blockCid } },
-    // A link is good for the file that it was made for.
+    // A link is only valid for the file that it was created for.
     ...(actor ? [{ params: { cid: owner.nid }, query: Object.fromEntries(new URL(actor.fileLink).searchParams) }] : []),
   ],
   'GET /lookup': ({ owner }) => ({ query: { file: owner.nid } }),
@@ -384,7 +384,7 @@ export const restCalls: Record<string, CallOf> = {
   'POST /account/email-verification/:uid/:token': verificationLink,
 }
 
-/** Quotes take what the quoted requests take. */
+/** Routes of quotes and the quoted routes, whose request data they share. */
 const quotedCalls: Record<string, string> = {
   'POST quotes/assets': 'POST assets',
   'POST quotes/assets/:nid': 'PATCH assets/:nid',

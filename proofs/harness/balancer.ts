@@ -1,4 +1,4 @@
-/** HAProxy and nginx as `deploy/` has them, on loopback: nothing of their files is exchanged but addresses and where they keep their own. */
+/** HAProxy and nginx on loopback, with the configuration of `deploy/`. Only addresses and file locations are replaced. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -12,41 +12,41 @@ import type { ProofContext } from './proof.ts'
 
 export type BalancerKind = 'haproxy' | 'nginx'
 
-/** What stands behind a balancer. */
+/** A gateway behind a load balancer. */
 export interface Backend {
   name: string
   url: string
-  /** Where it says whether it is ready. */
+  /** Port of the health check. */
   healthPort: number
 }
 
 export interface Balancer {
   kind: BalancerKind
   url: string
-  /** Until requests may go to this one, as far as this balancer looks. */
+  /** Waits until the load balancer sends requests to this backend. */
   isUsed(backend: Backend): Promise<void>
-  /** Before one is stopped that this balancer would not ask: takes it out, as an operator does. */
+  /** Removes a backend before it is stopped, as an operator does. Only needed for load balancers without health checks. */
   takeOut(backend: Backend): Promise<void>
   takeIn(backend: Backend): Promise<void>
-  /** Reads its file again, under load. */
+  /** Reloads the configuration under load. */
   reload(): Promise<void>
 }
 
 const deploy = join(import.meta.dirname, '../../deploy')
 
-/** Exchanges what must be there. */
+/** Replaces a pattern in the configuration. Throws if the pattern does not match. */
 function exchange(source: string, [find, replacement]: [RegExp, string]): string {
   if (!find.test(source)) throw new Error(`The balancer's file has nothing like ${find}.`)
   return source.replace(find, replacement)
 }
 
-/** How somebody spoils the file, for a control. */
+/** Makes the configuration faulty, for a control. */
 export type Spoil = (file: string) => string
 
 interface Program {
   start(): ChildProcess
   signal: NodeJS.Signals
-  /** Writes its file; `out`: names of backends that are not to be used. */
+  /** Writes the configuration file. `out`: names of backends to exclude. */
   write(out: ReadonlySet<string>): Promise<void>
   isUsed(backend: Backend): Promise<boolean>
 }
@@ -63,7 +63,7 @@ async function haproxy(dir: string, port: number, backends: readonly Backend[], 
     [/^ {4}log \/dev\/log local0$/m, '    log stdout format raw local0'],
     [/\/run\/haproxy\/admin\.sock mode 660/, `${socket} mode 600`],
     [/^ {4}server gateway-1 .*\n {4}server gateway-2 .*$/m, servers.join('\n')],
-    // Only root can become somebody else.
+    // Only root can change the user of the process.
     ...(isRoot ? [] : ([[/^ {4}user haproxy\n {4}group haproxy\n/m, '']] as [RegExp, string][])),
   ]
   const stats = async () => {
@@ -87,7 +87,7 @@ async function nginx(dir: string, port: number, backends: readonly Backend[], sp
   const [main, file] = [join(dir, 'nginx.conf'), join(dir, 'annal.conf')]
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/tmp;`)
   const lines = [
-    // Else its workers cannot come through to the scratch directory.
+    // As root, workers also run as root. Otherwise they could not access the scratch directory.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     ...['daemon off;', 'worker_processes 2;', `pid ${dir}/pid;`, `error_log ${dir}/error.log info;`],
     ...['events { worker_connections 4096; }', 'http {', 'access_log off;', ...temporary, `include ${file};`, '}'],
@@ -110,16 +110,16 @@ async function nginx(dir: string, port: number, backends: readonly Backend[], sp
       ]
       await writeFile(file, spoil(exchanges.reduce(exchange, await readFile(join(deploy, 'nginx/annal.conf'), 'utf8'))))
     },
-    // It looks at nobody.
+    // nginx has no active health checks.
     isUsed: async () => true,
   }
 }
 
-/** The processes below one. */
+/** Returns the child processes of a process. */
 const childrenOf = async (pid: number) =>
   (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter((each) => each !== '')
 
-/** Starts one before `backends`. Raises with what to install where the program is missing. */
+/** Starts a load balancer in front of `backends`. Throws an error with installation instructions if the program is missing. */
 export async function startBalancer(
   { dir: scratch, afterwards }: Pick<ProofContext, 'dir' | 'afterwards'>,
   kind: BalancerKind,
@@ -146,7 +146,7 @@ export async function startBalancer(
   })
   const url = `http://127.0.0.1:${port}`
   afterwards(async () => {
-    // The master ends its workers, and waits for nobody.
+    // This signal stops the workers immediately, without waiting for requests.
     child.kill(kind === 'haproxy' ? 'SIGINT' : 'SIGTERM')
     const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
     await ended
@@ -169,7 +169,7 @@ export async function startBalancer(
     )
   }
   const rewrite = async () => {
-    // HAProxy asks by itself.
+    // HAProxy checks the health of its backends itself.
     if (kind === 'haproxy') return
     await program.write(out)
     await reload()

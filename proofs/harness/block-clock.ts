@@ -1,13 +1,13 @@
 /**
- * Blocks by a clock, one after the other with whatever else changes the chain. Anvil's own clock mines into the middle of a reorganisation:
- * then there are heights without a block for ever, or a count of transactions that no block holds, which no chain does.
+ * Mines blocks at a fixed interval, one at a time with other changes of the chain. Anvil's own interval mining can run during a
+ * reorganization. Then blocks are missing permanently, or transaction counts are wrong.
  */
 import type { Rpc } from '../../src/chain/rpc.ts'
 
 export interface BlockClock {
-  /** Does what changes the chain, after what is being done and before the next block. */
+  /** Runs `work`, which changes the chain, after the current operation and before the next block. */
   change<T>(work: () => Promise<T>): Promise<T>
-  /** From now on a block comes every so many milliseconds, or none with 0. Fulfilled when none is being made by what was before. */
+  /** Mines a block every given number of milliseconds from now on, or none for 0. Resolves when no earlier block is being mined. */
   every(milliseconds: number): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function createBlockClock(rpc: Rpc): BlockClock {
     await rpc.call('evm_mine')
   }
   const tick = () => {
-    // A node that is slower than the clock has no backlog of blocks to make.
+    // Skips a block if the node is slower than the interval, so that no backlog builds up.
     if (isDue) return
     isDue = true
     change(mine).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Callers who buy under fire: they order and confirm with idempotency keys until they are told that it is done. */
+/** Buyers under load. They create and confirm orders with idempotency keys, and retry until each is acknowledged. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
@@ -24,25 +24,25 @@ const readOrders = statement(
 )
 
 export interface Buyers {
-  /** Orders that they were told are paid, by UUID. */
+  /** UUIDs of orders whose payment was acknowledged. */
   paid: string[]
   surprises: string[]
-  /** Ends when `isOver`. */
+  /** Runs until `isOver` returns true. */
   run(isOver: () => boolean): Promise<void>
 }
 
-/** Whose balances move by what they buy. */
+/** Usernames of the accounts whose balances change by these purchases. */
 export const buyerNames = ['merchant', 'buyer1', 'buyer2'] as const
 
 export interface BuyersOptions {
   base: string
   choose(): string | undefined
   random: Random
-  /** Where their accounts and assets are told, too. */
+  /** Record of acknowledged writes. Accounts and assets are added to it. */
   acknowledged: Acknowledged
 }
 
-/** Two people who buy of a third. */
+/** Creates two buyers and a seller. */
 export async function openBuyers(parts: Parts, { base, choose, random, acknowledged }: BuyersOptions): Promise<Buyers> {
   const apiKey = await addService(parts)
   const [seller, ...buyers] = buyerNames
@@ -83,7 +83,7 @@ export async function openBuyers(parts: Parts, { base, choose, random, acknowled
   }
 }
 
-/** Orders and charges against what buyers were told. Returns sentences, and how many are lost or were charged twice. */
+/** Compares orders and charges with the acknowledged payments. Returns the problems, and the numbers of lost and duplicate charges. */
 export async function judgeBuyers(database: ConnectedDatabase, { paid, surprises }: Buyers) {
   const orders = await database.query(readOrders)
   const found = tally(

@@ -1,4 +1,6 @@
-/** Clients under fire: they sign up, register and update, each until it is acknowledged, and remember what they were told. */
+/**
+ * Clients under load. They sign up, register and update assets, retry until each write is acknowledged, and record what was acknowledged.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer } from '../../test/support/http-client.ts'
 import { type Call, persist, type Watch } from './client.ts'
@@ -7,21 +9,21 @@ import type { Random } from './random.ts'
 export interface Account {
   token: string
   username: string
-  /** The asset that the callers of this account change together. */
+  /** Nid of the asset that all callers of this account update. */
   nid: string
 }
 
-/** What callers were told was done, by the identifiers they gave it. */
+/** Acknowledged writes, by the identifiers that callers gave them. */
 export interface Acknowledged {
-  /** Usernames. */
+  /** Usernames of acknowledged sign-ups. */
   signUps: string[]
-  /** Commit messages of updates and registrations. */
+  /** Commit messages of acknowledged updates and registrations. */
   commits: string[]
   /** Commit messages by account. */
   byAccount: Map<string, string[]>
-  /** Identifiers of callers' updates in the order in which each caller made them. */
+  /** Identifiers of updates per caller, in order. */
   byCaller: string[][]
-  /** Answers that no caller may get for such requests. */
+  /** Unexpected responses. */
   surprises: string[]
   retries: number
   replays: number
@@ -37,7 +39,7 @@ export const nothingAcknowledged = (): Acknowledged => ({
   replays: 0,
 })
 
-/** Of whoever `signUpCall` signs up. */
+/** Returns the password of an account that `signUpCall` created. */
 export const passwordOf = (username: string) => `password of ${username}`.slice(0, 32)
 
 export const signUpCall = (username: string): Call => ({
@@ -65,14 +67,14 @@ export interface CallersOptions {
   accounts: readonly Account[]
   random: Random
   choose(): string | undefined
-  /** What to do at the moments of a request to this gateway. */
+  /** Returns callbacks for the stages of a request to this gateway. */
   watchOf(base: string): Watch
   acknowledged: Acknowledged
-  /** Milliseconds that a caller rests at most between two requests; 100 when missing. */
+  /** Maximum pause between two requests of a caller, in milliseconds. Defaults to 100. */
   rest?: number | undefined
 }
 
-/** A new account with an asset, made in peace. Raises when something is refused. */
+/** Creates an account with an asset before any faults. Throws if a request fails. */
 export async function openAccount(base: string, username: string, acknowledged: Acknowledged): Promise<Account> {
   const ask = async (call: Call): Promise<Record<string, string>> => {
     const { answer } = await persist(() => base, call)
@@ -90,7 +92,7 @@ export async function openAccount(base: string, username: string, acknowledged: 
   return { token: token!, username, nid: nid! }
 }
 
-/** `count` callers, several to an account, until `isOver`. */
+/** Runs `count` callers until `isOver` returns true. Several callers share an account. */
 export async function runCallers(count: number, isOver: () => boolean, options: CallersOptions): Promise<void> {
   const { accounts, choose, watchOf, acknowledged, rest = 100 } = options
 
@@ -109,7 +111,7 @@ export async function runCallers(count: number, isOver: () => boolean, options: 
     const mine: string[] = []
     acknowledged.byCaller[index] = mine
     for (let serial = 0; !isOver(); serial += 1) {
-      // A pace that leaves the machine to the gateways that start again.
+      // The pause leaves CPU time for gateways that are restarting.
       await delay(random.below(rest))
       const id = `c${index}-${serial}`
       const dice = random.next()

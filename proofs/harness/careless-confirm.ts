@@ -1,6 +1,6 @@
 /**
- * The known-bad variants of the store's proofs, never part of the product: a confirm that reads, checks and then writes,
- * each in a transaction of its own, and goes by the clock of its own process, also where it names a transfer.
+ * Deliberately faulty confirm for controls, never part of the product. It reads, checks and writes in separate transactions. It uses the
+ * clock of its own process, also for transfer IDs.
  */
 import pg from 'pg'
 import { v7 } from 'uuid'
@@ -8,18 +8,18 @@ import { add, fromUnits, toUnits } from '../../src/shared/money.ts'
 import type { Outcome } from './confirms.ts'
 import { orderUuid } from './store.ts'
 
-/** What the database would refuse even a careless writer. It is taken away, so that the proof's own checks must catch it. */
+/** Database constraints that would stop even a faulty writer. They are removed, so that the proof's own checks must detect the fault. */
 const guards = [
   'drop index if exists transfers_reference_key',
   'drop index if exists events_order_paid_key',
   'alter table wallets drop constraint if exists wallets_open_orders_not_negative',
 ]
 
-/** An amount less what the platform keeps of it. */
+/** Returns an amount minus the platform's share. */
 const lessShare = (amount: string) => fromUnits(toUnits(amount) - (toUnits(amount) * 12n + 50n) / 100n)
 
 export interface CarelessConfirm {
-  /** `turn` is waited for before each of its statements. */
+  /** Confirms an order. It awaits `turn` before each of its statements. */
   confirm(orderId: string, turn?: (statement: string) => Promise<void>): Promise<Outcome>
   close(): Promise<void>
 }

@@ -1,13 +1,13 @@
 /**
- * The known-bad variant of an account's deletion, never part of the product: it looks at what is open, and deletes that in
- * a second transaction, without having held anything in between.
+ * Deliberately faulty account deletion for controls, never part of the product. It reads the open data first, and deletes it in a second
+ * transaction without locks.
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
 export interface CarelessDeletion {
   look(): Promise<void>
-  /** After `look`. */
+  /** Deletes the data. Must be called after `look`. */
   delete(): Promise<void>
   close(): Promise<void>
 }

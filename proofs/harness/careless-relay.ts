@@ -1,4 +1,4 @@
-/** Relays that must be caught: one that takes a new nonce after an error, and one that counts nonces in memory. */
+/** Deliberately faulty relays for controls: one uses a new nonce after an error, the other counts nonces in memory. */
 import { JsonRpcProvider, NonceManager, type TransactionRequest, Wallet } from 'ethers'
 import { encodeCommit } from '../../src/chain/registry/abi.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
@@ -14,14 +14,14 @@ const plan = (nid: string, message: string, nonce: number, to: string) => ({
   maxPriorityFeePerGas: 1_000_000_000n,
 })
 
-/** An account with coins on this chain. */
+/** Creates an account with coins on this chain. */
 export async function openCarelessAccount(rpc: Rpc): Promise<Wallet> {
   const wallet = new Wallet(Wallet.createRandom().privateKey)
   await rpc.call('anvil_setBalance', wallet.address, '0x8ac7230489e80000')
   return wallet
 }
 
-/** Sends each message as a commit; whatever goes wrong, it asks for its nonce again and signs anew. */
+/** Sends each message as a commit. After any error it requests a new nonce and signs again. */
 export async function sendCarelessly(url: string, wallet: Wallet, registry: string, messages: readonly string[]) {
   const rpc = createRpc({ url })
   for (const message of messages) {
@@ -36,7 +36,7 @@ export async function sendCarelessly(url: string, wallet: Wallet, registry: stri
   }
 }
 
-/** The library's nonce manager over a wallet of which every `every`th build fails. Returns how many it sent. */
+/** Sends with the nonce manager of the library. Every n-th build fails, with n = `every`. Returns the number of sent transactions. */
 export async function sendManaged(rpcUrl: string, wallet: Wallet, registry: string, count: number, every: number) {
   let builds = 0
   class Failing extends Wallet {

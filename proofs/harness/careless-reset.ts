@@ -1,4 +1,4 @@
-/** The known-bad variant of F18, never part of the product: a reset that reads the token, checks it, and then writes. */
+/** Deliberately faulty password reset for the control of F18, never part of the product. It reads, checks and writes in separate steps. */
 import pg from 'pg'
 import { createPasswordHasher } from '../../src/keys/password-hasher.ts'
 import { tokenKey } from '../../src/modules/accounts/mailed-links.ts'

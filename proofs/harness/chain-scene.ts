@@ -1,4 +1,4 @@
-/** Two gateways, each with a way of its own to the chain that can be disturbed, and callers at work. */
+/** Two gateways, each with its own faulty proxy to the chain, and callers under load. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
@@ -11,22 +11,22 @@ import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 import { startWork, type Work, type WorkOptions } from './work.ts'
 
-/** Anvil's second account, as everybody knows it. */
+/** Private key of Anvil's second account. It is publicly known. */
 export const secondKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 
 export interface ChainScene extends Work {
   parts: Parts
-  /** The node itself. */
+  /** Direct connection to the node. */
   rpc: Rpc
   gateways: Gateway[]
   proxies: ChainProxy[]
-  /** Every transaction that a gateway sent, in order. */
+  /** All transactions that the gateways sent, in order. */
   sent: readonly string[]
-  /** The same for both gateways; undefined ends it. */
+  /** Applies a fault to the proxies of both gateways. Undefined ends the fault. */
   disturb(fault: Fault | undefined): void
-  /** Milliseconds from now until everything that is accepted by now is included. Raises after `longest`. */
+  /** Waits until all commits accepted so far are included, and returns the time in milliseconds. Throws after `longest` milliseconds. */
   untilIncluded(longest: number): Promise<number>
-  /** Everything at the end, with the log. `allowed`: what a probe may be answered with; 200 alone when missing. */
+  /** Checks the final state and the logs. `allowed`: allowed statuses of probes. Defaults to 200 only. */
   judgeAll(allowed?: readonly number[]): Promise<{ reasons: string[]; lost: number; double: number; lines: number }>
 }
 
@@ -69,7 +69,7 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
     proxies.push(proxy)
     gateways.push(await createGateway(context, name, env))
   }
-  // One after the other: the first one writes what both need.
+  // Start one after the other, because the first gateway writes data that both need.
   for (const gateway of gateways) await gateway.start()
   const work = await startWork(context, parts, gateways, { callers: 3, rest: 300, ...options })
 
@@ -110,12 +110,12 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
   }
 }
 
-/** Number of lines for each message, the most frequent first. Request lines are not counted. */
+/** Counts the log lines per message, the most frequent first. Request lines are not counted. */
 async function readLog({ dir }: ProofContext, gateways: readonly Gateway[]): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (const { name } of gateways) {
     for (const line of (await readFile(join(dir, `${name}.log`), 'utf8')).split('\n')) {
-      // Others are the greeting at the start.
+      // Lines that are not JSON belong to the start-up banner.
       if (!line.startsWith('{')) continue
       const { msg: message } = JSON.parse(line) as { msg: string }
       if (message === 'Request completed') continue

@@ -1,16 +1,16 @@
-/** Callers of gateways that may be gone at any time. */
+/** HTTP clients for gateways that may be down at any time. */
 import { until } from '../../test/support/eventually.ts'
 import { type Answer, type Delivery, type Message, trySend } from '../../test/support/http-client.ts'
 
-/** A request to whichever gateway. */
+/** A request to any gateway. */
 export interface Call extends Message {
   path: string
 }
 
-/** Moments of one request that somebody else may want to know of. */
+/** Callbacks for the stages of one request. */
 export type Watch = Pick<Delivery, 'onSent' | 'onFirstByte'>
 
-/** Counts how many requests with this watch were under way when the first of them was answered. */
+/** Counts how many requests with this watch were pending when the first of them got a response. */
 export function countCrowd(): { watch: Watch; size(): number } {
   let sent = 0
   let size = 0
@@ -25,10 +25,10 @@ export function countCrowd(): { watch: Watch; size(): number } {
   return { watch, size: () => size }
 }
 
-/** For those who soon take a gateway that says nothing for dead. */
+/** Options of clients that soon treat an unresponsive gateway as down. */
 export const soonGivingUp = { patience: 15_000 } satisfies Delivery
 
-/** Answers that say "not now": a caller sends the same again. */
+/** Returns true for a temporary error, after which a client sends the same request again. */
 const isTransient = ({ status, headers }: Answer) =>
   status === 0 || status === 409 || (status === 503 && headers.has('retry-after'))
 
@@ -37,7 +37,7 @@ export interface Persistence {
   tries: number
 }
 
-/** Never gives up: sends the same until there is an answer that counts, each time to a gateway that `choose` names. */
+/** Sends the same request until it gets a final response. `choose` selects the gateway of each attempt. */
 export async function persist(
   choose: () => string | undefined,
   call: Call,
@@ -62,7 +62,7 @@ export async function persist(
   return { answer, tries }
 }
 
-/** Raises unless it is answered with this status. Returns the answer's body. */
+/** Sends a request and returns the response body. Throws if the status differs. */
 export async function ask<Body = Record<string, string>>(base: string, call: Call, expected: number): Promise<Body> {
   const answer = await trySend(base, call)
   if (answer.status !== expected) throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)

@@ -1,21 +1,21 @@
-/** Coins sent over the chain to one wallet, and what of them is in the books. */
+/** Sends coins to one wallet on the chain, and checks that they are credited. */
 import { createRpc } from '../../src/chain/rpc.ts'
 import { numeric, statement, text, uuid } from '../../src/db/sql.ts'
 import { until } from '../../test/support/eventually.ts'
 import type { Parts } from './parts.ts'
 
-/** Nobody has its key: the chain sends for it because it is told to. */
+/** An account without a known key. The development chain impersonates it to send coins. */
 const SENDER = `0x${'f0'.repeat(20)}`
 const FUNDS = 10n ** 24n
 
 export interface Coins {
-  /** Sends one coin more than the last time; returns the transaction. */
+  /** Sends one coin more than the previous time. Returns the transaction hash. */
   send(): Promise<string>
-  /** Until what a transaction brought is credited. */
+  /** Waits until the deposit of a transaction is credited. */
   credited(transaction: string, milliseconds: number): Promise<void>
-  /** Waits until everything is credited, and says what is not there once. */
+  /** Waits until all deposits are credited. Returns a message for each that is not credited exactly once. */
   judgeCredits(): Promise<string[]>
-  /** The same of a wallet from which nothing was taken, on a chain that drops nothing. */
+  /** Does the same for a wallet without withdrawals, on a chain without reorgs. */
   judge(): Promise<string[]>
 }
 
@@ -40,9 +40,9 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
   const [wallet] = await database.query(findAddress, { user: userId })
   await rpc.call('anvil_setBalance', SENDER, `0x${FUNDS.toString(16)}`)
   await rpc.call('anvil_impersonateAccount', SENDER)
-  /** Coins by transaction. */
+  /** Number of coins by transaction. */
   const sent = new Map<string, number>()
-  /** One after the other: the node would take two at once for the same. */
+  /** Serializes the sends, because the node would use the same nonce for concurrent ones. */
   let sending: Promise<unknown> = Promise.resolve()
   const read = () => database.query(findDeposits, { user: userId })
   async function sendOne() {
@@ -52,7 +52,7 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
     sent.set(hash, coins)
     return hash
   }
-  /** What a reorganisation has dropped nobody sends again. */
+  /** Finds deposits on the chain. Transactions dropped by a reorg are not sent again. */
   async function findOnChain() {
     const there: string[] = []
     for (const hash of sent.keys()) if ((await rpc.call('eth_getTransactionReceipt', hash)) !== null) there.push(hash)
@@ -81,7 +81,7 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
     },
     judgeCredits,
     async judge() {
-      // The last one may still wait for its block.
+      // The last transaction may still wait for its block.
       const isThere = async () => (await findOnChain()).length === sent.size
       await until('every deposit is on the chain', isThere, 60_000, 100).catch(() => undefined)
       const credits = await judgeCredits()

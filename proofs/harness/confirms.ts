@@ -1,4 +1,4 @@
-/** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
+/** Confirms orders over REST and GraphQL, and checks the orders afterwards. The product and the controls use the same checks. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { arrayOf, boolean, int, type RowOf, statement, text, uuid } from '../../src/db/sql.ts'
@@ -12,9 +12,9 @@ export type DoorName = 'REST' | 'GraphQL'
 export interface Outcome {
   door: DoorName | 'control'
   orderId: string
-  /** `paid`, or the refusal's type as the REST door names it. */
+  /** `paid`, or the error type of the REST API. */
   verdict: string
-  /** The order, when it was paid. */
+  /** The order, if it was paid. */
   order?: Record<string, unknown>
   milliseconds: number
 }
@@ -36,7 +36,7 @@ interface Body {
   data?: { confirmOrder?: { order: Record<string, unknown> } }
 }
 
-/** One confirm of the buyer's order. Never raises: what went wrong is the verdict. */
+/** Confirms the buyer's order once. Never throws: errors are returned as the verdict. */
 export async function confirmOnce(
   store: Store,
   door: DoorName,
@@ -58,13 +58,13 @@ export async function confirmOnce(
 
 export interface Storm {
   outcomes: Outcome[]
-  /** How many were under way, unanswered, when the first answer came. */
+  /** Number of pending requests when the first response arrived. */
   atOnce: number
-  /** From the first that was sent to the last that was answered. Milliseconds. */
+  /** Time from the first request to the last response, in milliseconds. */
   duration: number
 }
 
-/** Everything at once, with doors and gateways in turn, in an order that chance decides. */
+/** Sends all confirms concurrently and in random order, alternating between gateways and between REST and GraphQL. */
 export async function storm(store: Store, random: Random, orderIds: readonly string[]): Promise<Storm> {
   const started = performance.now()
   const crowd = countCrowd()
@@ -79,26 +79,26 @@ export async function storm(store: Store, random: Random, orderIds: readonly str
   return { outcomes, atOnce: crowd.size(), duration: performance.now() - started }
 }
 
-/** How often each verdict was given. */
+/** Counts the outcomes by verdict. */
 export function countVerdicts(outcomes: readonly Outcome[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { verdict } of outcomes) counts[verdict] = (counts[verdict] ?? 0) + 1
   return counts
 }
 
-/** A sentence for each verdict that nobody may get. */
+/** Returns a message for each verdict that is not allowed. */
 export const unexpected = (outcomes: readonly Outcome[], allowed: readonly string[]): string[] =>
   Object.entries(countVerdicts(outcomes))
     .filter(([verdict]) => !allowed.includes(verdict))
     .map(([verdict, count]) => `${count} confirms were answered with "${verdict}".`)
 
-/** What is told of one payment: a delivery that was made meanwhile moves the status, and nothing else. */
+/** Returns the payment fields of an order. The status is excluded, because a webhook delivery can change it meanwhile. */
 const settled = ({ status, ...order }: Record<string, unknown>) => ({
   ...order,
   status: ['pending', 'success'].includes(String(status).toLowerCase()) ? 'paid' : status,
 })
 
-/** A sentence for each door whose callers were told different things of one order. */
+/** Returns a message for each API whose responses about the same order differ. */
 export function differingBodies(outcomes: readonly Outcome[]): string[] {
   const first = new Map<string, unknown>()
   const reasons = new Set<string>()
@@ -116,13 +116,13 @@ const standing = {
   id: text,
   status: text,
   charges: int,
-  /** What left the buyer's wallet, a decimal string, and whether it is the price. */
+  /** Amount charged to the buyer as a decimal string, and a flag that is true if it equals the price. */
   charged: text,
   isPrice: boolean,
-  /** `order.paid` in the feeds of seller and buyer. */
+  /** Number of `order.paid` events in the feeds of seller and buyer. */
   sold: int,
   bought: int,
-  /** `order.expired` in the buyer's feed. */
+  /** Number of `order.expired` events in the buyer's feed. */
   ended: int,
   deliveries: int,
 }
@@ -146,7 +146,7 @@ const findStandings = statement(
 export const readStandings = (database: ConnectedDatabase, orderIds: readonly string[]) =>
   database.query(findStandings, { orders: orderIds.map(orderUuid) })
 
-/** A sentence for what is wrong with orders: each is paid once in every place, or in none, and ended once if it ended. */
+/** Returns problems of orders. Each order must be paid exactly once everywhere or not at all, and expire at most once. */
 export function judgeStandings(standings: readonly Standing[], calls: 0 | 1): string[] {
   const wrong = standings.filter(({ status, charges, charged, isPrice, sold, bought, ended, deliveries }) => {
     const isPaid = ['PENDING', 'SUCCESS', 'FAILURE'].includes(status)

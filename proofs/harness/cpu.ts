@@ -1,30 +1,30 @@
-/** How much of a processor another process has taken. */
+/** CPU time of another process. */
 import { readFileSync } from 'node:fs'
 
-/** Of a clock tick, in milliseconds: the kernel tells times to programs in hundredths of a second on every platform. */
+/** Length of a clock tick, in milliseconds. Linux reports CPU times in hundredths of a second on every platform. */
 const TICK = 10
 
-/** Milliseconds of all threads since the process began, in steps of 10. */
+/** Returns the CPU time of all threads since the start of the process, in milliseconds. The resolution is 10 milliseconds. */
 export function cpuTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in brackets may hold spaces.
+  // The process name in parentheses may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK
 }
 
 export interface Turns {
-  /** Milliseconds in which the thread ran. */
+  /** Time for which the thread ran, in milliseconds. */
   ran: number
-  /** Milliseconds in which it could have run, and others had the processors. */
+  /** Time for which the thread was ready but waited for a CPU, in milliseconds. */
   waited: number
 }
 
-/** Of a process's main thread, since it began. */
+/** Returns the scheduling times of a process's main thread since its start. */
 export function turnsOf(pid: number): Turns {
   const [ran, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
   return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 }
 }
 
-/** What part of the time in which a thread had something to do it also ran: 1 on a quiet machine. */
+/** Returns the fraction of ready time in which the thread ran: 1 on an idle machine. */
 export const shareOfTurns = (before: Turns, after: Turns): number =>
   (after.ran - before.ran) / (after.ran - before.ran + after.waited - before.waited)

@@ -1,4 +1,4 @@
-/** Two gateways whose way to the database can be disturbed, with callers at work. */
+/** Two gateways with a faulty proxy to the database, and callers under load. */
 import { createGateway, type Gateway } from './gateway.ts'
 import { type Parts, startParts } from './parts.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
@@ -19,7 +19,7 @@ export async function openDatabaseScene(context: ProofContext): Promise<Database
   for (const name of names) {
     gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: proxy.urlFor(name) }))
   }
-  // One after the other: the first one writes what both need.
+  // Start one after the other, because the first gateway writes data that both need.
   for (const gateway of gateways) await gateway.start()
   return { parts, proxy, gateways, ...(await startWork(context, parts, gateways)) }
 }

@@ -1,4 +1,4 @@
-/** The dearest requests that the limits let in: each list at its maximum, with the largest that there is in each. */
+/** The most expensive requests that the limits allow: each list with the maximum page size and the largest rows. */
 import { type GraphQLSchema, getOperationAST, parse } from 'graphql'
 import { answerLimits, createCostOf } from '../../src/graphql/limits/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
@@ -7,17 +7,17 @@ import { type MetadataField, metadataFields, registrationFields } from '../../sr
 export interface Ask {
   name: string
   as: 'anybody' | 'owner' | 'administrator'
-  /** A document, or a path below `/api/v3/`. */
+  /** A GraphQL document, or a path below `/api/v3/`. */
   document?: string
   path?: string
-  /** Whether the answer may be a refusal, as of what is too much. */
+  /** True if the service may reject the request as too large. */
   mayRefuse?: boolean
 }
 
-/** The largest page of any list. */
+/** Maximum page size of any list. */
 export const MOST = 1_000
 
-/** The largest page with which the limits let a document in. */
+/** Returns the largest page size for which the document is within the cost limits. */
 export function largestPage(document: (page: number) => string, costOf = createCostOf(schema)): number {
   const isLetIn = (page: number) => {
     const parsed = parse(document(page))
@@ -117,7 +117,7 @@ export function dearest(rows: number, longHistory: string): Ask[] {
   ]
 }
 
-/** The cost as it was: every list is short, and no text has a size. */
+/** Returns the schema without the sizes of texts and lists, for a control. */
 export function withoutSizes(real: GraphQLSchema): string {
   const forgetful = Object.create(real) as GraphQLSchema
   const plain = (field: ReturnType<GraphQLSchema['getField']>) =>

@@ -1,4 +1,4 @@
-/** The end of an order's time, put where the proof wants it, and what the database's own clock says of payments there. */
+/** Sets the deadlines of orders, and checks payments against them with the database clock. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
@@ -6,7 +6,7 @@ import { arrayOf, boolean, float, nothing, statement, text, uuid } from '../../s
 import { runSql } from './run-sql.ts'
 import { orderUuid } from './store.ts'
 
-/** Notes, for each payment, when its statement began and when it was written, whatever the payer says. */
+/** Triggers that record when the statement of each payment began and when it wrote. */
 const witness = [
   'create table proof_payments (order_id uuid, began_at timestamptz, written_at timestamptz)',
   `create function proof_witness() returns trigger language plpgsql as $$
@@ -30,7 +30,7 @@ const moveEdge = statement(
    where id = any($orders) returning edge.at::text as deadline`,
 )
 
-/** Orders that were made so that their 15 minutes end in so many seconds. Returns that moment, as the database writes it. */
+/** Moves the deadlines of orders to the given number of seconds from now. Returns the deadline as text from the database. */
 export async function moveDeadline(database: ConnectedDatabase, orderIds: readonly string[], seconds: number) {
   const rows = await database.query(moveEdge, { orders: orderIds.map(orderUuid), seconds })
   if (rows.length !== orderIds.length) throw new Error('Not every order could be moved.')
@@ -43,20 +43,20 @@ const sleep = statement(
   `select pg_sleep(greatest(extract(epoch from $moment::timestamptz + make_interval(secs => $seconds) - clock_timestamp()), 0)::float8)`,
 )
 
-/** Waits until so many seconds after a moment, by the database's clock. */
+/** Waits until the given number of seconds after a time, by the database clock. */
 export const sleepUntil = (database: ConnectedDatabase, moment: string, seconds: number) =>
   database.query(sleep, { moment, seconds })
 
 export interface Edge {
   status: string
   isPaid: boolean
-  /** What the payer wrote lies before the deadline. */
+  /** True if the recorded payment time is before the deadline. */
   inTime: boolean
-  /** The payment began before the deadline. */
+  /** True if the payment statement began before the deadline. */
   beganInTime: boolean
-  /** What the payer wrote lies between the beginning and the writing, to the millisecond. */
+  /** True if the recorded payment time is between the begin of the statement and the write, to the millisecond. */
   isTrue: boolean
-  /** From the payer's moment to the writing. Milliseconds. */
+  /** Time from the recorded payment time to the write, in milliseconds. */
   lag: number
 }
 
@@ -76,7 +76,7 @@ const findEdges = statement(
 export const readEdges = (database: ConnectedDatabase, orderIds: readonly string[]) =>
   database.query(findEdges, { orders: orderIds.map(orderUuid) })
 
-/** A sentence for each rule that payments break. */
+/** Returns a message for each rule that the payments break. */
 export function judgeEdges(edges: readonly Edge[]): string[] {
   const paid = edges.filter(({ isPaid }) => isPaid)
   const broken = {
@@ -88,7 +88,7 @@ export function judgeEdges(edges: readonly Edge[]): string[] {
   return Object.entries(broken).flatMap(([what, count]) => (count ? [`${count} orders ${what}.`] : []))
 }
 
-/** How far a gateway's clock is ahead of ours, by the last line of its log. Milliseconds; undefined when it wrote none. */
+/** Returns how far a gateway's clock is ahead, from the last line of its log, in milliseconds. Undefined without log lines. */
 export async function readClockShift(dir: string, gateway: string): Promise<number | undefined> {
   const lines = (await readFile(join(dir, `${gateway}.log`), 'utf8')).split('\n')
   const last = lines.findLast((line) => line.startsWith('{'))

@@ -12,18 +12,18 @@ import { schema } from '../../src/graphql/schema.ts'
 import { type Ask, largestPage, MOST } from './dearest.ts'
 import { FEW, type Riches } from './riches.ts'
 
-/** One whose answer must have so many lines at least: a list that holds little says nothing. */
+/** A request for a list whose response must have a minimum number of rows. A short list would prove nothing. */
 export interface ListAsk extends Ask {
-  /** The name under which the lines stand. */
+  /** Name of the list in the response. */
   list: string
   lines: number
 }
 
 type Field = GraphQLField<unknown, unknown>
 
-/** How far in the service lets anybody go. */
+/** Maximum offset that the service allows. */
 const FAR = 10_000
-/** Lists that cannot hold a page of the largest size, and how many lines they have at most. */
+/** Lists that cannot fill the largest page, with their maximum numbers of rows. */
 const short: Record<string, number> = {
   'Asset.links': FEW.links,
   'Query.apiKeys': FEW.apiKeys,
@@ -37,7 +37,7 @@ const short: Record<string, number> = {
   '/api/v3/store/network-apps': FEW.networkApps,
   '/api/v3/store/users': 1,
 }
-/** Those that are not asked for here, and why. */
+/** Lists that are tested elsewhere, with the reason. */
 const elsewhere: Record<string, string> = {
   'Verification.commits':
     'reads the chain, of which no long history was written (F29 and the tests of verification read it)',
@@ -53,14 +53,14 @@ const objectTypes = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))
   .filter(({ name }) => !name.startsWith('__'))
 
-/** Lists that come in pages, by the type that has them. */
+/** Paginated lists, by the type that has them. */
 const pagedFields = objectTypes.flatMap((type) =>
   fieldsOf(type)
     .filter(isPaged)
     .map((field) => ({ type, field, name: nameOf(type, field) })),
 )
 
-/** What a line has by itself and in the objects below it, but for lists that come in pages. */
+/** Returns the fields of a row and of nested objects, without paginated lists. */
 function selectionOf(type: GraphQLObjectType, depth = 1): string {
   const parts = fieldsOf(type)
     .filter((field) => isFree(field) && !isPaged(field) && !tooDear.has(nameOf(type, field)))
@@ -71,7 +71,7 @@ function selectionOf(type: GraphQLObjectType, depth = 1): string {
     })
   return parts.length ? parts.join(' ') : '__typename'
 }
-/** What makes a page of one too much by itself, or asks others; `dearest` has these by themselves. */
+/** Fields that are too expensive for a page or call other services. `dearest` tests them separately. */
 const tooDear = new Set(['Asset.verification'])
 
 function lineType({ type }: Field): GraphQLObjectType {
@@ -128,7 +128,7 @@ function graphqlAsks({ longHistory, order, sha256 }: Riches, rows: number): List
   })
 }
 const hasTotal = ({ type }: Field) => Object.hasOwn((getNamedType(type) as GraphQLObjectType).getFields(), 'totalCount')
-/** How many lines a page has at most, as its argument or parameter says. */
+/** Returns the maximum page size from the description of an argument or parameter. */
 function toldMost(description: string | null | undefined): number {
   const told = description?.match(/, at most ([\d,]+)[.;]/)
   if (!told) throw new Error('A list does not say how long its pages are at most.')
@@ -144,7 +144,7 @@ const description = JSON.parse(
   readFileSync(new URL('../../src/http/rest/generated/openapi.json', import.meta.url), 'utf8'),
 ) as { paths: Record<string, { get?: { parameters?: Parameter[] } }> }
 
-/** Addresses of REST that answer in pages. */
+/** REST paths that return pages. */
 const pagedPaths = Object.entries(description.paths)
   .filter(([, { get }]) => get?.parameters?.some(({ name }) => name === 'limit'))
   .map(([path]) => path)
@@ -175,13 +175,13 @@ function restAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk
   })
 }
 
-/** All of them. Raises where one does not say how it is asked for. */
+/** Returns requests for all lists. Throws if a list has no known arguments. */
 export const everyList = (riches: Riches, rows: number): ListAsk[] => [
   ...graphqlAsks(riches, rows),
   ...restAsks(riches, rows),
 ]
 
-/** Names in the tables above of what is no list, or no field, any more. */
+/** Returns names in the tables above that no longer exist or are no longer lists. */
 export function staleNames(): string[] {
   const lists = new Set([...pagedFields.map(({ name }) => name), ...pagedPaths])
   const fields = new Set(objectTypes.flatMap((type) => fieldsOf(type).map((field) => nameOf(type, field))))
@@ -199,7 +199,7 @@ const find = (value: unknown, name: string): unknown => {
     .find((found) => found !== undefined)
 }
 
-/** What an answer lacks of what was asked for; undefined when it has all. */
+/** Returns what is missing in a response, or undefined if it is complete. */
 export function shortOf({ list, lines }: ListAsk, text: string): string | undefined {
   const found = find(JSON.parse(text), list) as unknown[] | { nodes: unknown[] } | undefined
   const count = Array.isArray(found) ? found.length : (found?.nodes?.length ?? 0)

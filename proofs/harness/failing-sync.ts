@@ -1,6 +1,6 @@
 /**
- * Loaded before a gateway (`--import`): while the file SYNC_FAILS is there, fsync of files and folders fails as that of a broken
- * disk does. Every failure is written down in it, a dot each.
+ * Preloaded into a gateway (`--import`). While the file SYNC_FAILS exists, fsync of files and folders fails, as on a broken disk. Each
+ * failure appends a dot to that file.
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'

@@ -1,24 +1,24 @@
-/** Somebody who follows a feed through whatever is between them and the gateways, and goes on after the last event that came. */
+/** A client that follows an event feed, reconnects after errors, and continues after the last received event. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type EventReader, readEvents } from '../../test/support/event-stream.ts'
 import { until } from '../../test/support/eventually.ts'
 import { ask } from './client.ts'
 
-/** Milliseconds: what an `EventSource` waits, roughly. */
+/** Pause before a reconnect, in milliseconds. It is similar to that of `EventSource`. */
 const RECONNECT_MS = 200
 
-/** How one opening of a stream ended, for whoever counts: moments of `performance.now()`. */
+/** Result of opening a stream once. Times are values of `performance.now()`. */
 export interface Opening {
   sentAt: number
   endedAt: number
-  /** 0: no answer. */
+  /** HTTP status. 0 if there was no response. */
   status: number
 }
 
 export interface FeedFollower {
-  /** Positions in the feed, in the order in which they came. */
+  /** Sequences of the received events, in order of arrival. */
   readonly sequences: number[]
-  /** How often the stream broke or ended, and was opened anew. */
+  /** Number of reconnects. */
   readonly resumes: number
   /** Waits until everything is here that stands in the feed at this moment. Returns a sentence for each thing that is missing, double or out of order. */
   finish(): Promise<string[]>
@@ -32,7 +32,7 @@ interface Page {
 const feedPage = (base: string, token: string, query: string) =>
   ask<Page>(base, { method: 'GET', path: `/api/v3/events/?${query}`, token }, 200)
 
-/** The newest position of a feed, by page after page. */
+/** Reads all pages of a feed, and returns its newest sequence. */
 async function newestOf(base: string, token: string, after: number): Promise<number> {
   for (let last = after; ; ) {
     const { results } = await feedPage(base, token, `limit=100&after=${last}`)
@@ -41,7 +41,7 @@ async function newestOf(base: string, token: string, after: number): Promise<num
   }
 }
 
-/** Follows the feed of an account that has events already. `opened` hears of each stream that was asked for. */
+/** Follows the feed of an account that already has events. `opened` is called for each opened stream. */
 export async function followFeed(
   base: string,
   token: string,
@@ -75,7 +75,7 @@ export async function followFeed(
   const following = (async () => {
     while (!isOver) {
       await openStream()
-      // A stream that breaks is what is tried.
+      // Broken streams are part of the test.
       await reader?.ended.catch(() => undefined)
       take()
       reader = undefined

@@ -1,4 +1,4 @@
-/** Puts 100 currency units into the wallet of the user `$1`, as a deposit does in the books, but for the chain. */
+/** Adds 100 currency units to the wallet of user `$1`. It makes the ledger entries of a deposit, without a chain transaction. */
 export const fundSql = `
   with paid as (update wallets set num = num + 100 where user_id = $1::uuid returning user_id),
   moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)

@@ -1,4 +1,4 @@
-/** Requests to every page and form for administrators, as a browser sends them and as nobody should. */
+/** Valid and invalid requests to every admin page and form. */
 import fc from 'fast-check'
 import { adminRoutes } from '../../src/modules/admin/admin-routes.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
@@ -10,7 +10,7 @@ interface Shape {
   target: string
   method: 'GET' | 'POST'
   path: string
-  /** What a good form carries, but for what every form does. */
+  /** Fields of a valid form, without those that all forms have. */
   fields: Record<string, string>
 }
 
@@ -22,7 +22,7 @@ const app = {
   deliveryFailurePolicy: 'KEEP',
 }
 
-/** By the path of the form; one that is missing here makes the module fail. */
+/** Form fields by path. A missing form makes the module throw. */
 const forms: Record<string, Record<string, string>> = {
   '/admin/sign-in': { email: '{{admin.email}}', password: '{{admin.password}}', next: '/admin/orders?status=SUCCESS' },
   '/admin/sign-out': {},
@@ -40,7 +40,7 @@ const forms: Record<string, Record<string, string>> = {
   '/admin/new-grant': { ...guarded, userId: '{{owner.id}}', amount: '1', reason: 'x' },
 }
 
-/** What the identifier in an address names, by the area. */
+/** What the ID in a path refers to, by area. */
 const identifiers: Record<string, string> = {
   orders: '{{owner.paidOrderId}}',
   apps: '{{owner.appId}}',
@@ -50,7 +50,7 @@ const identifiers: Record<string, string> = {
   grants: '{{owner.grantId}}',
 }
 
-/** Nothing is asked while the table is made. */
+/** Placeholder that is not called while the table is built. */
 const unasked = () => {
   throw new Error('A page was asked for while the table of pages was made.')
 }
@@ -61,7 +61,7 @@ const shapeOf = (method: 'GET' | 'POST', path: string): Shape => {
   return { target: `${method} ${path}`, method, path, fields }
 }
 
-/** Every page and form, by the table that serves them, with the sign-in and its end. */
+/** Every admin page and form from the route table, with sign-in and sign-out. */
 export const adminShapes: readonly Shape[] = [
   shapeOf('GET', '/admin/sign-in'),
   shapeOf('POST', '/admin/sign-in'),
@@ -89,7 +89,7 @@ const queryNames = [
 const seldom = fc.nat(11).map((n) => n === 0)
 const spoiltField = fc.record({
   at: fc.nat(7),
-  /** What is wrong with it; `unknown` puts another one beside it. */
+  /** Kind of change. `unknown` adds an unknown field. */
   how: fc.constantFrom('value', 'value', 'value', 'missing', 'twice', 'unknown'),
   value: hostileText,
   name: fc.constantFrom('__proto__', 'constructor', 'toString', 'x', '', '\0'),
@@ -109,7 +109,7 @@ function spoilFields(fields: Record<string, string>, spoilt: readonly SpoiltFiel
   return sent
 }
 
-/** Requests to one page or form, of which most are spoilt in some way. */
+/** Returns requests to one page or form. Most are invalid in some way. */
 export function adminRequests({ target, method, path, fields }: Shape): fc.Arbitrary<FuzzRequest> {
   return fc
     .record({
@@ -186,10 +186,10 @@ function requestWith({ target, method, path }: Shape, { identifier, query, field
 
 const sentBy = ({ path, fields }: Shape): Sent => ({ identifier: identifierOf(path), query: [], fields })
 
-/** What a browser sends. */
+/** Returns a request as a browser sends it. */
 export const goodAdminRequest = (shape: Shape): FuzzRequest => ({ ...requestWith(shape, sentBy(shape)), isGood: true })
 
-/** Each known hostile text in each field of a form, as each parameter of a page and in each address that names something. */
+/** Yields requests with each known hostile text in each form field, page parameter and path ID. */
 export function* eachAdminRequest(shape: Shape): Generator<FuzzRequest> {
   const sent = sentBy(shape)
   for (const text of knownTexts) {
@@ -202,13 +202,13 @@ export function* eachAdminRequest(shape: Shape): Generator<FuzzRequest> {
   }
 }
 
-/** Whether an answer leads to the sign-in, or is it with what was sent, as all do without a session. */
+/** Returns true if a response redirects to the sign-in page or shows it, as for requests without a session. */
 export const leadsToSignIn = ({ status, headers, text }: FuzzAnswer): boolean =>
   status === 303
     ? (headers?.get('location') ?? '').startsWith('/admin/sign-in?')
     : status === 403 && text.includes('action="/admin/sign-in"')
 
-/** What is wrong with an answer at `/admin`, in a sentence; undefined when nothing is. */
+/** Returns the problem of an admin page response, or undefined. */
 export function complaintOfPage({ status, type, text, headers }: FuzzAnswer): string | undefined {
   if (!headers) return undefined
   if (status === 405 && !headers.get('allow')) return 'it does not tell the methods that there are'

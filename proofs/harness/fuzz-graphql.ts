@@ -1,4 +1,4 @@
-/** Requests for every field that takes arguments or stands at the root of the schema: each argument and each field of its inputs can be spoilt. */
+/** Fuzz requests for all root fields and all fields with arguments. Each argument and each input field can be changed. */
 import fc from 'fast-check'
 import {
   type GraphQLArgument,
@@ -36,13 +36,13 @@ interface Shape {
   target: string
   keyword: string
   field: AnyField
-  /** The selection at the root that the field is asked for in. */
+  /** Wraps the field in a selection that starts at the root. */
   around: (selected: string) => string
 }
 
 const onAsset = (selected: string) => `node(id: "{{owner.nid}}") { ... on Asset { ${selected} } }`
 
-/** Where fields below the root are asked for, by type. */
+/** Wrappers for fields below the root, by type. */
 const places: Record<string, (selected: string) => string> = {
   Asset: onAsset,
   User: (selected) => `node(id: "{{owner.id}}") { ... on User { ${selected} } }`,
@@ -78,7 +78,7 @@ const byScalar: Record<string, unknown> = {
 
 function goodOf(coordinate: string, type: GraphQLInputType, isOptional: boolean): unknown {
   const known = inputValues[coordinate]?.(asked)
-  // An input that is given as an empty object is filled field by field.
+  // An input that is an empty object is filled field by field.
   const isToBeFilled = isInputObjectType(getNamedType(type)) && !(known instanceof File)
   if (known !== undefined && !isToBeFilled) return known
   if (known === undefined && Object.hasOwn(inputValues, coordinate) && isOptional) return null
@@ -95,7 +95,7 @@ function goodOf(coordinate: string, type: GraphQLInputType, isOptional: boolean)
   return byScalar[type.name] ?? null
 }
 
-/** Of two arguments of which one is to be given, a good request gives the other. */
+/** Arguments that valid requests omit, because another argument replaces them. */
 const givenOtherwise = new Set(['Query.lookup.sha256'])
 
 const goodVariables = ({ target, field }: Shape): Record<string, unknown> =>
@@ -110,10 +110,10 @@ const goodVariables = ({ target, field }: Shape): Record<string, unknown> =>
 
 const isFree = ({ args }: { args: readonly GraphQLArgument[] }) => !args.some(isRequiredArgument)
 
-/** All values of a list that are as large as this are more than can be asked for at once. */
+/** Size above which the values of a list are too large for one request, in bytes. */
 const LARGE_BYTES = 50_000
 
-/** What can be told without asking further, and of lists their items without what is large. */
+/** Returns a selection without nested requests. List items omit large fields. */
 function selection(type: GraphQLNamedType, depth = 1): string {
   if (!isObjectType(type)) return isLeafType(type) ? '' : '{ __typename }'
   const leaves = Object.values(type.getFields()).filter(
@@ -132,7 +132,7 @@ function selection(type: GraphQLNamedType, depth = 1): string {
 
 const NAME = /^[_A-Za-z]\w*$/
 
-/** A value as a literal of a document; undefined when it cannot be one. */
+/** Returns a value as a GraphQL literal, or undefined if that is not possible. */
 function toLiteral(value: unknown, type: GraphQLInputType | undefined): string | undefined {
   const inner = type && isNonNullType(type) ? type.ofType : type
   if (value instanceof RawJson) return value.text.length < 2_000 && /^[-\d]/.test(value.text) ? value.text : undefined
@@ -176,7 +176,7 @@ function document(shape: Shape, values: Record<string, unknown>, isLiteral: bool
 
 const BOUNDARY = 'fuzzed-boundary'
 
-/** Takes the file out of the variables; returns where it was. */
+/** Removes the file from the variables, and returns its path. */
 function takeFile(values: Record<string, unknown>, path = 'variables'): string | undefined {
   for (const [name, value] of Object.entries(values)) {
     if (value instanceof File) {
@@ -261,17 +261,17 @@ const goodRequest = (shape: Shape, values: Record<string, unknown>): FuzzRequest
   isGood: true,
 })
 
-/** Each known hostile value as each variable, and in each field of them, of a request that is good otherwise. */
+/** Yields otherwise valid requests with each known hostile value as each variable and each nested field. */
 export function* eachGraphQLRequest(shape: Shape): Generator<FuzzRequest> {
   for (const values of eachSpoilt(() => goodVariables(shape))) yield requestWith(shape, values)
 }
 
-/** Arguments that may be left out are. */
+/** Returns a valid request without optional arguments. */
 export const goodGraphQLRequest = (shape: Shape): FuzzRequest => goodRequest(shape, goodVariables(shape))
 
 /**
- * A good request with each argument that may be left out alone, and one without any; of a list also those for the pages before and after
- * `cursor`. What a field reads depends on which of them are given.
+ * Yields valid requests: one with each optional argument alone, and one without any. For lists also the pages before and after `cursor`.
+ * The set of arguments selects the code path of a field.
  */
 export function* goodVariants(shape: Shape, cursor?: string): Generator<FuzzRequest> {
   const { args } = shape.field
@@ -286,7 +286,7 @@ export function* goodVariants(shape: Shape, cursor?: string): Generator<FuzzRequ
   if (cursor === undefined) return
   yield withOnly({ first: 2, after: cursor })
   yield withOnly({ last: 2, before: cursor })
-  // Beside what narrows a list its pages are found in another way.
+  // A filtered list uses another query for its pages.
   const narrowed = Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== null && name !== 'first'))
   yield withOnly({ ...narrowed, first: 2, after: cursor })
 }

@@ -1,4 +1,4 @@
-/** What every answer must be, whatever was asked. */
+/** Checks that apply to every response, whatever the request. */
 
 import { statuses } from '../../src/http/error-status.ts'
 import { errorCodes } from '../../src/shared/errors.ts'
@@ -7,19 +7,19 @@ import { complaintOfPage } from './fuzz-admin.ts'
 import type { FuzzRequest } from './fuzz-requests.ts'
 
 export interface FuzzAnswer {
-  /** 0 when there was no whole answer. */
+  /** HTTP status. 0 if there was no complete response. */
   status: number
-  /** Its Content-Type. */
+  /** Value of the Content-Type header. */
   type: string
   text: string
-  /** Left out of what was sent as bare bytes, which has no address. */
+  /** Response headers. Undefined for raw requests. */
   headers?: Headers
 }
 
 /** Returns whether an answer has GraphQL errors. A quote of REST has a field `errors`, too. */
 export const hasGraphQLErrors = (text: string) => /"errors":\[\{"message":/.test(text)
 
-/** What only our insides would say. */
+/** Matches internal details that no response may contain. */
 const INSIDES =
   /\/work\/|\/home\/|\/root\/|\/tmp\/|node_modules|node:internal|\.(ts|js):\d+|\bat (async )?[\w.]+ \(|\b(select|insert into|update|delete from) \w+ |relation "|column "|violates |invalid byte sequence|prisma|postgres|P20\d\d|ECONN|TypeError|RangeError|SyntaxError|undefined is not|Cannot (read|set) prop|\[object Object\]/i
 
@@ -53,20 +53,23 @@ function graphqlComplaint(body: { errors?: { message?: unknown; extensions?: { c
   return undefined
 }
 
-/** What the server says of what is no request of HTTP, before any door sees it. */
+/** Error types of requests that are not valid HTTP. The server rejects them before any API. */
 const REFUSED_BEFORE_DOORS: Record<number, string> = {
   [statuses.PARSE_ERROR.status]: 'The request is not valid HTTP.',
   [statuses.HEADERS_TOO_LARGE.status]: 'The headers of the request are too large.',
 }
 
-/** In JSON, whatever the address and the method, which the server may not have read. To HEAD it says nothing more. */
+/**
+ * Returns true for a rejection of invalid HTTP. It is JSON for any path and method, because the server may not have parsed them. A response
+ * to HEAD has no body.
+ */
 function isRefusedBeforeDoors({ method }: Pick<FuzzRequest, 'method'>, { status, type, text }: FuzzAnswer): boolean {
   const sentence = REFUSED_BEFORE_DOORS[status]
   if (sentence === undefined || !type.includes('json')) return false
   return method === 'HEAD' || text.includes(`"detail":${JSON.stringify(sentence)}`)
 }
 
-/** What is wrong with an answer, in a sentence; undefined when nothing is. `mayBeAway`: what it needs was taken away. */
+/** Returns the problem of a response, or undefined. `mayBeAway`: true if a required service may be down. */
 export function complaintOf(
   request: Pick<FuzzRequest, 'path' | 'method'>,
   answer: FuzzAnswer,
@@ -94,7 +97,7 @@ export function complaintOf(
   } catch {
     return 'the answer is no JSON'
   }
-  // What is no HTTP is refused before it reaches a door.
+  // Invalid HTTP is rejected before it reaches GraphQL.
   const isDoors = isGraphQL && !(status >= 400 && 'error' in (body as object))
   return isDoors ? graphqlComplaint(body) : restComplaint(status, body)
 }

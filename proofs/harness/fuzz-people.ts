@@ -1,4 +1,4 @@
-/** People for generated requests, by the front door of a running service. */
+/** Users for generated requests, created through the API of a running service. */
 import { createHash, randomBytes } from 'node:crypto'
 import { ask } from './client.ts'
 import type { FuzzTools, FuzzUser } from './fuzz-scene.ts'
@@ -6,8 +6,8 @@ import type { FuzzTools, FuzzUser } from './fuzz-scene.ts'
 const PASSWORD = 'a password of the fuzz'
 
 /**
- * What makes a person of a role for a scene. An account is signed up once, and signed in again by a row: hashing passwords is not what
- * is tried there.
+ * Returns a function that creates users of a role. Each account signs up once. Later sign-ins insert a session row, because hashing
+ * passwords is slow and not under test.
  */
 export function fuzzPeople({ url, sql }: Pick<FuzzTools, 'url' | 'sql'>): FuzzTools['newUser'] {
   const accounts = new Map<string, { id: string; publicId: string; hash: string }>()

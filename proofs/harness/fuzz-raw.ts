@@ -1,4 +1,4 @@
-/** What is no request, or one that means two things: bytes on a socket, and what came back. */
+/** Raw bytes that are not valid HTTP, or are ambiguous, and the responses to them. */
 import { talkRaw } from '../../test/support/raw-http.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
 import type { Random } from './random.ts'
@@ -9,7 +9,7 @@ const post = (path: string, headers: string[], body: string) =>
 const json = 'Content-Type: application/json'
 const doors = ['/graphql', '/api/v3/auth/token/login/', '/api/v3/assets/', '/healthz']
 
-/** Each character is a byte. */
+/** Known requests. Each character is one byte. */
 const known: string[] = [
   ...[
     'GET\r\n\r\n',
@@ -118,7 +118,7 @@ const known: string[] = [
   ]),
 ]
 
-/** Every known one, and as many again with a few bytes changed, to `count` in all. */
+/** Returns `count` requests: every known one, and copies with a few changed bytes. */
 export function rawRequests(count: number, random: Random): Buffer[] {
   const spoilt = Array.from({ length: Math.max(0, count - known.length) }, () => {
     const bytes = Buffer.from(random.pick(known), 'latin1')
@@ -141,10 +141,10 @@ export function rawRequests(count: number, random: Random): Buffer[] {
   return [...known.map((text) => Buffer.from(text, 'latin1')), ...spoilt]
 }
 
-/** Milliseconds without a byte after which nothing more is awaited. */
+/** Time without new bytes after which a response is complete, in milliseconds. */
 const PATIENCE = 300
 
-/** The first answer on a connection of its own; undefined when it was closed, or kept open, without one. */
+/** Sends bytes on a new connection, and returns the first response. Returns undefined if there was none. */
 export async function sendRaw(url: string, bytes: Buffer): Promise<FuzzAnswer | undefined> {
   const { status, head, body } = await talkRaw({ url, pieces: [bytes], end: 'close', patience: PATIENCE })
   const type = /^content-type: ([^\r]*)/im.exec(head)?.[1] ?? ''

@@ -1,4 +1,4 @@
-/** Requests as data: what is sent, by whom, with `{{names}}` where something of the scene belongs. */
+/** Requests as data: content and sender, with `{{names}}` as placeholders for objects of the scene. */
 import fc from 'fast-check'
 import type { Person, Scene } from './authz-scene.ts'
 import type { Asked } from './authz-values.ts'
@@ -7,27 +7,27 @@ import { hostileJson, hostileText, knownValues } from './fuzz-values.ts'
 export type Kind = 'anonymous' | 'user' | 'admin'
 
 export interface FuzzRequest {
-  /** `POST assets`, `Mutation.signIn`: what is exercised. */
+  /** The tested operation, such as `POST assets` or `Mutation.signIn`. */
   target: string
   actor: Kind
   method: string
   path: string
   headers: [string, string][]
-  /** Each character is a byte. */
+  /** Request body. Each character is one byte. */
   body?: string
-  /** Nothing in it is hostile. */
+  /** True if the request is valid. */
   isGood?: boolean
 }
 
 export const asBytes = (text: string) => Buffer.from(text).toString('latin1')
 
-/** Whatever is asked of it is a name to be filled in. */
+/** Returns an object that gives a placeholder for every property. */
 const named = <Thing>(prefix: string, given: Partial<Thing> = {}) =>
   new Proxy({} as never, {
     get: (_, name) => (given as Record<string | symbol, unknown>)[name] ?? `{{${prefix}.${String(name)}}}`,
   }) as Thing
 
-/** The tables of good values, asked for names instead of things. */
+/** Input for the tables of valid values. All its values are placeholders. */
 export const asked: Asked = {
   scene: named<Scene>('scene'),
   owner: named<Person>('owner'),
@@ -36,7 +36,7 @@ export const asked: Asked = {
 }
 
 export interface Place {
-  /** Of an object or a list. */
+  /** The object or list that contains the value. */
   holder: Record<string, unknown>
   key: string
 }
@@ -44,24 +44,24 @@ export interface Place {
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** Values come from lists that are shared: what is spoilt further must be one's own. */
+/** Copies a value before it is changed, because the tables share their values. */
 const copyOf = (value: unknown): unknown =>
   isPlain(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyOf(item)])) : value
 
-/** Every value inside a value. */
+/** Returns all places in a value, including nested ones. */
 export function placesIn(holder: Record<string, unknown>): Place[] {
   return Object.entries(holder).flatMap(([key, value]) => [{ holder, key }, ...(isPlain(value) ? placesIn(value) : [])])
 }
 
-/** What is done to a good request, as choices that fast-check can make smaller. */
+/** A change of a valid request, as choices that fast-check can shrink. */
 export interface Spoiling {
-  /** Which place, as a fraction of them all, and with what, unless it is left out. */
+  /** The place as a fraction of all places, and the new value, if any. */
   at: number
   value: unknown
   isLeftOut: boolean
 }
 
-/** Every place as likely as the others: numbers as fast-check makes them lie near the ends of their range, those with a point nearly all near 0. */
+/** Uniformly distributed fractions. Integers from fast-check are mostly near the ends of their range, and its floats mostly near 0. */
 const fractions = fc.nat(0xffff).map((n) => ((n * 40_503) % 0x10000) / 0x10000)
 
 export const spoilings = fc.array(
@@ -73,7 +73,7 @@ export const spoilings = fc.array(
   { maxLength: 2 },
 )
 
-/** Spoils values in place; whatever belongs nowhere is put beside them. */
+/** Changes values in place. Values without a place are added. */
 export function spoil(values: Record<string, unknown>, choices: readonly Spoiling[]): void {
   for (const { at, value, isLeftOut } of choices) {
     const places = placesIn(values)
@@ -84,7 +84,7 @@ export function spoil(values: Record<string, unknown>, choices: readonly Spoilin
   }
 }
 
-/** The values with each known hostile one at each place, one at a time. */
+/** Yields copies of the values with each known hostile value at each place, one at a time. */
 export function* eachSpoilt(valuesAnew: () => Record<string, unknown>): Generator<Record<string, unknown>> {
   for (const at of placesIn(valuesAnew()).keys()) {
     for (const value of knownValues) {
@@ -98,7 +98,7 @@ export function* eachSpoilt(valuesAnew: () => Record<string, unknown>): Generato
 
 const headerText = hostileText.map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '').trim())
 
-/** Headers that something is read from. */
+/** Headers that the service reads. */
 const headerNames = [
   ...[
     'Idempotency-Key',

@@ -1,4 +1,4 @@
-/** Requests to every route: its fields and parameters are those that it reads, noted while it does. */
+/** Fuzz requests for every route. Its fields and parameters are recorded while the route reads them. */
 import fc from 'fast-check'
 import type { RestRequest, Route } from '../../src/http/rest/define-route.ts'
 import { routes } from '../../src/http/rest/routes.ts'
@@ -19,7 +19,7 @@ import { hostileText, knownTexts, toJson, toText } from './fuzz-values.ts'
 interface Shape {
   target: string
   method: string
-  /** From the root. */
+  /** Path from the root. */
   path: string
   fields: string[]
   files: string[]
@@ -40,7 +40,7 @@ const readings = {
   upload: undefined,
 } as const
 
-/** What a route reads of a request to make its variables. */
+/** Records what a route reads from a request to build its variables. */
 export function noteReadings(route: Route) {
   const fields = new Set<string>()
   const files = new Set<string>(route.files)
@@ -65,7 +65,7 @@ export function noteReadings(route: Route) {
   try {
     route.variables(request as unknown as RestRequest)
   } catch {
-    // It wanted something else than was read to it; what it read until then is known.
+    // The route rejected the placeholder values. The fields that it read until then are recorded.
   }
   return { fields: [...fields], files: [...files], query: [...query] }
 }
@@ -88,7 +88,7 @@ function* allShapes(): Generator<Shape> {
       }
     }
   }
-  // What is no operation has its path from the root.
+  // Routes without an operation have a path from the root.
   for (const target of Object.keys(restCalls)) {
     const [method = '', path = ''] = target.split(' ')
     if (!path.startsWith('/')) continue
@@ -97,7 +97,7 @@ function* allShapes(): Generator<Shape> {
   }
 }
 
-/** Routes for which the scene has nothing: it has no pictures, which processes of their own make smaller and sign. */
+/** Routes that the scene cannot serve: it has no pictures, and no processes that resize and sign them. */
 export const neverLetIn = new Set([
   'GET /pictures/:id',
   'GET /pictures/:id/thumbnail',
@@ -107,11 +107,11 @@ export const neverLetIn = new Set([
 
 export const restShapes: readonly Shape[] = [...allShapes()]
 
-/** A text in an address, also one that is no Unicode. */
+/** Encodes a text for a path. The text may contain invalid Unicode. */
 export const inAddress = (text: string, isEncoded: boolean) =>
   isEncoded ? [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('') : encodeGood(text)
 
-/** Names that are to be filled in stay as they are. */
+/** Encodes a text, but keeps placeholders unchanged. */
 export const encodeGood = (text: string) =>
   text
     .toWellFormed()
@@ -119,7 +119,7 @@ export const encodeGood = (text: string) =>
     .map((part) => (part.startsWith('{{') ? part : encodeURIComponent(part)))
     .join('')
 
-/** Ends of addresses that nobody means. */
+/** Invalid endings of paths. */
 export const brokenAddress = fc.constantFrom(
   '%',
   '%0',
@@ -187,13 +187,13 @@ function encodeBody(
 
 const plain = (value: unknown) => (value instanceof File ? undefined : value)
 
-/** The good values of a call, and of every other field that the route reads. */
+/** Returns the valid values of a request, and null for all other fields that the route reads. */
 function goodValues({ fields, files }: Shape, call: RestCall): Record<string, unknown> {
-  // A body that is a list is read under a name, too.
+  // A body that is a list is read under a name.
   const json = Array.isArray(call.json) ? { trees: call.json } : call.json
   const given = { ...json, ...call.form, ...call.urlencoded }
   const known = Object.entries(given).filter(([name, value]) => plain(value) !== undefined && !files.includes(name))
-  // Fields that no good call sends are left to what spoils them: null counts as left out.
+  // Other fields are null, which counts as omitted. Only invalid requests set them.
   const others = fields.filter((name) => !Object.hasOwn(given, name)).map((name) => [name, null])
   return Object.fromEntries([...others, ...known])
 }
@@ -264,7 +264,7 @@ const sentBy = (shape: Shape, call: RestCall): Sent => ({
   values: goodValues(shape, call),
 })
 
-/** Its forms are sent by browsers. */
+/** Returns true for pages whose forms are sent by browsers. */
 const isPage = (path: string) => /^\/(account|assets|lookup)\b/.test(path)
 
 function requestWith(shape: Shape, call: RestCall, { params, query, values }: Sent): FuzzRequest {
@@ -287,7 +287,7 @@ function requestWith(shape: Shape, call: RestCall, { params, query, values }: Se
   }
 }
 
-/** What should succeed, or be refused for a reason of the service's own. */
+/** Returns a request that should succeed, or fail only for a business reason. */
 export function goodRestRequest(shape: Shape): FuzzRequest {
   const [call = {}] = shape.calls
   const sent = sentBy(shape, call)
@@ -295,7 +295,7 @@ export function goodRestRequest(shape: Shape): FuzzRequest {
   return { ...requestWith(shape, call, { ...sent, values }), isGood: true }
 }
 
-/** Each known hostile value as each field, each hostile text as each part of the address, of a request that is good otherwise. */
+/** Yields otherwise valid requests with each known hostile value in each field, and each hostile text in each part of the path. */
 export function* eachRestRequest(shape: Shape): Generator<FuzzRequest> {
   for (const call of shape.calls) {
     const sent = sentBy(shape, call)

@@ -1,4 +1,4 @@
-/** What proofs that send generated requests have in common. */
+/** Shared code of proofs that send generated requests. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { adminShapes, goodAdminRequest } from './fuzz-admin.ts'
@@ -11,22 +11,22 @@ import type { Gateway } from './gateway.ts'
 import type { Parts } from './parts.ts'
 import { runSql } from './run-sql.ts'
 
-/** The environment of a gateway that a few callers may ask as much as they like. */
+/** Returns the environment of a gateway without rate limits. */
 export function fuzzEnv({ env }: Pick<Parts, 'env'>): Record<string, string> {
   const limits = { LIMITS: `${env.LIMITS},upload=100000000,upload-megabytes=100000000` }
-  // Passwords change all the time here.
+  // Disables the withdrawal limits, because passwords change often in this proof.
   const withdrawals = { WITHDRAWAL_COOLING_HOURS: '0', WITHDRAWALS_PER_DAY: '1000000' }
   return { ...env, ...limits, ...withdrawals, ALLOW_INSECURE_WEBHOOKS: 'true' }
 }
 
-/** One request to each field at the root, each field with arguments, each route and each page, as it should be. */
+/** Returns one valid request per root field, field with arguments, route and page. */
 export const goodRequests = (): FuzzRequest[] => [
   ...graphqlShapes.map(goodGraphQLRequest),
   ...restShapes.map(goodRestRequest),
   ...adminShapes.map(goodAdminRequest),
 ]
 
-/** People of one hand. */
+/** Creates the users of one worker. */
 export function openHand(
   { database }: Parts,
   { url }: Gateway,
@@ -37,10 +37,10 @@ export function openHand(
 }
 
 const isError = (line: string) => /"level":(50|60|"error"|"fatal")/.test(line)
-/** Also of a warning. */
+/** Returns true for a line of a stack trace, also in a warning. */
 const isStack = (line: string) => /^\s+at |Error: /.test(line)
 
-/** A sentence when a gateway of this name logged errors; with `warnings` they may have been of somebody else's making. */
+/** Returns a message if a gateway logged errors. With `warnings`, warnings are allowed. */
 export async function loggedErrors(dir: string, name: string, { warnings = false } = {}): Promise<string[]> {
   const lines = (await readFile(join(dir, `${name}.log`), 'utf8')).split('\n')
   const errors = lines.filter((line) => isError(line) || (!warnings && isStack(line)))

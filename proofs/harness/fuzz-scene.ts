@@ -1,4 +1,4 @@
-/** The things that requests are about, made anew when a request has used them up. */
+/** Objects that requests refer to. They are created again when requests have used them up. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { formTokenOf } from '../../src/modules/admin/admin-session.ts'
 import { type IdPrefix, toId } from '../../src/shared/ids.ts'
@@ -12,7 +12,7 @@ import { sendFuzz } from './fuzz-sender.ts'
 
 export interface FuzzUser {
   id: string
-  /** As callers see it. */
+  /** Public ID. */
   publicId: string
   token: string
   email: string
@@ -23,23 +23,23 @@ export interface FuzzTools {
   url: string
   newUser(role: 'USER' | 'ADMIN'): Promise<FuzzUser>
   sql<Row>(text: string, values: unknown[]): Promise<Row[]>
-  /** Carries out what is sent to a target, and may look at how that went. */
+  /** Sends a request to a target, and can inspect the response. */
   watch?(target: string, send: () => Promise<FuzzAnswer>): Promise<FuzzAnswer>
-  /** Whether commits come onto the chain; true when left out. Without it, what waits for that is sent at once. */
+  /** True if commits reach the chain. Defaults to true. If false, requests do not wait for the chain. */
   hasChain?: boolean
 }
 
 export interface FuzzScene {
   send(request: FuzzRequest): Promise<FuzzAnswer>
-  /** How many requests were let in: neither refused for who asked, nor for what they asked. */
+  /** Number of accepted requests per target. They were rejected neither for the caller nor for invalid input. */
   letIn: Map<string, number>
   sent: Map<string, number>
 }
 
-/** Are refused until the chain has what they are about. */
+/** Operations that fail until the chain has the commit. */
 const needChain: ReadonlySet<string> = new Set(['Query.asset', 'GET /api/v3/assets/:nid/proof'])
 
-/** Nobody listens there. */
+/** Webhook URL on which no server listens. */
 const HOOK = 'http://127.0.0.1:9/'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
@@ -88,7 +88,7 @@ export async function openFuzzScene({
   })
 
   async function newThings() {
-    // What stands in pictures alone (Content Credentials) is let in, too.
+    // Accepts operations that only support pictures, such as Content Credentials.
     const picture = Buffer.from(await (await newPicture({ width: 8, height: 8 })).arrayBuffer()).toString('latin1')
     const form = `--b\r\nContent-Disposition: form-data; name="asset_file"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n${picture}\r\n--b--\r\n`
     const headers: [string, string][] = [['Content-Type', 'multipart/form-data; boundary=b']]
@@ -139,7 +139,7 @@ export async function openFuzzScene({
       return found.length > 0
     })
 
-  /** Cancelled once or several times: it is let in. */
+  /** Creates a withdrawal. It can be cancelled repeatedly. */
   async function newWithdrawal() {
     await sql(fundSql, [user.id])
     const asked = { amount: '0.001', to: `0x${'e2'.repeat(20)}`, current_password: user.password }
@@ -147,7 +147,7 @@ export async function openFuzzScene({
     names.set('owner.withdrawalId', id)
   }
 
-  /** As a sign-in begins one. */
+  /** Creates an admin session, as a sign-in does. */
   async function newAdminSession() {
     const secret = randomBytes(32).toString('base64url')
     await sql(
@@ -225,10 +225,10 @@ export async function openFuzzScene({
   const count = (counts: Map<string, number>, target: string) => counts.set(target, (counts.get(target) ?? 0) + 1)
   const isLetIn = (answer: FuzzAnswer) =>
     answer.status < 400 && !hasGraphQLErrors(answer.text) && !leadsToSignIn(answer)
-  /** Passwords that were guessed, or a session that was ended. */
+  /** Returns true if a caller is blocked after wrong passwords, or the session has ended. */
   const isShutOut = ({ actor, path }: FuzzRequest, answer: FuzzAnswer) =>
     actor === 'admin' && path.startsWith('/admin') && (answer.status === 429 || leadsToSignIn(answer))
-  /** Somebody signed out or was deleted, or a secret is spent. */
+  /** Returns true if a user signed out or was deleted, or a secret was used. */
   const isUsedUp = (request: FuzzRequest, answer: FuzzAnswer) => {
     const { actor, headers, isGood } = request
     return isGood
@@ -246,7 +246,7 @@ export async function openFuzzScene({
       if (hasChain && request.isGood && needChain.has(request.target)) await isOnChain()
       let answer = await send(request)
       if (isUsedUp(request, answer)) {
-        // Something of the old ones may still be under way.
+        // Retries once, because requests with old objects may still be pending.
         await newPeople().catch(newPeople)
         if (request.isGood) answer = await send(request)
       } else if (serial % 100 === 0) await newThings().catch(newPeople)

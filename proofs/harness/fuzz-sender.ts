@@ -1,16 +1,16 @@
-/** How generated requests are sent: over a few connections that stay open. */
+/** Sends generated requests over a few keep-alive connections. */
 import { Agent } from 'node:http'
 import { type Message, trySend } from '../../test/support/http-client.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
-/** Milliseconds. Longer than any answer may take. */
+/** Timeout in milliseconds. It is longer than any allowed response time. */
 const PATIENCE = 30_000
-/** Milliseconds after the first byte of a stream, which has no end. */
+/** Time to read from an endless stream after its first byte, in milliseconds. */
 const STREAM = 50
 
-/** Never raises: no answer is told as the status 0. */
+/** Sends a request. Never throws: a missing response has the status 0. */
 export async function sendFuzz(url: string, message: Message): Promise<FuzzAnswer> {
   const { status, headers, text } = await trySend(url, message, { agent, patience: PATIENCE, streamFor: STREAM })
   return { status, type: headers.get('content-type') ?? '', text, headers }

@@ -1,7 +1,7 @@
-/** Values that people and programs send by accident or on purpose, as fast-check makes them. */
+/** Values that users and programs send accidentally or on purpose, as fast-check arbitraries. */
 import fc from 'fast-check'
 
-/** JSON text that no value of JavaScript stands for. */
+/** JSON text that no JavaScript value can represent. */
 export class RawJson {
   readonly text: string
   constructor(text: string) {
@@ -9,7 +9,7 @@ export class RawJson {
   }
 }
 
-/** JSON text, with lone surrogates as escapes and raw texts as they are. */
+/** Returns JSON text. Lone surrogates are escaped, and raw texts stay unchanged. */
 export function toJson(value: unknown): string {
   if (value instanceof RawJson) return value.text
   if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`
@@ -21,7 +21,7 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value ?? null)
 }
 
-/** As a field of a form carries it. */
+/** Returns a value as text for a form field. */
 export const toText = (value: unknown): string => (typeof value === 'string' ? value : toJson(value))
 
 const uuid = '01980000-0000-7000-8000-000000000001'
@@ -152,7 +152,7 @@ export const knownTexts: readonly string[] = [
   ],
 ]
 
-/** Any character. fast-check's own looks all of them up in advance, which takes a second. */
+/** Any Unicode character. The arbitrary of fast-check takes a second to build its table. */
 const anyCharacter = fc
   .integer({ min: 0, max: 0x10ffff - 0x800 })
   .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800))
@@ -234,7 +234,7 @@ export const knownJson: readonly unknown[] = [
   ],
 ]
 
-/** All of them. */
+/** All known hostile values. */
 export const knownValues: readonly unknown[] = [...knownJson, ...knownTexts]
 
 export const hostileJson = fc.oneof(

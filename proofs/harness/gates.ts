@@ -1,27 +1,30 @@
 /**
- * Crash points without a hook in the product: a trigger in the proof's own database makes the gateway wait at a named
- * moment of its work, and says so. There it is killed.
+ * Crash points without hooks in the service. A trigger in the proof's database blocks the gateway at a named point of its work. The gateway
+ * is killed there.
  */
 import pg from 'pg'
 import type { ProofContext } from './proof.ts'
 
 export interface Gate {
   name: string
-  /** SQL: when the trigger waits, and on which table. */
+  /** SQL of the trigger: the table and the condition under which it blocks. */
   trigger: string
 }
 
 export interface Gates {
-  /** Makes gateways wait at a gate until `open`. */
+  /** Blocks gateways at a gate until `open`. */
   close(name: string): Promise<void>
-  /** The gateway that waits there and its backend, if one does: by the role that it signs in as, else by its application's name. */
+  /**
+   * Returns the gateway and the database backend that are blocked at a gate. The gateway is identified by its database role, or by its
+   * application name.
+   */
   findWaiting(name: string): Promise<{ gateway: string; backend: number } | undefined>
   open(name: string): Promise<void>
-  /** Ends a backend: what its open transaction did is undone. */
+  /** Terminates a backend, which rolls back its open transaction. */
   terminate(backend: number): Promise<void>
 }
 
-/** First half of the advisory locks' keys. */
+/** First half of the advisory lock keys. */
 const space = 0x70726f66
 
 export async function createGates(

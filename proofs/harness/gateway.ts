@@ -1,4 +1,4 @@
-/** A gateway as a process of its own, which can be killed and started again. */
+/** A gateway as a separate process that can be killed and restarted. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -13,21 +13,21 @@ export interface Gateway {
   name: string
   url: string
   isReady(): boolean
-  /** Of the process that runs, or ran last. */
+  /** Returns the process ID of the current or last process. */
   pid(): number | undefined
-  /** Starts the process and waits until it can serve everything. */
+  /** Starts the process and waits until it is ready. */
   start(): Promise<void>
-  /** SIGKILL, now. False when it is not running. */
+  /** Sends SIGKILL. Returns false if the process is not running. */
   kill(): boolean
-  /** SIGSTOP. Fulfilled when the process stands still; raises when there is none. */
+  /** Sends SIGSTOP and waits until the process is stopped. Throws if there is no process. */
   freeze(): Promise<void>
-  /** SIGCONT, and waits until it can serve everything again. */
+  /** Sends SIGCONT and waits until the process is ready again. */
   thaw(): Promise<void>
-  /** SIGTERM, and waits. Returns the exit code. */
+  /** Sends SIGTERM and waits. Returns the exit code. */
   stop(): Promise<number | null>
 }
 
-/** SIGSTOP. Fulfilled when the process stands still; raises when there is none. */
+/** Sends SIGSTOP and waits until the process is stopped. Throws if there is no process. */
 export async function freezeProcess(child: ChildProcess | undefined): Promise<void> {
   child?.kill('SIGSTOP')
   await until('a process stands still', async () => {
@@ -36,7 +36,7 @@ export async function freezeProcess(child: ChildProcess | undefined): Promise<vo
   })
 }
 
-/** Names one that can serve, as chance decides; nobody when none can. */
+/** Returns a function that selects a random ready gateway, or undefined if none is ready. */
 export const chooseReady = (gateways: readonly Gateway[], random: Random) => (): string | undefined => {
   const ready = gateways.filter((gateway) => gateway.isReady())
   return ready.length > 0 ? random.pick(ready).url : undefined
@@ -44,7 +44,7 @@ export const chooseReady = (gateways: readonly Gateway[], random: Random) => ():
 
 const STARTS = 5
 
-/** Starts a gateway, and retries because a part may be away. Throws when no attempt succeeds. */
+/** Starts a gateway, with retries because a required service may be down. Throws if all attempts fail. */
 export async function startWithRetries(gateway: Gateway): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -58,10 +58,10 @@ export async function startWithRetries(gateway: Gateway): Promise<void> {
 const root = join(import.meta.dirname, '../..')
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
-/** The Node.js options of `npm start` without `--import`: a proof stops its gateways itself. */
+/** The Node.js options of `npm start` without `--import`, because a proof stops its gateways itself. */
 const nodeOptions = scripts.start.split(' ').filter((word) => word.startsWith('--') && word !== '--import')
 
-/** The end of a log. */
+/** Returns the end of a log file. */
 const lastWords = async (file: string) => (await readFile(file, 'utf8')).slice(-2_000).trim()
 
 export async function createGateway(
@@ -101,7 +101,7 @@ export async function createGateway(
         env: {
           PATH: process.env.PATH ?? '',
           HOME: dir,
-          // As `npm start` does it.
+          // Uses the same compile cache as `npm start`.
           NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/annal'),
           PORT: String(port),
           PUBLIC_URL: 'http://annal.test',

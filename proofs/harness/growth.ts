@@ -1,7 +1,7 @@
-/** Whether what a process holds grows: slopes by the minute that a few odd samples do not move. */
+/** Detects growing resource use of a process, by slopes per minute that tolerate outliers. */
 
 export interface Sample {
-  /** Milliseconds. */
+  /** Time in milliseconds. */
   at: number
   value: number
 }
@@ -14,7 +14,7 @@ const median = (values: readonly number[]) => {
 
 const MINUTE = 60_000
 
-/** The median of the slopes between all pairs of `windows` windows, each with the least that was seen in it (Theil and Sen). A minute. */
+/** Returns the growth per minute. It is the median of the slopes between all pairs of windows, by their minima (Theil–Sen estimator). */
 export function slopeOf(samples: readonly Sample[], windows = 10): number {
   const [begin, end] = [samples[0]!.at, samples.at(-1)!.at]
   const width = (end - begin) / windows

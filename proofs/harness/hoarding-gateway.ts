@@ -1,4 +1,4 @@
-/** Preloaded into a gateway, the control of a soak: each request leaves memory and a descriptor behind. */
+/** Preloaded into a gateway as a control of the soak test. Each request leaks memory and a file descriptor. */
 import { subscribe } from 'node:diagnostics_channel'
 import { openSync } from 'node:fs'
 

@@ -1,17 +1,17 @@
-/** What a process holds on to: descriptors, files, memory, connections. */
+/** Resources of a process: descriptors, files, memory and connections. */
 import { readdir, readlink } from 'node:fs/promises'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { int, statement } from '../../src/db/sql.ts'
 import { residentMemory } from './memory.ts'
 
 export interface Holdings {
-  /** Sockets, files and whatever else is open. */
+  /** Number of open sockets, files and other descriptors. */
   descriptors: number
-  /** What is open below the folder, or has a name in it. */
+  /** Files below the folder that are open or exist. */
   files: string[]
-  /** MiB. */
+  /** Memory in MiB. */
   memory: number
-  /** Connections to the database, of everybody. */
+  /** Number of database connections of all clients. */
   connections: number
 }
 
@@ -21,7 +21,7 @@ const countConnections = statement(
   `select count(*)::int as count from pg_stat_activity where datname = current_database()`,
 )
 
-/** Of the process `pid`; of files those below `folder`. */
+/** Reads the resources of the process `pid`, and the files below `folder`. */
 export async function holdingsOf(pid: number, folder: string, database?: ConnectedDatabase): Promise<Holdings> {
   const descriptors = await readdir(`/proc/${pid}/fd`)
   const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')))

@@ -1,6 +1,6 @@
 /**
- * The known-bad variant of a start after a restore, never part of the product: it takes the dump's word that what is not sent
- * there was never sent, and signs and sends all of it, without a look at the chain.
+ * Deliberately faulty start after a restore, for a control, never part of the product. It signs and sends everything that the dump shows as
+ * unsent, without checking the chain.
  */
 import { encodeCommitData } from '../../src/chain/commit-data.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
@@ -28,7 +28,7 @@ const findPending = statement(
    where r.status = 'PENDING' and r.tree_signature is not null order by c.id`,
 )
 
-/** Returns how many it sent. */
+/** Returns the number of sent commits. */
 export async function hopefulStart({ dir, beside }: Installation): Promise<number> {
   const chain = await startEmbeddedAnvil({ dir, log: silent, blockTime: 50 })
   try {

@@ -1,4 +1,4 @@
-/** A whole installation of embedded parts in one folder, as an operator has it who runs `npm start`. */
+/** A complete installation with embedded services in one folder, as `npm start` runs it. */
 import { execFile } from 'node:child_process'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { ProofContext } from './proof.ts'
 
 const copy = promisify(execFile)
 
-/** What is backed up and restored, each by itself. */
+/** Parts that are backed up and restored separately. */
 export const kinds = ['database', 'keys', 'blocks', 'chain'] as const
 export type Kind = (typeof kinds)[number]
 
@@ -29,28 +29,28 @@ export interface CheckFinding {
 export interface Installation {
   dir: string
   gateway: Gateway
-  /** Carries out `work` on the database and the chain beside the running gateway. */
+  /** Runs `work` on the database and the chain while the gateway is running. */
   beside<T>(work: (parts: { database: ConnectedDatabase; rpc: Rpc }) => Promise<T>): Promise<T>
-  /** `annal <args>`, beside the gateway or alone. */
+  /** Runs `annal <args>`, with or without a running gateway. */
   annal(args: readonly string[], input?: string): ReturnType<typeof runAnnal>
-  /** `annal check`: what it said and how it ended. */
+  /** Runs `annal check`. Returns its exit code and findings. */
   check(): Promise<{ code: number; findings: Map<string, CheckFinding> }>
 }
 
-/** A gateway of this name on the folder; `extra`: variables of its own. */
+/** Opens a gateway on the folder. `extra`: additional environment variables. */
 export async function openInstallation(
   context: ProofContext,
   name: string,
   dir: string,
   extra: Record<string, string> = {},
 ): Promise<Installation> {
-  // PostgreSQL runs as a user of its own where we are root, and must come through.
+  // As root, PostgreSQL runs as another user, and needs access to the folder.
   await chmod(context.dir, 0o711)
   await mkdir(dir, { recursive: true, mode: 0o711 })
   const env = {
     ANNAL_DIR: dir,
     ANNAL_EMBEDDED_DEPOSITS: 'true',
-    // A minute less than by default.
+    // Less than the default, which saves a minute.
     CHAIN_DEPOSIT_CONFIRMATIONS: '2',
     ALLOW_INSECURE_WEBHOOKS: 'true',
     LOG_LEVEL: 'info',
@@ -59,7 +59,7 @@ export async function openInstallation(
     ...extra,
   }
   const gateway = await createGateway(context, name, env)
-  // Before it is killed: its parts end with it then.
+  // Runs before the kill, so that the embedded services stop, too.
   context.afterwards(() => gateway.stop())
   const annal: Installation['annal'] = (args, input) => runAnnal(dir, args, { env: { LOG_LEVEL: 'error' }, input })
   return {
@@ -87,7 +87,7 @@ export async function openInstallation(
   }
 }
 
-/** Copies parts of an installation that does not run, each from its own folder of all parts, with `cp -a`. */
+/** Copies parts of stopped installations with `cp -a`. Each part can come from another folder. */
 export async function copyParts(from: Record<Kind, string>, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o711 })
   for (const kind of kinds) await copy('cp', ['-a', join(from[kind], folderOf[kind]), to])

@@ -1,4 +1,4 @@
-/** What there is, in the database, the books and on the chain, against what callers were told. */
+/** Compares the database, the ledger and the chain with the acknowledged writes. */
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { arrayOf, bigint, boolean, int, orNull, type Statement, statement, text } from '../../src/db/sql.ts'
@@ -14,7 +14,7 @@ const open = statement(
    from commit_relays where status <> 'FINAL' group by status order by status`,
 )
 
-/** How many commits are not final, and how far they are. */
+/** Describes the commits that are not final, by status. */
 export async function describeOpen({ database }: Pick<Parts, 'database'>): Promise<string> {
   const rows = await database.query(open)
   const parts = rows.map(
@@ -24,7 +24,7 @@ export async function describeOpen({ database }: Pick<Parts, 'database'>): Promi
   return parts.join(', ') || 'none'
 }
 
-/** Until every accepted commit is settled. */
+/** Waits until every accepted commit is settled. */
 export async function quiesce(parts: Parts): Promise<void> {
   let left = ''
   const look = async () => {
@@ -60,14 +60,14 @@ async function tallies(database: ConnectedDatabase, { commits, signUps }: Acknow
   }
 }
 
-/** How much is lost, and how much there twice. */
+/** Counts lost and duplicate writes. */
 export async function countDatabase(database: ConnectedDatabase, acknowledged: Acknowledged) {
   const all = Object.values(await tallies(database, acknowledged))
   const count = (key: 'lost' | 'double') => all.reduce((sum, each) => sum + each[key].length, 0)
   return { lost: count('lost'), double: count('double') }
 }
 
-/** Database and books against what the callers were told. `others`: whose balances moved otherwise, too. */
+/** Checks the database and the ledger. `others`: users whose balances also changed for other reasons. */
 export async function judgeDatabase(
   { database }: Parts,
   acknowledged: Acknowledged,
@@ -100,7 +100,7 @@ const histories = statement(
 )
 const settings = statement('proof_settings', { columns: { key: text, value: text } }, 'select key, value from settings')
 
-/** Every accepted commit is on the chain exactly once, in its asset's order, and nothing else is. */
+/** Checks that every accepted commit is on the chain exactly once, in order, and nothing else is. */
 export async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]> {
   const reasons: string[] = []
   const known = new Map((await database.query(settings)).map(({ key, value }) => [key, value]))
@@ -112,7 +112,7 @@ export async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]>
     accepted += trees.length
     const events = (await registry.readCommits(nid)).map(({ commitData }, index) => {
       if (!commitData) return 'not in the layout'
-      // Of what was deleted only the chain still has the words.
+      // Texts of deleted commits exist only on the chain.
       const isErased = trees[index]?.endsWith(' ')
       return `${commitData.assetTreeCid} ${isErased ? '' : commitData.abstract}`
     })

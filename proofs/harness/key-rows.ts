@@ -1,4 +1,4 @@
-/** Custodial keys as they lie in the database, and what an attacker could make of them. */
+/** Rows of encrypted user keys, and modifications that an attacker could make. */
 
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { bytes, type RowOf, smallint, statement, text, uuid } from '../../src/db/sql.ts'
@@ -44,7 +44,7 @@ const findTexts = statement(
 export const readKeys = async (database: ConnectedDatabase): Promise<KeyRow[]> =>
   (await database.query(findKeys)).map(toRow)
 
-/** Keeps the keys of now, to be read later. */
+/** Saves the current keys to a table. */
 export async function dumpKeys(database: ConnectedDatabase, name: string) {
   await runSql(database, `create schema ${name}`)
   await runSql(database, `create table ${name}.user_keys as ${select}`)
@@ -53,7 +53,7 @@ export async function dumpKeys(database: ConnectedDatabase, name: string) {
   }
 }
 
-/** The sealed arguments of every order; `sealed` is what of it does not change when its key is wrapped anew. */
+/** Reads the encrypted arguments of all orders. `sealed`: the part that does not change when its key is wrapped again. */
 export async function readTexts(database: ConnectedDatabase) {
   const rows = await database.query(findTexts)
   return rows.map(({ id, envelope }) => {
@@ -62,7 +62,7 @@ export async function readTexts(database: ConnectedDatabase) {
   })
 }
 
-/** Every row with another one's ciphertexts: the wrapped key, the sealed one, both; and its own two exchanged. */
+/** Returns rows with swapped ciphertexts: the wrapped key, the encrypted key or both from another row, or exchanged within one row. */
 export const swaps = (rows: readonly KeyRow[]): KeyRow[] =>
   rows.flatMap((row, index) => {
     const { wrappedDataKey, sealedPrivateKey } = rows[(index + 1) % rows.length]!.key
@@ -73,7 +73,7 @@ export const swaps = (rows: readonly KeyRow[]): KeyRow[] =>
     }))
   })
 
-/** The row once for every bit of its ciphertexts, with that one flipped. */
+/** Yields copies of a row, each with one flipped bit in its ciphertexts. */
 export function* withFlippedBits(row: KeyRow): Generator<KeyRow> {
   for (const field of ['wrappedDataKey', 'sealedPrivateKey'] as const) {
     for (let bit = 0; bit < row.key[field].length * 8; bit += 1) {
@@ -84,7 +84,7 @@ export function* withFlippedBits(row: KeyRow): Generator<KeyRow> {
   }
 }
 
-/** How many of the rows sign. */
+/** Counts the rows with which signing succeeds. */
 export async function openedBy(custody: Custody, rows: readonly KeyRow[], text: string): Promise<number> {
   let opened = 0
   for (const { userId, key } of rows) {

@@ -1,4 +1,4 @@
-/** The end of the PostgreSQL that a proof owns, from which it comes back. */
+/** Kills the proof's PostgreSQL server, which is then restarted. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -18,11 +18,11 @@ const takesConnections = async (url: string) => {
   }
 }
 
-/** SIGKILL for the server whose data lies in `dir`. Fulfilled once it takes connections at `url` again. */
+/** Sends SIGKILL to the server of the data folder `dir`. Resolves when it accepts connections at `url` again. */
 export async function killPostmaster(dir: string, url: string): Promise<void> {
   const pid = Number((await readFile(join(dir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
   process.kill(pid, 'SIGKILL')
-  // The harness starts it again by itself.
+  // The harness restarts the server automatically.
   await until('PostgreSQL is gone', async () => !(await takesConnections(url)), 10_000)
   await until('PostgreSQL is back', () => takesConnections(url), 60_000, 20)
 }

@@ -1,4 +1,4 @@
-/** Accounts in the middle of their work, and everything that is asked of them while they leave. */
+/** Active accounts, and the requests that they get while they are deleted. */
 
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { boolean, statement, uuid } from '../../src/db/sql.ts'
@@ -14,10 +14,10 @@ import { type App, addApp } from './sales.ts'
 import { readUserId, type Store } from './store.ts'
 
 export interface Leaver extends Account {
-  /** UUID. */
+  /** UUID of the account. */
   id: string
   app: App
-  /** Open ones of theirs, and ones of somebody else for what they sell. */
+  /** Open orders: their own, and another user's orders for their app. */
   orders: string[]
   sales: string[]
 }
@@ -26,13 +26,13 @@ export type Wish = 'delete' | 'update' | 'confirm' | 'sale' | 'order' | 'registe
 
 export interface Told {
   wish: Wish
-  /** `done`, or the refusal's type as the REST door names it. */
+  /** `done`, or the error type of the REST API. */
   verdict: string
 }
 
-/** A tenth as many of everything else that an account may ask for. */
+/** Divisor for the number of all other requests. */
 const OTHERS = 10
-/** Sign-ins at most: once the account is gone each is a wrong guess, and no more are looked at from who has no session. */
+/** Maximum number of sign-ins. After the deletion, each counts as a wrong guess, which is limited. */
 const GUESSES = 4
 
 const orderCall = ({ buyer, apiKey }: Store, app: App): Call => ({
@@ -43,7 +43,7 @@ const orderCall = ({ buyer, apiKey }: Store, app: App): Call => ({
   json: { network_app: toId('app', app.id), action_args: { nid: buyer.nid } },
 })
 
-/** Raises when one is refused. */
+/** Creates orders. Throws if one is rejected. */
 async function order(store: Store, app: App, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index += 1) {
@@ -69,8 +69,8 @@ const callNobody = statement(
 )
 
 /**
- * A new account with an asset, `count` open orders for an app that gives back what it could not serve, and an app of its
- * own that somebody else wants to pay for.
+ * Creates an account with an asset and `count` open orders. The app of these orders refunds failed deliveries. The account also has an app
+ * of its own, with an unpaid order of another user.
  */
 export async function openLeaver(
   store: Store,
@@ -92,7 +92,7 @@ interface Refusal {
   errors?: { extensions?: { code?: string } }[]
 }
 
-/** What the doors call differently. */
+/** REST names that differ from those of GraphQL. */
 const restNames: Record<string, string> = {
   not_found: 'resource_not_found',
   validation_failed: 'validation_error',
@@ -100,7 +100,7 @@ const restNames: Record<string, string> = {
   unavailable: 'service_unavailable',
 }
 
-/** `done`, or why not. */
+/** Returns `done`, or the error type. */
 export function verdictOf(answer: Answer): string {
   if (answer.status === 0) return 'no answer'
   if (answer.status >= 500) return `status ${answer.status}`
@@ -133,24 +133,24 @@ const signInCall = (username: string): Call => ({
 
 export interface Departure {
   told: Told[]
-  /** How many were under way, unanswered, when the first answer came. */
+  /** Number of pending requests when the first response arrived. */
   atOnce: number
 }
 
 export interface DepartureOptions {
-  /** How many of each: deletions, updates and confirms. */
+  /** Number of deletions, updates and confirms each. */
   times: number
-  /** The share of the other wishes that follow one by one, each when something was answered: from 0 to 1. */
+  /** Fraction of the other requests (0 to 1) that are sent one by one, each after a response. */
   following?: number
-  /** Keeps the other wishes back until then. */
+  /** Delays the other requests until this promise resolves. */
   until?: Promise<unknown>
-  /** Leaves some wishes out. */
+  /** Returns false for kinds of requests to omit. */
   wants?(wish: Wish): boolean
-  /** Runs when one of these was granted. */
+  /** Called when a request succeeded. */
   onDone?(wish: Wish): void
 }
 
-/** Everything at once, with doors and gateways in turn, in an order that chance decides. */
+/** Sends all requests concurrently and in random order, alternating between gateways and between REST and GraphQL. */
 export async function depart(
   store: Store,
   random: Random,
@@ -179,7 +179,7 @@ export async function depart(
   return { told, atOnce: crowd.size() }
 }
 
-/** Everything that may be asked of an account, the `index`th of its kind. */
+/** Returns all kinds of requests of an account, the `index`th of each kind. */
 function wishesOf(
   store: Store,
   leaver: Leaver,
@@ -222,11 +222,11 @@ const findBeginning = statement(
    from users where id = $user`,
 )
 
-/** Resolves when a deletion of the account holds its lock, or is done. */
+/** Resolves when a deletion of the account holds its lock, or has finished. */
 export const deletionBegins = (database: ConnectedDatabase, { id }: Leaver) =>
   until('a deletion begins', async () => (await database.query(findBeginning, { user: id }))[0]!.has_begun)
 
-/** How often each wish got each verdict. */
+/** Counts the verdicts by kind of request. */
 export function countTold(told: readonly { wish: string; verdict: string }[]): Record<string, Record<string, number>> {
   const counts: Record<string, Record<string, number>> = {}
   for (const { wish, verdict } of told) {

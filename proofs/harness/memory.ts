@@ -1,17 +1,17 @@
-/** How much memory another process holds. */
+/** Memory of another process. */
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** MiB that are resident. */
+/** Returns the resident memory in MiB. */
 export async function residentMemory(pid: number): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)])
   return Number(stdout) / 1_024
 }
 
-/** Looks every quarter of a second until `stop`, which returns the most it saw, in MiB. */
+/** Samples the memory every 250 milliseconds until `stop`, which returns the maximum in MiB. */
 export function watchMemory(pid: number): { stop(): Promise<number> } {
   let isOver = false
   let most = 0
