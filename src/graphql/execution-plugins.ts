@@ -33,9 +33,9 @@ import type { NodeContext } from './node-context.ts'
  * exceeded. The subscription continues.
  */
 const executeEvent: typeof executeSubscriptionEvent = async (event) => {
-  const { actor, services } = event.contextValue as Context
+  const { actor, requestQuota } = event.contextValue as Context
   try {
-    await services.requestQuota.consume(actor, 1)
+    await requestQuota.consume(actor, 1)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     return { errors: [new GraphQLError(error.message, { originalError: error })] }
@@ -169,9 +169,9 @@ const CHARACTERS_PER_REQUEST = 2_000
  * plugin after those that find documents by ID. Throws THROTTLED.
  */
 export const useRequestQuota = ({ isKnown }: { isKnown(text: string): boolean }): Plugin<Context, Context> => ({
-  async onParams({ params: { query }, context: { actor, services } }) {
+  async onParams({ params: { query }, context: { actor, requestQuota } }) {
     if (typeof query !== 'string' || query.length < CHARACTERS_PER_REQUEST || isKnown(query)) return
-    await services.requestQuota.consume(actor, Math.floor(query.length / CHARACTERS_PER_REQUEST))
+    await requestQuota.consume(actor, Math.floor(query.length / CHARACTERS_PER_REQUEST))
   },
 })
 

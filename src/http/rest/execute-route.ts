@@ -1,9 +1,11 @@
 /** Executes the GraphQL operation of a route in-process, with the schema, context and error handling of the GraphQL API. */
+
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
 import { maskError, refusedFields } from '../../graphql/mask-error.ts'
 import type { Context } from '../../services-context.ts'
 import { type ErrorCode, validationFailed } from '../../shared/errors.ts'
+import { keepAnswer, recallAnswer } from '../../shared/idempotency.ts'
 import { assertVariables } from '../../shared/json-input.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
 import type { Refusal } from '../error-status.ts'
@@ -108,17 +110,18 @@ export async function executeRoute(
 /** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
 export async function executeReplayable(
   run: () => Promise<Answer>,
-  { idempotency, services }: Context,
+  context: Context,
 ): Promise<Answer & { replayed?: boolean }> {
+  const { idempotency } = context
   try {
     const fresh = await run()
     if (!idempotency.replayed) {
-      await services.idempotency.keep(idempotency, fresh)
+      await keepAnswer(context, fresh)
       return fresh
     }
-    return { ...(((await services.idempotency.recall(idempotency)) as Answer | undefined) ?? fresh), replayed: true }
+    return { ...(((await recallAnswer(context)) as Answer | undefined) ?? fresh), replayed: true }
   } catch (error) {
-    const kept = idempotency.replayed && ((await services.idempotency.recall(idempotency)) as Answer | undefined)
+    const kept = idempotency.replayed && ((await recallAnswer(context)) as Answer | undefined)
     if (!kept) throw error
     return { ...kept, replayed: true }
   }
