@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import manifest from '../package.json' with { type: 'json' }
+import { type AppDependencies, type AppParts, createAppParts } from './app-parts.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmission, createAdmit, createExecutor } from './graphql/execute.ts'
 import { schema, schemaText } from './graphql/schema.ts'
@@ -28,13 +29,12 @@ import { createLookupPage } from './modules/pages/lookup/lookup-page.ts'
 import { createEmailVerificationPage, createPasswordResetPage } from './modules/pages/mailed-forms.ts'
 import { type Run, refusalPage } from './modules/pages/page.ts'
 import { createPageRoutes } from './modules/pages/page-routes.ts'
-import { createServices, type ServiceDependencies, type ServiceLayer } from './services.ts'
 import { type ErrorCode, throttled } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
 import { createSemaphore } from './shared/semaphore.ts'
 
 /** What the application is made of, and what tells whether it is ready. */
-export interface Dependencies extends ServiceDependencies {
+export interface Dependencies extends AppDependencies {
   /** Names of the parts whose folders are missing or belong to another installation. */
   missingFolders(): Promise<string[]>
   /** What is not ready; empty when everything can be served. */
@@ -46,7 +46,7 @@ export interface Dependencies extends ServiceDependencies {
 }
 
 /** The services and the routes that use them. */
-export interface App extends ServiceLayer {
+export interface App extends AppParts {
   addRoutes: AddRoutes
 }
 
@@ -89,14 +89,14 @@ function addRawRoute(
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
   const { config, contentStore, telemetry, log, publicUrl } = deps
-  const layer = createServices(deps)
-  const { services, linkConfig, links } = layer
+  const layer = createAppParts(deps)
+  const { linkConfig, links } = layer
   const clientAddress = createClientAddress(config)
   const { watch } = telemetry
   /** Lines of a request have its ID. */
   const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
   const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
-  const shared = { ...layer.context, services }
+  const shared = layer.context
   const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }

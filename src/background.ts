@@ -1,5 +1,6 @@
 /** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
 
+import type { AppParts } from './app-parts.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
@@ -13,7 +14,6 @@ import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'
 import type { OpenChain } from './open-chain.ts'
-import type { ServiceLayer } from './services.ts'
 import type { Log } from './shared/log.ts'
 import type { Role } from './shared/process.ts'
 
@@ -21,7 +21,7 @@ import type { Role } from './shared/process.ts'
 export interface LoopParts {
   infrastructure: Infrastructure
   chain: Pick<OpenChain, 'relay' | 'deposits' | 'treasuryWorker' | 'gasQuote'>
-  layer: Pick<ServiceLayer, 'context' | 'services' | 'maintenance' | 'jobs'>
+  layer: Pick<AppParts, 'context' | 'maintenance' | 'jobs'>
 }
 
 /** Running background work. */

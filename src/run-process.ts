@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
 import type { App } from './app.ts'
+import { type AppParts, createAppParts } from './app-parts.ts'
 import { startLoops } from './background.ts'
 import { assertRegistryChosen } from './chain/create-chain.ts'
 import type { Config } from './config.ts'
@@ -13,7 +14,6 @@ import { addProbes, createProbes, findAwayParts } from './http/probes.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import { repeat } from './jobs/repeat.ts'
 import { type OpenChain, openChain } from './open-chain.ts'
-import { createServices, type ServiceLayer } from './services.ts'
 import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './shared/process.ts'
 import { createLifecycleLog, createLog, logUnhandledRejections } from './telemetry/log.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
@@ -106,9 +106,9 @@ async function run(config: Config, opened: Opened): Promise<never> {
     ...probes,
     degraded: async () => [...(await findAwayParts(infrastructure)), ...(await probes.degraded())],
   }
-  const layer: ServiceLayer & Partial<App> = config.roles.has('http')
+  const layer: AppParts & Partial<App> = config.roles.has('http')
     ? (await import('./app.ts')).createApp({ ...parts, ...probes })
-    : createServices(parts)
+    : createAppParts(parts)
   await layer.prepare()
   await presence.beat()
   database.startStallDetection()

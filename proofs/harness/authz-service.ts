@@ -8,7 +8,7 @@ import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
 import { type OpenChain, openChain } from '../../src/open-chain.ts'
-import { noCoins } from '../../src/services.ts'
+import { noCoins } from '../../src/app-parts.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 

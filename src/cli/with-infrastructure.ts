@@ -2,11 +2,12 @@
  * Opens the parts that a command needs, and closes them afterwards. Modules are loaded on demand, so that help and
  * usage errors are fast.
  */
+
+import type { AppParts } from '../app-parts.ts'
 import type { Coins } from '../chain/chain-types.ts'
 import type { ConnectedDatabase } from '../db/database.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import type { OpenChain } from '../open-chain.ts'
-import type { ServiceLayer } from '../services.ts'
 import { red, report, terminal } from './terminal.ts'
 
 /** The operator as the caller of use cases. */
@@ -102,19 +103,17 @@ export async function withChain<T>(infrastructure: Infrastructure, work: (chain:
   }
 }
 
-const loadServices = () => import('../services.ts')
+const loadServices = () => import('../app-parts.ts')
 
-async function openServices(infrastructure: Infrastructure, coins: Coins): Promise<ServiceLayer> {
-  const { createServices } = await loadServices()
+async function openServices(infrastructure: Infrastructure, coins: Coins): Promise<AppParts> {
+  const { createAppParts } = await loadServices()
   // The server's relay finds new commits by polling.
   const relay = { wake() {} }
-  return createServices({ ...infrastructure, relay, coins, publicUrl: publicUrlOf(infrastructure) })
+  return createAppParts({ ...infrastructure, relay, coins, publicUrl: publicUrlOf(infrastructure) })
 }
 
 /** Calls `work` with the services of this installation. Throws the same errors as `withInfrastructure`. */
-export const withServices = <T>(
-  work: (layer: ServiceLayer, infrastructure: Infrastructure) => Promise<T>,
-): Promise<T> =>
+export const withServices = <T>(work: (layer: AppParts, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
   withInfrastructure(async (infrastructure) => {
     const { noCoins } = await loadServices()
     return work(await openServices(infrastructure, noCoins), infrastructure)
@@ -135,7 +134,7 @@ async function checkChainId({ registry }: OpenChain): Promise<void> {
  * `withInfrastructure`. Also throws if the vault lacks keys or the chain is another one.
  */
 export const withKeysAndCoins = <T>(
-  work: (layer: ServiceLayer, infrastructure: Infrastructure) => Promise<T>,
+  work: (layer: AppParts, infrastructure: Infrastructure) => Promise<T>,
 ): Promise<T> =>
   withInfrastructure(
     async (infrastructure) => {

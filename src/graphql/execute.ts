@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql'
-import type { Context } from '../services-context.ts'
+import type { Context } from '../context.ts'
 import type { Actor } from '../shared/actor.ts'
 import { rateLimitKey, rateLimitKeys } from '../shared/rate-limiter.ts'
 import type { Semaphore } from '../shared/semaphore.ts'

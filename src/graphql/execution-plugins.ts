@@ -12,7 +12,7 @@ import {
   validateSubscriptionArgs,
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import type { Context } from '../services-context.ts'
+import type { Context } from '../context.ts'
 import { DomainError, type ErrorCode } from '../shared/errors.ts'
 import type { RequestWatch, SpanOptions, Tracer } from '../telemetry/telemetry-types.ts'
 import type { Admission, createExecutor } from './execute.ts'

@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import type { Context } from '../services-context.ts'
+import type { Context } from '../context.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import { isTypename } from './limits/document-limits.ts'
 

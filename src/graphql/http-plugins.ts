@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
+import type { Context } from '../context.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
-import type { Context } from '../services-context.ts'
 import type { NodeContext } from './node-context.ts'
 
 /** Headers that require a CORS preflight for cross-origin requests. */

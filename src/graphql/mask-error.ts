@@ -5,7 +5,7 @@
 import { PothosValidationError } from '@pothos/core'
 import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
-import type { Context } from '../services-context.ts'
+import type { Context } from '../context.ts'
 import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import type { NodeContext } from './node-context.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Context } from '../context.ts'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
-import type { Context } from '../services-context.ts'
 
 /** Request data that plugins can use before the caller is authenticated. */
 export interface NodeContext {

@@ -1,4 +1,5 @@
 import { brandWithType } from '@pothos/core'
+import type { Context } from '../context.ts'
 import { findUser } from '../modules/accounts/read-user.ts'
 import { findSession } from '../modules/accounts/sessions.ts'
 import { findAssetLink } from '../modules/assets/asset-links.ts'
@@ -13,7 +14,6 @@ import { findRefund } from '../modules/store/refund-order.ts'
 import { findGrant } from '../modules/wallet/grant-points.ts'
 import { findTransfer } from '../modules/wallet/statement.ts'
 import { findDelivery } from '../modules/webhooks/deliveries.ts'
-import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
 

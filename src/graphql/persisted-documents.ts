@@ -10,7 +10,7 @@ import { defaultExtractPersistedOperationId, usePersistedOperations } from '@gra
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, specifiedRules } from 'graphql'
 import type { GraphQLParams, Plugin } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
-import type { Context } from '../services-context.ts'
+import type { Context } from '../context.ts'
 import { type ErrorCode, errorMeanings } from '../shared/errors.ts'
 import { isJsonObject } from '../shared/json-input.ts'
 import { createDocumentChecks, type DocumentChecks } from './limits/document-checks.ts'

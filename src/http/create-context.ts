@@ -1,9 +1,8 @@
 /** Creates the context of a request from its headers: the caller, the idempotency key and the base URL. Both APIs use it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
-import type { Identity } from '../context.ts'
+import type { AppContext, Context, Identity } from '../context.ts'
 import { authenticate } from '../modules/accounts/authenticate.ts'
-import type { Context, SharedContext } from '../services-context.ts'
 import { validationFailed } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 
@@ -46,7 +45,7 @@ interface ContextOptions {
 }
 
 interface Dependencies {
-  shared: SharedContext
+  shared: AppContext
   logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
   /** Returns the address of the caller behind trusted proxies. */

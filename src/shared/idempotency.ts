@@ -142,32 +142,6 @@ const inUse = (cause: unknown) =>
 export const outlived = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
-/** Runs a request with an idempotency key at most once (decision 4). */
-export interface Idempotency {
-  /** Whether this user has used this key before. What it was used for is not looked at. */
-  isKnown(actor: UserActor, context: IdempotencyContext): Promise<boolean>
-  /**
-   * Runs `work` unless this key was used before, and returns the id of what the effect made.
-   * Raises IDEMPOTENCY_KEY_REUSED when the key came with another payload.
-   */
-  once(
-    actor: Actor,
-    context: IdempotencyContext,
-    operation: string,
-    input: unknown,
-    work: () => Promise<string>,
-  ): Promise<string>
-  /**
-   * Keeps the key of a request that had nothing to do, and returns what is kept with it. Somebody with the same key was quicker:
-   * then it is a replay, of what they made.
-   */
-  remember(context: IdempotencyContext, result: string): Promise<string>
-  /** The REST body that answered the first time, if it was kept. */
-  recall(context: IdempotencyContext): Promise<unknown>
-  /** Keeps it; of requests that cost nothing up to 100 MB of one sender in an hour. */
-  keep(context: IdempotencyContext, answer: unknown): Promise<void>
-}
-
 /** Keys of idempotency: `digestKey` hashes requests, `answers` encrypts REST responses. */
 export interface IdempotencySecrets {
   digestKey: KeyObject
@@ -293,14 +267,3 @@ export const createIdempotencySecrets = (key: Uint8Array, answers: LocalCipher):
   digestKey: createSecretKey(key),
   answers,
 })
-
-/** The functions above for services that are not yet functions. */
-export function createIdempotency(deps: { database: Database; idempotencySecrets: IdempotencySecrets }): Idempotency {
-  return {
-    isKnown: (actor, idempotency) => isKnownKey({ ...deps, idempotency }, actor),
-    once: (actor, idempotency, operation, input, work) => once({ ...deps, actor, idempotency }, operation, input, work),
-    remember: (idempotency, result) => remember({ ...deps, idempotency }, result),
-    recall: (idempotency) => recallAnswer({ ...deps, idempotency }),
-    keep: (idempotency, answer) => keepAnswer({ ...deps, idempotency }, answer),
-  }
-}

@@ -50,15 +50,15 @@ const rules: Record<string, { may: string[]; instead: string }> = {
   },
   locales: { may: ['shared'], instead: 'Texts depend on the language only.' },
   graphql: {
-    may: [...foundation, 'http', 'modules', 'files', 'context.ts', 'services-context.ts'],
+    may: [...foundation, 'http', 'modules', 'files', 'context.ts', 'context.ts'],
     instead: 'Put rules into a use case of a module.',
   },
   http: {
-    may: [...foundation, 'modules', 'graphql', 'files', 'context.ts', 'services-context.ts'],
+    may: [...foundation, 'modules', 'graphql', 'files', 'context.ts', 'context.ts'],
     instead: 'Put rules into a use case of a module.',
   },
   modules: {
-    may: [...foundation, 'http', 'graphql', 'files', 'mail', 'chain', 'context.ts', 'services-context.ts', VERIFIER],
+    may: [...foundation, 'http', 'graphql', 'files', 'mail', 'chain', 'context.ts', 'context.ts', VERIFIER],
     instead: 'A module does not know the process, its configuration or the command line.',
   },
   chain: {

@@ -1,9 +1,9 @@
 /** The responses to an operation from the compiled code and from the executor. */
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
+import type { Context } from '../../src/context.ts'
 import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { authenticate } from '../../src/modules/accounts/authenticate.ts'
-import type { Context } from '../../src/services-context.ts'
 import type { DomainError } from '../../src/shared/errors.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -12,7 +12,6 @@ export async function contextOf(app: TestApp, token: string | undefined, apiKey?
   return {
     ...(await authenticate(app.context, { token, apiKey, address: '127.0.0.1' })),
     ...app.context,
-    services: app.services,
     baseUrl: app.url,
     requestLog: () => app.log,
     idempotency: { key: undefined, replayed: false },

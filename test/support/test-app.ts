@@ -36,7 +36,6 @@ export interface TestApp {
   installation: Infrastructure
   chain: OpenChain
   context: App['context']
-  services: App['services']
   linkConfig: App['linkConfig']
   maintenance: App['maintenance']
   jobs: App['jobs']
@@ -177,7 +176,6 @@ export async function createTestApp({
     installation,
     chain,
     context: app.context,
-    services: app.services,
     linkConfig: app.linkConfig,
     maintenance: app.maintenance,
     jobs: app.jobs,

@@ -11,7 +11,7 @@ import SchemaBuilder, {
 } from '@pothos/core'
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLField, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql'
-import type { Context } from '../../services-context.ts'
+import type { Context } from '../../context.ts'
 
 /** A resolver as written in the schema, without the wrappers of Pothos plugins. */
 export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>

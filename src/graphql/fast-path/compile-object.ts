@@ -26,7 +26,7 @@ import {
   type ValueNode,
   type VariableValues,
 } from 'graphql'
-import type { Context } from '../../services-context.ts'
+import type { Context } from '../../context.ts'
 import { type OwnResolver, ownResolverOf, type Read, readOf } from './compilable-fields.ts'
 
 /** Thrown for operations and values that the compiled form does not support. graphql-js executes them instead. */

@@ -18,7 +18,7 @@ import {
   OperationTypeNode,
   visit,
 } from 'graphql'
-import type { Context } from '../../services-context.ts'
+import type { Context } from '../../context.ts'
 import { assertFresh } from '../expired-token.ts'
 import { fragmentsOf, isTypename } from '../limits/document-limits.ts'
 import {

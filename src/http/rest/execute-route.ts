@@ -2,8 +2,8 @@
 
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
+import type { Context } from '../../context.ts'
 import { maskError, refusedFields } from '../../graphql/mask-error.ts'
-import type { Context } from '../../services-context.ts'
 import { type ErrorCode, validationFailed } from '../../shared/errors.ts'
 import { keepAnswer, recallAnswer } from '../../shared/idempotency.ts'
 import { assertVariables } from '../../shared/json-input.ts'

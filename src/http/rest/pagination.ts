@@ -3,7 +3,7 @@
  * than asked for, and memory stays bounded.
  */
 
-import type { Context } from '../../services-context.ts'
+import type { Context } from '../../context.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
 import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
 import { writeJson } from '../send.ts'

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from 'hono/html'
-import type { Context, SharedContext } from '../../services-context.ts'
+import type { AppContext, Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import { authenticateAdmin, endAdminSession, startAdminSession } from '../accounts/admin-sessions.ts'
@@ -37,7 +37,7 @@ export interface Told {
 export interface AdminParts {
   routes: readonly AdminRoute[]
   /** Context values that all requests share. */
-  shared: SharedContext
+  shared: AppContext
   /** Returns the log of a request. */
   logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch

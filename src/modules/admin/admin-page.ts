@@ -1,7 +1,7 @@
 /** Interface of the pages for administrators, and their common layout. */
 import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import type { Context } from '../../services-context.ts'
+import type { Context } from '../../context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { type Html, palette } from '../pages/page.ts'
 

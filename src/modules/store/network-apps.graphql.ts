@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import type { NetworkApp } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
@@ -12,7 +13,6 @@ import {
   withOffset,
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import type { Context } from '../../services-context.ts'
 import { toId } from '../../shared/ids.ts'
 import { canAdminister } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'

@@ -1,7 +1,7 @@
 import type { InputRef } from '@pothos/core'
+import type { Context } from '../../context.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/document-cost.ts'
-import type { Context } from '../../services-context.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '../assets/asset-mutations.graphql.ts'
 import { quoteRegistration } from '../assets/register-asset.ts'

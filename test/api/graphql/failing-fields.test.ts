@@ -15,8 +15,8 @@ import {
   parse,
 } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Context } from '../../../src/context.ts'
 import { compileOperation } from '../../../src/graphql/fast-path/compile-operation.ts'
-import type { Context } from '../../../src/services-context.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const unhandled: unknown[] = []

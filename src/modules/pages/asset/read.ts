@@ -1,8 +1,8 @@
 /** Reads and formats the data of an asset's page. */
 import { html } from 'hono/html'
 import type { Verification } from '../../../../packages/verify/src/verification.ts'
+import type { Context } from '../../../context.ts'
 import type { Messages } from '../../../locales/messages.ts'
-import type { Context } from '../../../services-context.ts'
 import type { Language } from '../../../shared/language.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'

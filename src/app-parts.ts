@@ -1,4 +1,4 @@
-/** The services and the work in the background, made from their parts: all there is but the doors, which commands need not load. */
+/** Creates the context and the job handlers of a process. Commands use it without the HTTP routes of `app.ts`. */
 
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
@@ -39,17 +39,16 @@ import { sendOrderMail } from './modules/store/send-order-mail.ts'
 import { abandonDelivery, deliverWebhook } from './modules/webhooks/deliver-webhook.ts'
 import { createWebhookEventLookup } from './modules/webhooks/delivery-payload.ts'
 import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
-import type { Services } from './services-context.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
 import { throttled, unavailable } from './shared/errors.ts'
-import { createIdempotency, createIdempotencySecrets } from './shared/idempotency.ts'
+import { createIdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import { createRateLimiter, createRequestQuota, isServiceKey } from './shared/rate-limiter.ts'
 import { createSemaphore } from './shared/semaphore.ts'
 import type { Meter, Telemetry, WatchedServices } from './telemetry/telemetry-types.ts'
 
-/** The real parts, and the configuration. */
-export interface ServiceDependencies {
+/** The parts that `infrastructure.ts` and `open-chain.ts` open, and the configuration. */
+export interface AppDependencies {
   config: Config
   database: Database
   contentStore: ContentStore
@@ -63,29 +62,28 @@ export interface ServiceDependencies {
   /** `noCoins` without the module `coins`. */
   coins: Coins
   notifications: FeedNotifications
-  /** What a commit's transaction is charged with at this moment; what is configured when left out. */
+  /** Returns the current gas fee of a commit. The configured fee if missing. */
   gasFee?: (() => string) | undefined
-  /** What reads histories of the chain; commands that need no chain have none. */
+  /** Reads histories from the chain. Missing in commands that need no chain. */
   histories?: Histories
-  /** Told that a commit waits. */
+  /** Is notified of pending commits. */
   relay: { wake(): void }
   telemetry: Telemetry
   log: Log
-  /** Where callers reach the service, without a trailing slash. */
+  /** Base URL of the service, without a trailing slash. */
   publicUrl: string
 }
 
-/** The services, with what works in the background on them. */
-export interface ServiceLayer {
+/** The context of a process, its jobs and its maintenance. */
+export interface AppParts {
   /** What use cases work with, without a caller. */
   context: AppContext
-  services: Services
   maintenance: Maintenance
   linkConfig: LinkConfig
   links: FileLinks
-  /** How busy the services are. */
+  /** Load of queues, for metrics. */
   watched: WatchedServices
-  /** What carries out the jobs of each queue. */
+  /** Handlers of the queues. */
   jobs: {
     accountMail(job: AccountMailJob): Promise<void>
     forgetKey(job: ForgetKeyJob): Promise<void>
@@ -95,10 +93,7 @@ export interface ServiceLayer {
     webhookDelivery(job: DeliveryJob): Promise<void>
     abandonedDelivery(job: DeliveryJob): Promise<void>
   }
-  /**
-   * Stores the documents that commits refer to, clears away what an earlier process left behind, and deletes again the
-   * accounts that came back from a backup.
-   */
+  /** Stores the documents that commits refer to, deletes uploads of previous processes, and deletes accounts that a backup restored. */
   prepare(): Promise<void>
 }
 
@@ -111,7 +106,7 @@ export const noCoins: Coins = {
   signLastTransfers: async () => ({ store: async () => true }),
 }
 
-/** Returns how many places a caller holds: a trusted service, which acts for many users, holds more than an account or an address. */
+/** Returns the places that a caller may hold. A trusted service acts for many users and may hold more. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
 const createSemaphores = (meter: Meter): Semaphores => ({
@@ -146,11 +141,8 @@ const createSemaphores = (meter: Meter): Semaphores => ({
   }),
 })
 
-/**
- * Makes all services from their parts, area by area. It starts nothing: `prepare` is to be called before anything is
- * served.
- */
-export function createServices(deps: ServiceDependencies): ServiceLayer {
+/** Creates the parts. Starts nothing. Call `prepare` before serving requests. */
+export function createAppParts(deps: AppDependencies): AppParts {
   const { config, database, contentStore, vault, passwords, log, publicUrl } = deps
   const { meter, tracer } = deps.telemetry
   const nids = actionNids(contentStore)
@@ -174,7 +166,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     vault.derive('idempotency'),
     createLocalCipher(vault.derive('idempotency-answers')),
   )
-  const idempotency = createIdempotency({ database, idempotencySecrets })
   const gasFee = deps.gasFee ?? (() => config.money.gasFee)
   const chain = { wake: () => deps.relay.wake(), explorerUrl }
   const actionArgs = createActionArgs(deps)
@@ -209,10 +200,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     deletions: new Map(),
     version: manifest.version,
   }
-  const services: Services = {
-    idempotency,
-    requestQuota,
-  }
   const { uploads } = context
   const maintenance = createMaintenance({
     ...{ database, contentStore, rateLimiter, counter, uploads, meter, log },
@@ -223,7 +210,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
 
   return {
     context,
-    services,
     maintenance,
     linkConfig,
     links,
