@@ -3,12 +3,12 @@
  * control also needs access to the service object.
  */
 import { type App, createApp } from '../../src/app.ts'
+import { noCoins } from '../../src/app-parts.ts'
 import { readConfig } from '../../src/config.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
 import { type OpenChain, openChain } from '../../src/open-chain.ts'
-import { noCoins } from '../../src/app-parts.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
