@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const INSIDE = 'PROOF_NETWORK'
 
 /**
- * Runs `proof` in a network of its own: this program starts itself again in one. Raises where that cannot be had.
+ * Runs `proof` in a network of its own: this program starts itself again in one. Throws where that cannot be had.
  */
 export async function inOwnNetwork(
   id: string,

@@ -41,7 +41,7 @@ const expectStatus = (answer: Answer, status: number, what: string) => {
   return answer
 }
 
-/** Raises when it is refused. */
+/** Throws when it is refused. */
 export async function signUp({ url }: Pick<Gateway, 'url'>, username: string): Promise<Person> {
   const person = { email: addressOf(username), password: `first of ${username}` }
   const answer = await trySend(`${url}/api/v3/auth/users/`, { json: { username, ...person } })
@@ -52,7 +52,7 @@ export async function signUp({ url }: Pick<Gateway, 'url'>, username: string): P
 export const trySignIn = ({ url }: Pick<Gateway, 'url'>, { email, password }: Person) =>
   trySend(`${url}/api/v3/auth/token/login/`, { json: { email, password } })
 
-/** An access token. Raises when it is refused. */
+/** An access token. Throws when it is refused. */
 export async function signIn(gateway: Pick<Gateway, 'url'>, person: Person): Promise<string> {
   const { text } = expectStatus(await trySignIn(gateway, person), 200, 'A sign-in')
   return (JSON.parse(text) as { auth_token: string }).auth_token

@@ -37,7 +37,7 @@ export async function addApp(parts: Parts, { seller }: { seller: { id: string } 
 
 const AT_ONCE = 10
 
-/** Orders and confirms so many times at one gateway. Returns the orders' ids. Raises when one is refused. */
+/** Orders and confirms so many times at one gateway. Returns the orders' ids. Throws when one is refused. */
 export async function sell({ gateways, buyer, apiKey }: Store, app: App, count: number, at = 0): Promise<string[]> {
   const base = gateways[at]!.url
   const orders = '/api/v3/store/network-app-orders/'

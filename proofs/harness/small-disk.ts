@@ -13,7 +13,7 @@ export interface SmallDisk {
   resize(size: number): Promise<void>
 }
 
-/** At `path`, of `size` MiB. Raises when it cannot be had. */
+/** At `path`, of `size` MiB. Throws when it cannot be had. */
 export async function mountSmallDisk(
   { afterwards }: Pick<ProofContext, 'afterwards'>,
   path: string,

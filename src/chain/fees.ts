@@ -27,7 +27,7 @@ export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees |
   return { maxFeePerGas, maxPriorityFeePerGas: smaller(tip, maxFeePerGas) }
 }
 
-/** Raises a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
+/** Throws a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
 const raise = (fee: bigint) => larger((fee * 1125n + 999n) / 1000n, fee + 1n)
 
 /** Returns fees for a replacement with the same nonce: both are raised and meet the market. Returns undefined if they would exceed `cap`. */

@@ -31,11 +31,11 @@ const slowOf = (file: string, source: string) =>
     .map(({ pattern, flags }) => `${file}: /${pattern}/${flags}`)
 
 const ofOperators = [
+  'app-parts.ts: /\\/+$/',
   'cli/import/server.ts: /\\/+$/',
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',
-  'app-parts.ts: /\\/+$/',
 ]
 
 it('no regular expression for untrusted input has super-linear run time', () => {

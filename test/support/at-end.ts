@@ -5,7 +5,7 @@ const endings: (() => unknown)[] = []
 /** Registers a cleanup function. They run in reverse order. Use it inside tests and hooks, where Vitest ignores `afterAll`. */
 export const atEnd = (work: () => unknown): void => void endings.push(work)
 
-/** Runs all cleanup functions, even if one fails. Raises the failures. */
+/** Runs all cleanup functions, even if one fails. Throws the failures. */
 export async function runEndings(): Promise<void> {
   const failures: unknown[] = []
   for (let work = endings.pop(); work; work = endings.pop()) {

@@ -196,7 +196,7 @@ export function complaintOfCall({ headers, body }: Pick<ReceivedCall, 'headers' 
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n' })
 }
 
-/** Raises an Error that lists the differences from the document. */
+/** Throws an Error that lists the differences from the document. */
 export function assertDescribed(exchange: Exchange): void {
   const complaint = complaintOfDescription(exchange)
   if (complaint === undefined) return

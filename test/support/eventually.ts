@@ -1,7 +1,7 @@
 /** Waits of tests and proofs: they check a condition repeatedly until it holds. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Polls until the result is neither `undefined` nor `false`. Raises an error that contains `what` after `milliseconds`. */
+/** Polls until the result is neither `undefined` nor `false`. Throws an error that contains `what` after `milliseconds`. */
 export async function until<T>(
   what: string | (() => string),
   look: () => Promise<T | false | undefined> | T | false | undefined,
@@ -19,7 +19,7 @@ export async function until<T>(
   }
 }
 
-/** Polls until `check` accepts the value, and returns it. Raises an error with the last value on a timeout. */
+/** Polls until `check` accepts the value, and returns it. Throws an error with the last value on a timeout. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   check: (value: T) => boolean,

@@ -29,7 +29,7 @@ export interface MailedLink {
 
 const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/
 
-/** Raises an error if the mail contains no link. */
+/** Throws an error if the mail contains no link. */
 export function linkIn({ text }: Pick<ParsedMail, 'text'>): MailedLink {
   const [, uid, token] = LINK.exec(text) ?? []
   if (!uid || !token) throw new Error('A mail carries no link.')

@@ -1,4 +1,4 @@
 import { verifyMessage } from 'ethers'
 
-/** Returns the checksummed address that signed `text`. Raises an error if the signature is malformed. */
+/** Returns the checksummed address that signed `text`. Throws an error if the signature is malformed. */
 export const recoverSigner = (text: string, signature: string): string => verifyMessage(text, signature)

@@ -10,7 +10,7 @@ export interface Scrape {
 const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 
-/** Parses the text format. Raises an error for an invalid line. */
+/** Parses the text format. Throws an error for an invalid line. */
 export function parseMetrics(text: string): Scrape {
   const types = new Map<string, string>()
   const samples: { name: string; labels: Record<string, string>; value: number }[] = []

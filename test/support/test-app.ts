@@ -67,7 +67,7 @@ export const newFile = (name = 'photo.png', type = 'image/png') => {
   return new File([`file ${files} of ${process.pid} ${performance.timeOrigin}`], name, { type })
 }
 
-/** Registers a file. Raises an error with the response if that fails. */
+/** Registers a file. Throws an error with the response if that fails. */
 export const registerWith = async (rest: Rest, fields: Record<string, FormValue>): Promise<Answer> => {
   const answer = await rest('POST', 'assets/', { multipart: { asset_file: newFile(), ...fields } })
   if (answer.status !== 201) throw new Error(`Registration failed: ${answer.status} ${answer.text}`)

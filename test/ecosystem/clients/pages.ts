@@ -22,12 +22,12 @@ const pageOf = (name: string): Page => {
   return { file, text, project }
 }
 
-/** All of them. Raises for one that names no project. */
+/** All of them. Throws for one that names no project. */
 export const pages: readonly Page[] = globSync('*.md', { cwd: folder }).sort().map(pageOf)
 
 const BLOCK = /(?:^`([^`\n]+)`[^\n]*:\n+(?:<!--[^>]*-->\n+)?)?^```(\w+)\n(.*?)^```$/gms
 
-/** What stands below _First upload_: files to write, by their names, and lines to type, in their order. Raises for a block that is neither. */
+/** What stands below _First upload_: files to write, by their names, and lines to type, in their order. Throws for a block that is neither. */
 export function stepsOf({ file, text }: Page): Step[] {
   const [, part = ''] = /^## First upload\n(.*?)^## /ms.exec(text) ?? []
   return [...part.matchAll(BLOCK)].flatMap(([, name, language, block]): Step[] => {

@@ -93,7 +93,7 @@ const isHere = async (program: string) => (await carryOut(['sh', '-c', `command 
 const needsOf = (name: string, { needs }: Kind) =>
   name.startsWith(OPENAPI_GENERATOR.prefix) ? [...needs, ...OPENAPI_GENERATOR.needs] : needs
 
-/** The projects of these names, or all. Raises when there is none of a name. */
+/** The projects of these names, or all. Throws when there is none of a name. */
 function findProjects(names: readonly string[]) {
   const projects = kinds.flatMap((kind) =>
     globSync(`*/${kind.manifest}`, { cwd: import.meta.dirname }).map((file) => ({ name: dirname(file), kind })),
@@ -105,7 +105,7 @@ function findProjects(names: readonly string[]) {
     .sort((one, other) => one.name.localeCompare(other.name))
 }
 
-/** What the command line of the installation answers. Raises with what it says. */
+/** What the command line of the installation answers. Throws with what it says. */
 async function ask(dir: string, args: string[], input = ''): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await runAnnal(dir, [...args, '--json'], { input })
   if (code !== 0) throw new Error(`annal ${args.join(' ')}: ${stderr}`)

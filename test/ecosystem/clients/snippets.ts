@@ -23,7 +23,7 @@ export const fillSnippets = (document: string, read: (path: string) => string): 
     (_block, head: string, path: string, region = '') => `${head}${cutSnippet(read(path), region)}\`\`\``,
   )
 
-/** A file without its marks, or what stands in a region of it, without the indentation that all of its lines have. Raises without such a region. */
+/** A file without its marks, or what stands in a region of it, without the indentation that all of its lines have. Throws without such a region. */
 export function cutSnippet(file: string, region = ''): string {
   const text = region ? regionOf(file, region) : file
   // A mark that stands between two empty lines goes with one of them.

@@ -23,7 +23,7 @@ const isServing = (url: string) =>
     () => false,
   )
 
-/** Waits until a process answers with 200. Raises, with what it said, when it ends before. */
+/** Waits until a process answers with 200. Throws, with what it said, when it ends before. */
 async function serve(child: ChildProcess, url: string, path: string): Promise<Served> {
   const output = Promise.all([text(child.stdout!), text(child.stderr!)])
   await until(

@@ -57,7 +57,7 @@ function* endings(state: State, happened: readonly Happened[], before: string[] 
 }
 
 /**
- * Returns the distinct states that can follow these concurrent operations and that `wrongIn` accepts. Raises Divergence if there
+ * Returns the distinct states that can follow these concurrent operations and that `wrongIn` accepts. Throws Divergence if there
  * are none, and TooManyStates above the maximum.
  */
 export function following(

@@ -9,6 +9,6 @@ it('closes the database session if its setup fails', async () => {
   const lease = createLease({ databaseUrl: url, log: createTestLog(), duration: -2 })
   for (let tries = 0; tries < 3; tries += 1) await expect(lease.acquire('a')).rejects.toThrow('outside the valid range')
   await lease.close()
-  // Raises where somebody is still connected.
+  // Throws where somebody is still connected.
   await drop()
 })

@@ -63,7 +63,7 @@ function formOf(operations: string, files: Map<string, File>): FormData {
   return form
 }
 
-/** Carries out an operation. Raises Refusal. */
+/** Carries out an operation. Throws Refusal. */
 export async function request<Data, Variables extends object>(
   document: TypedDocumentString<Data, Variables>,
   input: Variables,
@@ -86,7 +86,7 @@ export async function request<Data, Variables extends object>(
 }
 
 // #region follow
-/** Follows a subscription by server-sent events, until the caller leaves the loop. Raises Refusal. */
+/** Follows a subscription by server-sent events, until the caller leaves the loop. Throws Refusal. */
 export async function* follow<Data, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,

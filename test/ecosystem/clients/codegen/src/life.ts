@@ -130,7 +130,7 @@ const Revert = graphql(`
 
 /** The asset as a commit left it, its versions, and the changes since a time or the identifier of a commit. */
 const versionsSince = (commit: string, from: string) => request(Versions, { nid: asset.id, commit, from }, { token })
-/** Raises `CONFLICT` if the asset was changed since it was read. */
+/** Throws `CONFLICT` if the asset was changed since it was read. */
 const revert = (revertTo: string, expectedHead: string, maxCost = '0.2') =>
   request(Revert, { input: { id: asset.id, revertTo, expectedHead, maxCost } }, { token })
 // #endregion

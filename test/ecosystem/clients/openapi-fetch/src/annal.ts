@@ -36,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What was answered. Raises a Refusal. */
+/** What was answered. Throws a Refusal. */
 export function dataOf<Data>({
   data,
   error,

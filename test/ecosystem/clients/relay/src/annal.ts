@@ -100,7 +100,7 @@ export function createAnnal({ token, apiKey, onConnected }: Sender = {}): Enviro
 // #endregion
 
 // #region commit
-/** Carries out a mutation. Raises Refusal. */
+/** Carries out a mutation. Throws Refusal. */
 export const commit = <Mutation extends MutationParameters>(
   annal: Environment,
   config: Omit<MutationConfig<Mutation>, 'onCompleted' | 'onError'>,

@@ -99,7 +99,7 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 }
 // #endregion
 
-/** The data of an answer. Raises CombinedError. */
+/** The data of an answer. Throws CombinedError. */
 export function dataOf<Data>({ data, error }: { data?: Data; error?: CombinedError }): Data {
   if (error) throw error
   return data!
