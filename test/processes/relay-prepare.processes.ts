@@ -95,7 +95,11 @@ describe('an unavailable file store', () => {
   })
 
   it.each([
-    ['away', unavailable('The file store', new Error('refused')), /^The file store is not available .*\(refused\)$/],
+    [
+      'unavailable',
+      unavailable('The file store', new Error('refused')),
+      /^The file store is not available .*\(refused\)$/,
+    ],
     ['full', insufficientStorage(new Error('ENOSPC')), /^There is no room in the file store\. \(ENOSPC\)$/],
   ])('that is %s is logged once, and commits continue soon after it recovers', async (_, refusal, told) => {
     await world.addCommits(5, 1)

@@ -64,9 +64,9 @@ async function newPerson(url: string, username: string): Promise<{ authorization
 }
 
 it.each([
-  ['A read by GraphQL', 'ada', 12_000, byGraphQL(read)],
-  ['An update by GraphQL', 'bob', 3_000, byGraphQL(update)],
-  ['A read by REST', 'eve', 12_000, byRest],
+  ['a read over GraphQL', 'ada', 12_000, byGraphQL(read)],
+  ['an update over GraphQL', 'bob', 3_000, byGraphQL(update)],
+  ['a read over REST', 'eve', 12_000, byRest],
 ])('%s leaves no long-lived objects', async (_, name, requests, ask) => {
   const preload = new URL('../support/traced-collections.ts', import.meta.url)
   const service = await shared.start([], {

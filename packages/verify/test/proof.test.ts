@@ -171,7 +171,7 @@ describe('a proof', () => {
   })
 
   it.each<[string, RegExp, () => Promise<Uint8Array>]>([
-    ['cut off', /cut off/, async () => (await carOf(blocks)).subarray(0, -100)],
+    ['cut off before its end', /cut off/, async () => (await carOf(blocks)).subarray(0, -100)],
     [
       'without its first block',
       /does not hold its first block/,
@@ -185,7 +185,7 @@ describe('a proof', () => {
       /version 2/,
       () => carOf(withManifest((proof) => void Object.assign(proof, { version: 2 }))),
     ],
-    ['with a bent header', /Block/, () => carOf(bent(isOf(CODES.header)))],
+    ['with a malformed header', /Block/, () => carOf(bent(isOf(CODES.header)))],
   ])('%s is rejected', async (_, sentence, make) => {
     const bytes = await make()
     const refusal = await verify(bytes, '--block-hash', anchor).then(
@@ -258,11 +258,11 @@ describe('the verification by the service', () => {
 
   const second = `(select c.id from commits c join assets a on a.id = c.asset_id where a.nid = '${'$'}' and c.sequence = 2)`
   it.each<[string, string, string, RegExp]>([
-    ['another hash of a tree', 'commits set tree_sha256', 'tree_sha256', /another SHA-256/],
-    ['another tree', 'commits set tree_cid', 'tree_cid', /another tree/],
-    ['another message', 'commits set message', 'message', /another message/],
-    ['another signature', 'commit_relays set tree_signature', 'tree_signature', /another signature/],
-    ['another transaction', 'commit_relays set transaction_hash', 'transaction_hash', /another transaction/],
+    ['a changed tree hash', 'commits set tree_sha256', 'tree_sha256', /another SHA-256/],
+    ['a changed tree CID', 'commits set tree_cid', 'tree_cid', /another tree/],
+    ['a changed message', 'commits set message', 'message', /another message/],
+    ['a changed signature', 'commit_relays set tree_signature', 'tree_signature', /another signature/],
+    ['a changed transaction hash', 'commit_relays set transaction_hash', 'transaction_hash', /another transaction/],
   ])('reports %s in the database', async (_, update, column, finding) => {
     const key = update.startsWith('commits') ? 'id' : 'commit_id'
     const where = `where ${key} = ${second.replace('$', id)}`

@@ -47,7 +47,7 @@ describe.each(bothApis)('deletion of an account over $name', (api) => {
 })
 
 it.each([
-  ['nothing', {}],
+  ['no body', {}],
   ['a JSON content type and no body', { headers: { 'Content-Type': 'application/json' } }],
   ['an empty object', { json: {} }],
 ])('REST returns 204 without a body to a request with %s', async (_, options) => {

@@ -91,7 +91,7 @@ describe.each(bothApis)('sign-up over $name', (api) => {
   })
 
   it.each([
-    ['nothing', ''],
+    ['no characters', ''],
     ['spaces', '   '],
     ['a zero-width space', 'ad\u200ba'],
     ['a joiner', 'ad\u200da'],

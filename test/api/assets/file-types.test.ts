@@ -53,7 +53,7 @@ it.each([
 it.each([
   ['nothing', undefined],
   ['text', 'text/plain'],
-  ['octets', 'application/octet-stream'],
+  ['application/octet-stream', 'application/octet-stream'],
 ])('detects a picture sent as %s, regardless of its name', async (_, type) => {
   expect(await typeOf('any.bin', await picture(), type)).toBe('image/png')
 })

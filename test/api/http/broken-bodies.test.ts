@@ -387,7 +387,7 @@ describe('the GraphQL endpoint', () => {
     ],
     ['an operation that is null', part('operations', 'null')],
     ['a map that is a list', part('operations', '{"query":"x","variables":{"f":null}}') + part('map', '[]')],
-    ['nothing', ''],
+    ['no parts', ''],
   ])('rejects a form with %s as a parse error', async (_, body) => {
     const headers = { ...stranger(), ...preflight, 'Content-Type': formType, Accept: 'application/json' }
     const request = openRequest(graphql, { headers })
