@@ -1,4 +1,7 @@
-/** Every list of both doors, a page as large as the limits let in, from its start and far in: made from the schema and from the description of REST, so that none is left out. */
+/**
+ * Requests for every list of REST and GraphQL, with the largest allowed page, at the start and at a large offset. They are generated from
+ * the schema and the OpenAPI description, so no list is missing.
+ */
 import { readFileSync } from 'node:fs'
 import {
   type GraphQLField,

@@ -20,7 +20,9 @@ export interface FeedFollower {
   readonly sequences: number[]
   /** Number of reconnects. */
   readonly resumes: number
-  /** Waits until everything is here that stands in the feed at this moment. Returns a sentence for each thing that is missing, double or out of order. */
+  /**
+   * Waits until all current events of the feed have arrived. Returns a message for each event that is missing, duplicate or out of order.
+   */
   finish(): Promise<string[]>
   close(): Promise<void>
 }

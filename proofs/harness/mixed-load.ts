@@ -1,4 +1,4 @@
-/** Callers of all kinds at both doors of one address, who write down each try, and followers of feeds. */
+/** Clients of all kinds at REST and GraphQL of one address, which record each attempt, and followers of event feeds. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { readEvents } from '../../test/support/event-stream.ts'
 import { until } from '../../test/support/eventually.ts'
@@ -20,14 +20,14 @@ import type { ProofContext } from './proof.ts'
 import type { Random } from './random.ts'
 import { randomBytes } from './random-bytes.ts'
 
-/** One request as it was sent once; moments of `performance.now()`. */
+/** One attempt of a request. Times are values of `performance.now()`. */
 export interface Try {
   what: string
   sentAt: number
   endedAt: number
-  /** `done`, `no answer`, `status 503`, or a refusal's type. */
+  /** `done`, `no answer`, `status 503`, or an error type. */
   verdict: string
-  /** Whether it may be sent again: by its method, or by its key. */
+  /** True if the request can be retried safely, by its method or its idempotency key. */
   isRepeatable: boolean
 }
 
@@ -35,40 +35,43 @@ export interface MixedLoad {
   acknowledged: Acknowledged
   tries: Try[]
   feeds: readonly FeedFollower[]
-  /** Requests that are under way. */
+  /** Returns the number of pending requests. */
   underWay(): number
-  /** How many events subscriptions were told. */
+  /** Returns the number of events that subscriptions received. */
   told(): number
-  /** Ends the callers, each after its last answer. */
+  /** Stops the clients, each after its last response. */
   stop(): Promise<void>
-  /** Waits until each follower has all; a sentence for whatever is missing. Ends them. */
+  /** Waits until each follower has received all events, and stops them. Returns a message for each missing event. */
   finishFeeds(): Promise<string[]>
 }
 
-/** Whoever does one thing. */
+/** A client that runs one operation. */
 export interface Hand {
   account: Account
   random: Random
-  /** Names what it makes, for ever. */
+  /** A unique name for the objects that it creates. */
   id: string
-  /** Sends it until there is an answer that counts; undefined, with a surprise, when it is none of `done` and `also`. */
+  /**
+   * Sends a request until it gets a final response. Returns undefined and records a surprise if the verdict is neither `done` nor in
+   * `also`.
+   */
   ask(what: string, call: Call, also?: readonly string[]): Promise<Answer | undefined>
   acknowledged: Acknowledged
-  /** Messages of its own changes, in order. */
+  /** Commit messages of its own updates, in order. */
   mine: string[]
 }
 
-/** Answers after which the same is sent again. */
+/** Returns true for verdicts after which the same request is sent again. */
 const isPassing = (verdict: string) =>
   verdict === 'no answer' ||
   /^status 5\d\d$/.test(verdict) ||
   ['conflict', 'idempotency_key_in_use', ...notNow].includes(verdict)
-/** How GraphQL says 503 with the status 200. */
+/** Error codes for temporary errors of GraphQL, which have the HTTP status 200. */
 const notNow = ['unavailable', 'service_unavailable', 'insufficient_storage', 'internal']
 
 const isSafe = ({ method }: Call) => method === 'GET'
 
-/** A request at the other door. */
+/** Returns a GraphQL request. */
 export const graphql = (query: string, variables: object, rest: Omit<Call, 'path'>): Call => ({
   ...rest,
   ...graphqlMessage(query, variables),
@@ -110,7 +113,7 @@ async function signUp({ ask, id, acknowledged }: Hand): Promise<void> {
   if (await ask('sign-up', signUpCall(id))) acknowledged.signUps.push(id)
 }
 
-/** Without a key: whoever sends it again signs in twice, and nothing else happens. */
+/** Signs in without an idempotency key. A retry only creates a second session. */
 async function signIn({ ask, account: { username }, random }: Hand): Promise<void> {
   const credentials = { email: `${username}@example.org`, password: passwordOf(username) }
   const json = { query: signInDocument, variables: { input: credentials } }
@@ -130,10 +133,10 @@ async function read({ ask, account: { token, nid }, random }: Hand): Promise<voi
   await ask('read', call)
 }
 
-/** What a caller does, and how often: the shares sum to one. */
+/** Operations of a client with their frequencies, which add up to one. */
 export type Deeds = readonly (readonly [share: number, deed: (hand: Hand) => Promise<unknown>])[]
 
-/** What callers do who buy nothing. */
+/** Operations of clients that buy nothing. */
 export const plainDeeds: Deeds = [
   [0.12, upload],
   [0.4, update],
@@ -153,19 +156,19 @@ function chooseDeed(deeds: Deeds, random: Random) {
 
 export interface MixedLoadOptions {
   callers?: number
-  /** Milliseconds that a caller rests at most between two requests. */
+  /** Maximum pause between two requests of a client, in milliseconds. */
   rest?: number
   deeds?: Deeds
-  /** Where accounts are opened in peace; the same address when missing. */
+  /** Address at which accounts are created before any faults. Defaults to the same address. */
   openAt?: string
 }
 
-/** Milliseconds in which each request is answered at last, whatever is disturbed. */
+/** Time within which each request must finally succeed, in milliseconds. */
 const PATIENCE_MS = 240_000
 
 const usernames = ['alice', 'bob', 'carol']
 
-/** Starts callers and followers at `base`, behind which somebody must serve already. */
+/** Starts clients and followers at `base`. A gateway must already be ready there. */
 export async function startMixedLoad(
   context: ProofContext,
   base: string,
@@ -226,7 +229,7 @@ export async function startMixedLoad(
 
   let told = 0
   const subscriptions = new AbortController()
-  /** Subscriptions have no positions: whoever is cut off subscribes anew. */
+  /** Subscriptions have no positions, so a client subscribes again after a disconnect. */
   const subscribe = async ({ token, nid }: Account) => {
     const query = `subscription { commitUpdated(nid: "${nid}") { sequence status } }`
     const tell = openings('subscription')

@@ -1,4 +1,4 @@
-/** What the proof of restored installations asks a database, at a moment and afterwards. */
+/** SQL statements for the proof of restored installations, for snapshots and for the later checks. */
 import { boolean, float, int, statement, text, uuid } from '../../src/db/sql.ts'
 
 export const makeCallsDue = statement(

@@ -1,4 +1,4 @@
-/** The life of an installation, and copies of all its parts at some moments of it. */
+/** Runs an installation, and takes snapshots of all its parts at several times. */
 import { join } from 'node:path'
 import { developmentKey } from '../../src/embedded/embedded-anvil.ts'
 import { until } from '../../test/support/eventually.ts'
@@ -29,51 +29,51 @@ export interface CommitFact {
   author: string
 }
 
-/** What was so at a moment, in the parts that were copied then. */
+/** State of the installation at a snapshot. */
 export interface Moment {
-  /** The folder with the copies. */
+  /** Folder of the copied parts. */
   dir: string
-  /** By id. */
+  /** Commits by ID. */
   commits: Map<string, CommitFact>
-  /** Transactions of the deposits in the books. */
+  /** Transaction hashes of the deposits in the ledger. */
   deposits: Set<string>
-  /** All that is in the keeper's wallet, in points and units. */
+  /** Total balance of the wallet that receives the coins, in points and currency units. */
   balance: number
-  /** Ids by username, of accounts that are not deleted. */
+  /** IDs by username, without deleted accounts. */
   people: Map<string, string>
-  /** Nids of assets that are not deleted, with who registered them. */
+  /** Owners by nid, without deleted assets. */
   files: Map<string, string>
-  /** Key-encryption keys that wrap something. */
+  /** IDs of the key-encryption keys in use. */
   wrappedBy: Set<string>
-  /** The keeper's session of this moment, which ends after it. */
+  /** Session that was created for this snapshot and ends after it. */
   session: string
 }
 
 export interface Story {
   moments: Moment[]
   keeper: Account & { address: string }
-  /** Passwords go with names: see `signIn`. */
+  /** The webhook receiver. Passwords are derived from usernames (see `signIn`). */
   receiver: Receiver
-  /** When the accounts were made that are there for a while: by username, the moment before which each was made. */
+  /** Index of the snapshot before which each long-lived account was created, by username. */
   madeBefore: Map<string, number>
 }
 
 export const keeperName = 'keeper'
 export const personOf = (moment: number) => `person${moment}`
-/** There at the moment, deleted before the next one. */
+/** Returns the name of the account that exists at a snapshot and is deleted before the next one. */
 export const leaverOf = (moment: number) => `leaver${moment}`
-/** What a file holds that was registered by this account at first: see `registerCall`. */
+/** Returns the number of coins to send before a snapshot. */
 export const coinsOf = (moment: number) => moment + 1
 const fee = 0.179
 
-/** So that the relay waits: a node that does not answer. */
+/** Environment with a chain node that does not respond, so that the relay waits. */
 const awayChain = {
   CHAIN_RPC_URL: 'http://127.0.0.1:1',
   CHAIN_RELAY_KEYS: developmentKey,
   CHAIN_DEPLOY_REGISTRY: 'true',
 }
 
-/** As `openAccount` chose the password. Undefined when they are refused. */
+/** Signs in with the password that `openAccount` chose. Returns undefined if the sign-in is rejected. */
 export async function signIn(url: string, username: string): Promise<string | undefined> {
   const json = { email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) }
   const { status, body } = await trySend(url, { path: '/api/v3/auth/token/login/', json })
@@ -86,7 +86,7 @@ export const countOpen = ({ beside }: Installation) =>
     return row!.open
   })
 
-/** Sends coins from a stranger's account on the chain. Returns the transaction. */
+/** Sends coins from an unknown account on the chain. Returns the transaction hash. */
 export const sendCoins = ({ beside }: Installation, address: string, coins: number) =>
   beside(async ({ rpc }) => {
     const from = '0x00000000000000000000000000000000000000aa'
@@ -96,7 +96,7 @@ export const sendCoins = ({ beside }: Installation, address: string, coins: numb
     return rpc<string>('eth_sendTransaction', [{ from, to: address, value }])
   })
 
-/** As if the pause before the next call of a webhook were over. */
+/** Makes webhook retries due immediately. */
 export const hasten = ({ beside }: Installation) =>
   beside(async ({ database }) => {
     await database.query(makeCallsDue)
@@ -108,12 +108,12 @@ export const isCredited = ({ beside }: Installation, transaction: string) =>
     return (await database.query(findCredited, { transaction })).length === 1
   })
 
-/** Lives through `count` moments; before each of them but the first the vault may have turned to another key. */
+/** Runs the installation for `count` snapshots. Key rotations can happen between snapshots. */
 export async function liveThrough(context: ProofContext, count: number, rotatesBefore: number): Promise<Story> {
   const dir = join(context.dir, 'live')
   let epoch = 0
   const firstSeen = new Map<string, number>()
-  // It takes an event only after the moment before which it heard of it first.
+  // The receiver rejects an event until the snapshot after the first attempt has been taken.
   const receiver = await startReceiver(context.afterwards, (response, { id }) => {
     if (!firstSeen.has(id)) firstSeen.set(id, epoch)
     response.writeHead(firstSeen.get(id) === epoch ? 503 : 204).end()
@@ -162,7 +162,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
 const hasSigned = ({ beside }: Installation) =>
   beside(async ({ database }) => (await database.query(findSigned)).length > 0)
 
-/** Commits that are accepted, signed or not, and not sent: they wait at the moment and are on the chain at the next. */
+/** Creates commits without a chain node, so they are accepted but not sent. They are sent after the snapshot. */
 async function acceptWithoutChain(context: ProofContext, { dir }: Installation, writers: Account[], epoch: number) {
   const lonely = await openInstallation(context, `lonely${epoch}`, dir, awayChain)
   await lonely.gateway.start()
@@ -170,7 +170,7 @@ async function acceptWithoutChain(context: ProofContext, { dir }: Installation, 
     ask(lonely.gateway.url, updateCall(account, `${account.username} ${epoch} waits`), 200)
   const [first, ...others] = writers
   await accept(first!)
-  // One is signed for sure; of the others the moment has what it has.
+  // At least one commit is signed. The others may be signed or not.
   await until('a commit that waits is signed', () => hasSigned(lonely), 60_000, 100)
   for (const account of others) await accept(account)
   await lonely.gateway.stop()
@@ -207,7 +207,7 @@ export const readBalance = ({ beside }: Installation) =>
 
 export const feeOf = (commits: number) => commits * fee
 
-/** A network app with a webhook, and a trusted service that orders it. */
+/** Creates a network app with a webhook, and a trusted service that orders it. */
 async function openShop(installation: Installation, webhookUrl: string) {
   const { url } = installation.gateway
   const said = await installation.annal(

@@ -1,6 +1,6 @@
 /**
- * A network that belongs to a proof alone: machines as network namespaces of their own, with cables that can be cut without anybody
- * being told. Needs root and Linux. All addresses are of 127.0.0.0/8 and known inside alone; what was made goes with its processes.
+ * A private network for one proof. Machines are network namespaces, and their links can be cut silently. Needs root and Linux. All
+ * addresses are in 127.0.0.0/8 and only exist inside. The network is removed with its processes.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,9 +14,7 @@ import type { ProofContext, ProofResult } from './proof.ts'
 const run = promisify(execFile)
 const INSIDE = 'PROOF_NETWORK'
 
-/**
- * Runs `proof` in a network of its own: this program starts itself again in one. Throws where that cannot be had.
- */
+/** Runs `proof` in a private network, by starting this program again in a new namespace. Throws if that is not possible. */
 export async function inOwnNetwork(
   id: string,
   context: ProofContext,
@@ -50,37 +48,37 @@ export async function inOwnNetwork(
   return { ...result, reasons: result.pass ? [] : ['Its reasons stand above.'] }
 }
 
-/** A machine of the proof's network. */
+/** A machine in the private network. */
 export interface Machine {
-  /** Where clients reach it, and where the other machines do. */
+  /** Addresses of the machine for clients and for the other machines. */
   readonly hosts: readonly [clients: string, peers: string]
-  /** Before a command that is to run there. */
+  /** Command prefix that runs a command on the machine. */
   readonly inside: readonly string[]
 }
 
 export interface OwnNetwork {
   readonly machines: readonly [Machine, Machine]
-  /** Nothing passes between a machine and all clients, and nobody is told. */
+  /** Silently drops all packets between a machine and all clients. */
   cutFromClients(machine: Machine): Promise<void>
-  /** Nothing passes between the machines. */
+  /** Silently drops all packets between the machines. */
   cutFromEachOther(): Promise<void>
-  /** Everything passes again. */
+  /** Ends all cuts. */
   heal(): Promise<void>
 }
 
 const addressOf = (number: number) => `02:00:00:00:00:${number.toString(16).padStart(2, '0')}`
-/** Nobody has it: what is sent there is taken by nobody. */
+/** An unused address. Packets to it are lost. */
 const nowhere = addressOf(255)
 
-/** One end of a cable. */
+/** One end of a link. */
 interface End {
-  /** Before a command that is to run there; nothing: where the clients are. */
+  /** Command prefix that runs a command at this end. Empty for the clients' end. */
   inside: readonly string[]
   device: string
-  /** Its own address, and that of the other end. */
+  /** IP address of this end, and of the other end. */
   own: string
   other: string
-  /** Hardware address of the other end. */
+  /** MAC address of the other end. */
   hardware: string
 }
 
@@ -96,18 +94,18 @@ async function prepare(inside: readonly string[]): Promise<void> {
   const own = ['sysctl', '-qw', 'net.ipv4.conf.all.route_localnet=1']
   await command(inside, own.join(' '))
   await command(inside, 'ip link set lo up')
-  // Not all of it is here.
+  // Narrows the loopback range, because other addresses of 127.0.0.0/8 are on other machines.
   await command(inside, 'ip address del 127.0.0.1/8 dev lo')
 }
 
-/** Two machines, joined to where this program runs and to each other. Only within `inOwnNetwork`. */
+/** Creates two machines with links to the clients and to each other. Must be called within `inOwnNetwork`. */
 export async function openNetwork({ afterwards }: ProofContext): Promise<OwnNetwork> {
   await prepare([])
   await command([], 'ip address add 127.0.0.1/32 dev lo')
   const here = await readlink('/proc/self/ns/net')
 
   const startMachine = async (number: number): Promise<Machine> => {
-    // It ends with this program, however that ends: nothing keeps its input open then.
+    // The process ends with this program, because its input is then closed.
     const holder: ChildProcess = spawn('unshare', ['--net', '--', 'cat'], { stdio: ['pipe', 'ignore', 'inherit'] })
     afterwards(async () => {
       const ended = once(holder, 'exit')
@@ -125,7 +123,7 @@ export async function openNetwork({ afterwards }: ProofContext): Promise<OwnNetw
   const machines = [await startMachine(1), await startMachine(2)] as const
 
   let cables = 0
-  /** Joins two places; the address of each end is routed over it from the other. */
+  /** Links two places. The address of each end is routed over the link. */
   const join = async (
     [from, own]: readonly [readonly string[], string],
     [to, other]: readonly [Machine, string],

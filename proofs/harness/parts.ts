@@ -1,4 +1,4 @@
-/** The parts that stay alive while gateways die: a real PostgreSQL and a real chain, owned by the harness. */
+/** Services that keep running while gateways are killed: a real PostgreSQL and a real chain. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
@@ -20,21 +20,21 @@ export interface Parts {
   databaseUrl: string
   database: ConnectedDatabase
   rpcUrl: string
-  /** When the chain gets its blocks. What changes the chain otherwise is done through it. */
+  /** Mines the blocks. All other changes of the chain must go through it. */
   blocks: BlockClock
-  /** Throws the chain away: another one begins at the same address, with the same id and accounts and nothing else. */
+  /** Resets the chain: a new one starts at the same address, with the same chain ID and accounts. */
   resetChain(): Promise<void>
-  /** The environment of a gateway on these parts. */
+  /** Environment of a gateway that uses these services. */
   env: Record<string, string>
-  /** The URL of another database on the same server. */
+  /** Returns the URL of another database on the same server. */
   urlOf(name: string): string
-  /** The service's database for a gateway that signs in as a role of this name, by which its sessions are known. */
+  /** Returns the database URL for a gateway with a role of this name, which identifies its sessions. */
   urlAs(name: string): Promise<string>
-  /** A copy of the service's database, which nobody may be connected to. */
+  /** Copies the service's database. No client may be connected to it. */
   copyDatabase(name: string): Promise<string>
 }
 
-/** The platform's binary, which gets a block every `seconds`, or none with 0. */
+/** Starts anvil with a block every `seconds`, or without automatic blocks for 0. */
 async function startChain({ afterwards }: ProofContext, seconds: number) {
   const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   const resolve = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')).resolve
@@ -42,7 +42,7 @@ async function startChain({ afterwards }: ProofContext, seconds: number) {
   let end = async () => {}
   const begin = async (port: string) => {
     const args = ['--host', '127.0.0.1', '--port', port, '--no-mining', '--accounts', '2']
-    // All states in memory: on disk, where it moves them after some hundred blocks, anvil forgets code, and a reorganisation ends there.
+    // Keeps all states in memory. After some hundred blocks anvil would move them to disk. It then loses contract code, so reorgs fail.
     args.push('--prune-history', '500')
     const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     const ended = once(child, 'exit')
@@ -70,7 +70,7 @@ async function startChain({ afterwards }: ProofContext, seconds: number) {
   return { url, blocks, reset: () => blocks.change(reset) }
 }
 
-/** `openPostgres`: where the database is; the embedded server's when left out. */
+/** Starts the services. `openPostgres`: opens the database. Defaults to the embedded server. */
 export async function startParts(
   context: ProofContext,
   blockSeconds = 1,
@@ -127,7 +127,7 @@ export async function startParts(
   }
 }
 
-/** A sentence for each invariant that does not hold. */
+/** Returns a message for each invariant that does not hold. */
 export async function brokenInvariants(database: ConnectedDatabase): Promise<string[]> {
   const results = await checkInvariants(database)
   if (results.length !== invariants.length) return ['Not every invariant was checked.']

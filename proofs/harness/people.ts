@@ -1,4 +1,4 @@
-/** Accounts at the front door: who signs up, signs in, and loses a password. */
+/** Accounts that sign up, sign in and reset passwords through the API. */
 
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { int, statement } from '../../src/db/sql.ts'
@@ -14,7 +14,7 @@ export interface Person {
   password: string
 }
 
-/** Gateways on one database that send their mail to the server, and let one address ask as often as it likes. */
+/** Opens gateways on one database that use the given mail server, without rate limits per address. */
 export async function openGateways(
   context: ProofContext,
   parts: Parts,
@@ -27,7 +27,7 @@ export async function openGateways(
       SMTP_URL: mailServer.url,
     }
     const gateway = await createGateway(context, `gateway-${index}`, env)
-    // One after the other: the first one writes what all need.
+    // Start one after the other, because the first gateway writes data that all need.
     await gateway.start()
     gateways.push(gateway)
   }
@@ -41,7 +41,7 @@ const expectStatus = (answer: Answer, status: number, what: string) => {
   return answer
 }
 
-/** Throws when it is refused. */
+/** Signs up. Throws if it is rejected. */
 export async function signUp({ url }: Pick<Gateway, 'url'>, username: string): Promise<Person> {
   const person = { email: addressOf(username), password: `first of ${username}` }
   const answer = await trySend(`${url}/api/v3/auth/users/`, { json: { username, ...person } })
@@ -52,7 +52,7 @@ export async function signUp({ url }: Pick<Gateway, 'url'>, username: string): P
 export const trySignIn = ({ url }: Pick<Gateway, 'url'>, { email, password }: Person) =>
   trySend(`${url}/api/v3/auth/token/login/`, { json: { email, password } })
 
-/** An access token. Throws when it is refused. */
+/** Signs in and returns an access token. Throws if it is rejected. */
 export async function signIn(gateway: Pick<Gateway, 'url'>, person: Person): Promise<string> {
   const { text } = expectStatus(await trySignIn(gateway, person), 200, 'A sign-in')
   return (JSON.parse(text) as { auth_token: string }).auth_token
@@ -63,7 +63,7 @@ export const askReset = ({ url }: Pick<Gateway, 'url'>, email: string) =>
 
 const clearLimits = statement('proof_clear_limits', {}, 'delete from limits')
 
-/** As if the hours had passed after which somebody may ask again. */
+/** Resets all rate limits. */
 export const forgetLimits = (database: ConnectedDatabase) => database.query(clearLimits)
 
 const findOpenJobs = statement(
@@ -72,14 +72,14 @@ const findOpenJobs = statement(
   `select count(*)::int as count from jobs.job where name in ('mail', 'account-mail') and state < 'completed'`,
 )
 
-/** How many mails are not away yet. */
+/** Counts the mails that are not yet sent. */
 export const countOpenMails = async (database: ConnectedDatabase) => (await database.query(findOpenJobs))[0]!.count
 
-/** Until no mail is left to send. */
+/** Waits until all mails are sent. */
 export const mailsAway = (database: ConnectedDatabase, milliseconds = 60_000) =>
   until('every mail is away', async () => (await countOpenMails(database)) === 0, milliseconds, 50)
 
-/** Stops the gateways. A sentence for each that does not end as it should. */
+/** Stops the gateways. Returns a message for each that does not stop cleanly. */
 export async function stopGateways(gateways: readonly Gateway[]): Promise<string[]> {
   const codes = await Promise.all(gateways.map((gateway) => gateway.stop()))
   return codes.flatMap((code, index) => (code === 0 ? [] : [`${gateways[index]!.name} ended with ${code} on SIGTERM.`]))

@@ -1,36 +1,36 @@
-/** Stands between gateways and PostgreSQL: delays, cuts, holds and refuses, also at the moment of a write. */
+/** TCP proxy between gateways and PostgreSQL. It can delay, cut, freeze and reject connections, also at a specific write. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import type { ProofContext } from './proof.ts'
 
-/** What happens to the next write that passes. */
+/** Fault for the next write statement. */
 export type WriteFault =
-  /** Both ends are cut once the write was passed on: the server may finish it or not. */
+  /** Cuts both connections after the write was forwarded. The server may finish it or not. */
   | 'reset'
-  /** The server carries it out, and its answer never arrives. */
+  /** The server executes the write, but its response is lost. */
   | 'reply lost'
 
 export interface PostgresProxy {
-  /** The database through the proxy, for a gateway of that name. */
+  /** Returns the database URL through the proxy for a gateway. */
   urlFor(name: string): string
-  /** Milliseconds by which every answer is late. */
+  /** Delay of every response, in milliseconds. */
   latency: number
-  /** How many connections were cut by `close` or `strike`, or had something to tell the server while nothing passed. */
+  /** Number of connections that `close` or `strike` cut, or that sent data while the proxy was frozen. */
   readonly faults: number
-  /** Has a fault happen to the next write; fulfilled with the statement's name once the connection is gone. */
+  /** Applies a fault to the next write. Resolves with the name of the statement when the connection is closed. */
   strike(fault: WriteFault): Promise<string>
-  /** Nothing passes, and nobody is told. */
+  /** Silently stops all traffic. */
   freeze(): void
   thaw(): void
-  /** As if the server was gone: connections are cut, new ones refused, until `open`. */
+  /** Simulates a stopped server until `open`: connections are cut and new ones are rejected. */
   close(): Promise<void>
   open(): Promise<void>
 }
 
-/** Statements that change what callers are told of. */
+/** Matches names of statements whose writes are acknowledged to callers. */
 const WRITES = /^(asset_(insert|update)|account_(insert|sign_up)|order_|deletion_)/
 
-/** Names of the statements that are bound in what a frontend sends; keeps what is not whole yet. */
+/** Returns a parser of the names of bound statements in client messages. It keeps incomplete messages. */
 function createListener() {
   let rest: Buffer = Buffer.alloc(0)
   let hasStarted = false
@@ -91,7 +91,7 @@ export async function startPostgresProxy({ afterwards }: ProofContext, databaseU
         happened(name)
       })
       if (fault === 'reply lost') isReplyLost = true
-      // Reset, not closed: what was written still leaves.
+      // Sends a reset instead of closing, but delivers written data first.
       else back.end(() => cut())
     })
     back.on('data', (chunk: Buffer) => {

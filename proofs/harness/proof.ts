@@ -1,33 +1,33 @@
-/** What a proof gets and gives. */
+/** Input and result of a proof. */
 import type { Random } from './random.ts'
 
 export interface ProofContext {
   seed: string
   random: Random
-  /** A scratch directory that is removed afterwards. */
+  /** Temporary directory that is removed after the proof. */
   dir: string
-  /** For people, on stderr. */
+  /** Writes a progress message to stderr. */
   say(text: string): void
-  /** Settings of a run, such as KILLS. */
+  /** Returns a numeric setting of the run, such as KILLS. */
   setting(name: string, fallback: number): number
-  /** Runs at the end, in reverse order, whatever happened. */
+  /** Registers a cleanup function. They run in reverse order, also after errors. */
   afterwards(work: () => Promise<unknown>): void
 }
 
 export interface ProofResult {
   pass: boolean
-  /** What was measured, as in `61/61`. */
+  /** Measured result, such as `61/61`. */
   figure: string
-  /** How many things were tried. */
+  /** Number of tried cases. */
   n: number
   faultsInjected: number
-  /** Why it did not pass, a sentence each. */
+  /** Reasons for a failure, one sentence each. */
   reasons: string[]
 }
 
 export type Proof = (context: ProofContext) => Promise<ProofResult>
 
-/** Passes when there is no reason not to. */
+/** Completes a result. It passes if it has no reasons. */
 export const conclude = (result: Omit<ProofResult, 'pass'>): ProofResult => ({
   pass: result.reasons.length === 0,
   ...result,

@@ -1,12 +1,12 @@
-/** A seeded source of chance: the same seed gives the same schedule. */
+/** A seeded random number generator. The same seed gives the same schedule. */
 export interface Random {
-  /** At least 0, below 1. */
+  /** Returns a number that is at least 0 and below 1. */
   next(): number
-  /** A whole number from 0 to below `end`. */
+  /** Returns an integer from 0 to below `end`. */
   below(end: number): number
   pick<T>(list: readonly T[]): T
   shuffle<T>(list: readonly T[]): T[]
-  /** A source of its own for one part, so that what runs side by side does not disturb each other's order. */
+  /** Returns an independent generator, so that concurrent parts do not change each other's sequence. */
   fork(name: string): Random
 }
 

@@ -1,4 +1,4 @@
-/** One installation whose parts come from different moments: what must be said of it, and what it must do. */
+/** Checks of an installation whose parts were restored from different snapshots. */
 import { readFile } from 'node:fs/promises'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
@@ -26,25 +26,25 @@ import {
   signIn,
 } from './moments.ts'
 
-/** Which moment each part is of. */
+/** Index of the snapshot for each part. */
 export type Mixture = Record<Kind, number>
 
 export interface Expected {
-  /** The vault lacks a key that the database's rows are wrapped with. */
+  /** True if the vault lacks a key that wraps rows of the database. The start must then fail. */
   isRefused: boolean
-  /** Commits that the database has on the chain and the chain has not. */
+  /** IDs of commits that are on the chain according to the database, but not on the restored chain. */
   lost: Set<string>
-  /** Commits on the chain that the database does not know. */
+  /** IDs of commits on the chain that the database does not have. */
   unknown: Set<string>
-  /** Deposits in the books that the chain does not have. */
+  /** Number of deposits in the ledger that the chain does not have. */
   lostDeposits: number
-  /** Accounts whose key shares are missing. */
+  /** IDs of accounts whose key shares are missing. */
   keyless: Set<string>
-  /** Accounts of the vault that the database does not have. */
+  /** IDs of accounts in the vault that the database does not have. */
   ownerless: Set<string>
-  /** Accounts that are deleted, though the database or the vault has them still. */
+  /** IDs of deleted accounts that still exist in the database or the vault. */
   undone: Set<string>
-  /** Nids of files that the store lacks. */
+  /** Nids of files that the store does not have. */
   missingFiles: Set<string>
 }
 
@@ -57,7 +57,7 @@ export function expectationOf({ moments }: Story, mixture: Mixture): Expected {
   const of = (kind: Kind) => moments[mixture[kind]]!
   const database = of('database')
   const idsOf = (moment: Moment, names: Iterable<string>) => new Set([...names].map((name) => moment.people.get(name)!))
-  // A key share is made with its account, and both go together.
+  // A key share is created and deleted together with its account.
   const keys = of('keys')
   const deletedByKeys = moments.slice(0, mixture.keys).map((_, moment) => leaverOf(moment))
   const deletedInDatabase = moments.slice(0, mixture.database).map((_, moment) => leaverOf(moment))
@@ -81,7 +81,7 @@ export function expectationOf({ moments }: Story, mixture: Mixture): Expected {
   }
 }
 
-/** What lay in the store at a moment: nothing is collected within the hour. */
+/** Returns the files in the store at a snapshot. Nothing is garbage-collected within the first hour. */
 const filesUntil = (moments: readonly Moment[], last: number) =>
   new Set(moments.slice(0, last + 1).flatMap(({ files }) => [...files.keys()]))
 const heldBy = (moments: readonly Moment[], last: number) =>
@@ -90,13 +90,13 @@ const heldBy = (moments: readonly Moment[], last: number) =>
 const uuidOf = (findings: CheckFinding[], id: string, field: string) =>
   new Set(findings.find((finding) => finding.id === id)?.rows.map((row) => row[field]))
 
-/** A sentence when a set is not the one that was expected. */
+/** Returns a message if a set differs from the expected one. */
 export function differ(what: string, seen: Iterable<unknown>, expected: Iterable<unknown>): string[] {
   const [left, right] = [[...seen].map(String).sort(), [...expected].map(String).sort()]
   return left.join() === right.join() ? [] : [`${what}: ${left.length} were named, ${right.length} expected.`]
 }
 
-/** `annal check` before anything runs: it names what is missing and what is too much. */
+/** Checks that `annal check` reports missing and superfluous data before the service starts. */
 export async function judgeCold({ check }: Installation, expected: Expected, toId: (uuid: string) => string) {
   const { code, findings } = await check()
   const all = [...findings.values()]
@@ -132,7 +132,7 @@ export async function judgeCold({ check }: Installation, expected: Expected, toI
 
 const refusal = /lacks keys that wrap the keys of accounts: local:\w+ .* Restore the newest backup/
 
-/** The start that must be refused: with a sentence that names what is wrong and what to do. */
+/** Checks that the start fails with a message that names the problem and the fix. */
 export async function judgeRefusal({ gateway }: Installation, log: string): Promise<string[]> {
   const started = await gateway.start().then(
     () => true,
@@ -143,17 +143,17 @@ export async function judgeRefusal({ gateway }: Installation, log: string): Prom
   return refusal.test(said) ? [] : [`It did not say why it does not start: ${said.slice(-500)}`]
 }
 
-/** Commits that are not settled: those that wait for a key that is lost, and all others, which should be. */
+/** Reads commits that are not settled: those that wait for a lost key, and all others. */
 const readOpen = ({ beside }: Installation, { keyless, undone }: Expected) =>
   beside(async ({ database }) => {
     const rows = await database.query(findUnsettled)
-    // Whoever is deleted again can sign no more, and what they paid is forfeited with the rest.
+    // An account that is deleted again can no longer sign, so its open commits fail.
     const open = rows.filter(({ author, failed }) => !(failed && undone.has(author)))
     const isWaiting = ({ author, waits }: (typeof rows)[number]) => waits && keyless.has(author) && !undone.has(author)
     return { waiting: open.filter(isWaiting), others: open.filter((row) => !isWaiting(row)) }
   })
 
-/** What stands on the chain, by what tells commits apart. A sentence for each that stands there twice. */
+/** Finds commits that are on the chain more than once. Returns a message for each. */
 export async function doublesOnChain(installation: Installation): Promise<{ reasons: string[]; events: number }> {
   const anvil = await findRunning(anvilFiles(installation.dir))
   if (!anvil) return { reasons: ['No chain runs there.'], events: 0 }
@@ -173,7 +173,10 @@ export async function doublesOnChain(installation: Installation): Promise<{ reas
   }
 }
 
-/** Whoever was deleted, as the database or the vault knows, is deleted; once the relay has asked the chain about their commits. */
+/**
+ * Checks that accounts deleted according to the database or the vault are deleted again, after the relay has checked their commits on the
+ * chain.
+ */
 async function judgeDeletions(url: string, { moments }: Story, { database, keys }: Mixture): Promise<string[]> {
   const reasons: string[] = []
   for (const [moment] of moments.entries()) {
@@ -190,7 +193,7 @@ async function judgeDeletions(url: string, { moments }: Story, { database, keys 
   return reasons
 }
 
-/** A restored service at work. Returns sentences for what is wrong with it. */
+/** Checks a restored service. Returns the problems. */
 export async function judgeService(
   installation: Installation,
   story: Story,
@@ -206,7 +209,7 @@ export async function judgeService(
   if (!token) return [...reasons, `${keeperName} cannot sign in.`]
   const { keeper } = story
   await ask(url, updateCall({ token, nid: keeper.nid }, 'after the restore'), 200)
-  // Somebody whose key may be lost: accepted, waits, and stops nobody.
+  // A user whose key may be lost. Updates are accepted and wait, and do not block others.
   const person = personOf(mixture.database)
   const session = await signIn(url, person)
   if (!session) reasons.push(`${person} cannot sign in.`)
@@ -231,27 +234,27 @@ export async function judgeService(
   await until('a deposit after the restore is credited', () => isCredited(installation, deposit), 60_000, 200).catch(
     (error: Error) => reasons.push(error.message),
   )
-  // What the chain has of deposits that the books do not is credited once, besides the new one.
+  // Deposits that only the chain has are credited once, in addition to the new one.
   const coins = coinsSince(mixture) + 5
   const balance = await readBalance(installation)
-  // What the books have and the chain does not is frozen.
+  // Deposits that only the ledger has are frozen.
   const due = database.balance + coins - coinsLost(mixture) - feeOf(1)
   if (Math.abs(balance - due) > 1e-6) reasons.push(`${keeperName} has ${balance}, and ${due} are due.`)
   reasons.push(...(await doublesOnChain(installation)).reasons)
   return reasons
 }
 
-/** Of deposits that the chain has and the database does not know. */
+/** Returns the coins of deposits that the chain has and the database does not. */
 function coinsSince({ database, chain }: Mixture): number {
   let sum = 0
   for (let moment = database + 1; moment <= chain; moment += 1) sum += coinsOf(moment)
   return sum
 }
 
-/** Of deposits in the books that the chain does not have. */
+/** Returns the coins of deposits that the ledger has and the chain does not. */
 const coinsLost = ({ database, chain }: Mixture) => coinsSince({ database: chain, chain: database } as Mixture)
 
-/** What is left once the service runs: accounts that were deleted again need neither keys nor files. */
+/** Returns the problems that remain after the service has started. Accounts that were deleted again need neither keys nor files. */
 export function leftOf({ moments }: Story, mixture: Mixture, expected: Expected): Expected {
   const { people, files } = moments[mixture.database]!
   const keyless = less(expected.keyless, expected.undone)
@@ -259,7 +262,7 @@ export function leftOf({ moments }: Story, mixture: Mixture, expected: Expected)
   return { ...expected, lostDeposits: 0, keyless, missingFiles: new Set(missing), undone: new Set() }
 }
 
-/** The service has seen to what can be seen to, and `annal check` names the rest. */
+/** Checks that the service has repaired what it can, and that `annal check` reports the rest. */
 export async function judgeAfterwards(
   installation: Installation,
   expected: Expected,
@@ -280,7 +283,7 @@ export async function judgeAfterwards(
     holds,
     rows: [row],
   } of findings.values()) {
-    // The rest is told of what cannot be made whole.
+    // These invariants are expected to fail, because the data cannot be restored.
     if (['S1', 'S3', 'B1', 'H4', 'H5', 'H6', 'H7', 'W1'].includes(id) || holds) continue
     reasons.push(`${id} is broken afterwards, such as by ${JSON.stringify(row)}`)
   }
@@ -292,7 +295,7 @@ export async function judgeAfterwards(
   return reasons
 }
 
-/** Files that are missing are there again once anybody sends them: what their accounts registered at first. */
+/** Checks that missing files are restored when users upload them again. */
 export async function judgeHealing(installation: Installation, story: Story, mixture: Mixture, expected: Expected) {
   if (expected.missingFiles.size === 0) return []
   const { url } = installation.gateway

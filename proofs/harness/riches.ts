@@ -1,4 +1,7 @@
-/** An account with much of everything, and a public asset with a long history: written into the tables, without their books. */
+/**
+ * An account with large amounts of all data, and a public asset with a long history. The rows are inserted directly, without ledger
+ * entries.
+ */
 import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import { bytes, statement, text, uuid } from '../../src/db/sql.ts'
@@ -9,17 +12,17 @@ import type { Parts } from './parts.ts'
 import { openSafe } from './sales.ts'
 
 export interface Riches {
-  /** Of the public asset with as many commits as there are rows of everything; and the hash of its file. */
+  /** Nid of the public asset with a long history. */
   longHistory: string
   sha256: string
-  /** An order with as many refunds, as REST names it. */
+  /** REST ID of an order with many refunds. */
   order: string
 }
 
-/** Of what there may be no more, or as many as administrators make. */
+/** Row counts of data that has a limit, or that only administrators create. */
 export const FEW = { links: 200, networkApps: 1_000, apiKeys: 1_000 }
 
-/** The newest rows of each kind hold as much text as is let in; of a history also the oldest ones. */
+/** Number of newest rows with texts of maximum size. Histories also have such texts in their oldest rows. */
 const LARGE = 1_000
 const LARGE_COMMITS = 200
 const ORDERS_WITH_ARGUMENTS = 200
@@ -27,13 +30,13 @@ const ORDERS_WITH_ARGUMENTS = 200
 const nid = (of: string) => `'bafkrei' || left(translate(md5(${of}) || md5('more' || ${of}), '0189', 'ghij'), 52)`
 const sha256 = (of: string) => `encode(sha256((${of})::bytea), 'hex')`
 
-/** JSON texts of as many bytes as are let in, which become twice as long in an answer. */
+/** Returns SQL of a JSON text with this number of bytes. Escaping doubles its size in a response. */
 const jsonText = (bytes: number) => `to_json(repeat('"', ${bytes / 2 - 1}))::text`
 const custom = `jsonb_build_object('a', repeat('x', 10230))`
-/** The most that a field of metadata holds, and nothing. */
+/** Returns SQL of the largest value of a metadata field. */
 const most = ({ kind, size }: MetadataField) => (kind === 'json' ? jsonText(size) : `repeat(chr(1), ${size})`)
 const none = ({ kind }: MetadataField) => (kind === 'json' ? 'null' : `''`)
-/** What is no flag, and not the tag, by which assets are found. */
+/** Returns true for text fields, except the tag, which is used to find assets. */
 const isText = ({ kind, column }: MetadataField) => kind !== 'flag' && column !== 'tag'
 const changing = Object.values<MetadataField>(metadataFields).filter(isText)
 const kept = [...changing, ...Object.values<MetadataField>(registrationFields).filter(isText)]
@@ -42,7 +45,7 @@ const values = kept.map((field) => `case when large then ${most(field)} else ${n
 const changes = `jsonb_build_object('nit_commit_custom', jsonb_build_array(${custom}, ${custom}),
   ${changing.map((field) => `'${field.column}', jsonb_build_array(${most(field)}, ${most(field)})`).join(', ')})`
 
-/** Each $1 the owner, $2 how many. */
+/** SQL statements that insert the rows. `$1` is the owner, and `$2` the number of rows. */
 const pieces: Record<string, string> = {
   assets: `with made as materialized (select uuidv7() as id, uuidv7() as commit_id, i, i > $2::int - ${LARGE} as large from generate_series(1, $2::int) i),
     asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, ${columns}, custom, thumbnail_asked)
@@ -51,7 +54,7 @@ const pieces: Record<string, string> = {
     kept as (insert into commits (id, asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
       select commit_id, id, 1, $1::uuid, case when large then ${changes} else '{}' end, '{}', ${nid("'tree' || i")}, ${sha256("'tree' || i")} from made)
     insert into commit_relays (commit_id, status) select commit_id, 'FINAL' from made`,
-  // Not among the newest, whose texts are the longest.
+  // Uses the first asset, because the newest ones have the longest texts.
   history: `with made as materialized (select uuidv7() as id, i, i <= ${LARGE_COMMITS} or i > $2::int - ${LARGE_COMMITS} as large from generate_series(2, $2::int) i),
     asset as (update assets set head_sequence = $2::int where owner_id = $1::uuid and nid = ${nid("'1'")} returning id),
     kept as (insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
@@ -73,7 +76,7 @@ const pieces: Record<string, string> = {
     from generate_series(1, $2::int) i`,
   withdrawals: `insert into withdrawals (wallet_id, recipient, amount, fee, gas_limit, status, due_at, settled_at)
     select $1::uuid, '0x' || repeat('f', 40), 1, 0.1, 21000, 'CANCELLED', now(), now() from generate_series(1, $2::int)`,
-  // Of one order, each of a part of its price.
+  // All refunds belong to one order, and each refunds a part of its price.
   refunds: `with refunded as (select id from orders where buyer_id = $1::uuid order by id limit 1),
     made as materialized (select uuidv7() as id, refunded.id as order_id, i from refunded, generate_series(1, $2::int) i),
     moved as (insert into transfers (id, reference) select id, 'order-refund:' || order_id || ':' || id from made)
@@ -112,7 +115,7 @@ const findLong = statement(
   'select nid, sha256 from assets order by head_sequence desc limit 1',
 )
 
-/** A connection without the patience of the service, for what takes minutes. */
+/** Runs `work` on a connection without the statement timeout, because it takes minutes. */
 async function withPatience(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -134,7 +137,7 @@ export async function enrich(parts: Parts, ownerId: string, rows: number): Promi
       args: await envelopeCipher.seal(args, actionArgsContext(id)),
     })
   }
-  // As the server's own housekeeping does it in time.
+  // Vacuums the tables, as autovacuum would do later.
   await withPatience(databaseUrl, (client) => client.query('vacuum analyze'))
   const [long] = await database.query(findLong)
   const [refunded] = await database.query(findRefunded)

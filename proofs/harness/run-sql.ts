@@ -1,4 +1,6 @@
-/** SQL that is made while a proof runs, or asked once: its parameters go by place, it has no name, and what its rows hold is claimed. */
+/**
+ * Runs SQL that is generated at run time or used once. Parameters are positional, statements are unnamed, and the row type is not checked.
+ */
 import type { Query, Statement } from '../../src/db/sql.ts'
 
 export function runSql<Row>(

@@ -1,4 +1,4 @@
-/** Network apps with webhooks, and sales of them through the front door. */
+/** Network apps with webhooks, and sales of these apps through the API. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { bytes, statement, text, uuid } from '../../src/db/sql.ts'
 import { createEnvelopeCipher } from '../../src/keys/envelope-cipher.ts'
@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts'
 import type { Store } from './store.ts'
 
 export interface App {
-  /** UUID. */
+  /** UUID of the app. */
   id: string
   secret: string
 }
@@ -22,11 +22,11 @@ const insertApp = statement(
    values ($app, $owner, 'app ' || $app::text, 1, $url, $secret)`,
 )
 
-/** The safe of a gateway on these parts. */
+/** Opens the cipher that gateways with this environment use. */
 export const openSafe = ({ env }: Parts) =>
   createEnvelopeCipher({ vault: createLocalKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
 
-/** Another app of the seller, at a price of 1. */
+/** Creates another app of the seller with the price 1. */
 export async function addApp(parts: Parts, { seller }: { seller: { id: string } }, webhookUrl: string): Promise<App> {
   const id = randomUUID()
   const secret = `whsec_${randomBytes(24).toString('base64')}`
@@ -37,7 +37,7 @@ export async function addApp(parts: Parts, { seller }: { seller: { id: string } 
 
 const AT_ONCE = 10
 
-/** Orders and confirms so many times at one gateway. Returns the orders' ids. Throws when one is refused. */
+/** Creates and confirms orders at one gateway. Returns their IDs. Throws if a request is rejected. */
 export async function sell({ gateways, buyer, apiKey }: Store, app: App, count: number, at = 0): Promise<string[]> {
   const base = gateways[at]!.url
   const orders = '/api/v3/store/network-app-orders/'

@@ -1,4 +1,4 @@
-/** What a relay sent, judged by itself: one nonce for each commit, and replacements that nodes must take. */
+/** Checks of the transactions that a relay sent: one nonce per commit, and valid replacements. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { larger } from '../../src/chain/fees.ts'
@@ -13,7 +13,7 @@ interface Sent {
   tip: bigint
 }
 
-/** In order, each once. Recovering senders takes long, so others get their turn in between. */
+/** Decodes the transactions in order, without duplicates. Recovering senders is slow, so it yields to other work. */
 export async function readSent(raws: readonly string[]): Promise<Sent[]> {
   const sent: Sent[] = []
   for (const raw of new Set(raws)) {
@@ -24,14 +24,14 @@ export async function readSent(raws: readonly string[]): Promise<Sent[]> {
   return sent
 }
 
-/** Transactions that carry nothing: a nonce was filled. */
+/** Counts empty transactions, which fill nonce gaps. */
 export const fillersOf = (sent: readonly Sent[]) => sent.filter(({ data }) => data === '0x').length
 
-/** Each commit of a transaction, or the registry that it deploys. */
+/** Returns the commits in a transaction, or the registry that it deploys. */
 const carriedBy = ({ data }: Sent): string[] =>
   data === registryBytecode ? [data] : decodeCommits(data).map((commit) => JSON.stringify(commit))
 
-/** A sentence for each commit that was signed for more than one nonce: both might count. */
+/** Returns a message for each commit that was signed with more than one nonce, because both transactions could be mined. */
 export function judgeNonces(sent: readonly Sent[]): string[] {
   const carried = sent
     .filter(({ data }) => data !== '0x')
@@ -44,13 +44,13 @@ export function judgeNonces(sent: readonly Sent[]): string[] {
 }
 
 export interface Replacements {
-  /** How many times something was offered anew at a nonce. */
+  /** Number of replacements. */
   count: number
   highest: bigint
   reasons: string[]
 }
 
-/** Each later transaction at a nonce carries the same commit and offers at least a tenth more of both fees. */
+/** Checks that each replacement carries the same commits, and raises both fees by at least 10 %. */
 export function judgeReplacements(sent: readonly Sent[], cap: bigint): Replacements {
   const reasons: string[] = []
   let count = 0

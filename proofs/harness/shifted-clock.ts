@@ -1,4 +1,4 @@
-/** Loaded before a gateway (`--import`): its clock goes wrong by CLOCK_SHIFT milliseconds. */
+/** Preloaded into a gateway (`--import`). Shifts its clock by CLOCK_SHIFT milliseconds. */
 const shift = Number(process.env.CLOCK_SHIFT)
 const RealDate = Date
 

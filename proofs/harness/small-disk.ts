@@ -1,4 +1,4 @@
-/** A disk that is soon full: a tmpfs. Needs root and Linux. */
+/** A small disk (tmpfs) that fills up quickly. Needs root and Linux. */
 import { execFile } from 'node:child_process'
 import { mkdir, statfs } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -7,13 +7,13 @@ import type { ProofContext } from './proof.ts'
 const run = promisify(execFile)
 
 export interface SmallDisk {
-  /** Bytes. */
+  /** Returns the used space in bytes. */
   used(): Promise<number>
-  /** MiB. */
+  /** Changes the size, in MiB. */
   resize(size: number): Promise<void>
 }
 
-/** At `path`, of `size` MiB. Throws when it cannot be had. */
+/** Mounts a disk of `size` MiB at `path`. Throws if that is not possible. */
 export async function mountSmallDisk(
   { afterwards }: Pick<ProofContext, 'afterwards'>,
   path: string,
@@ -21,7 +21,7 @@ export async function mountSmallDisk(
 ): Promise<SmallDisk> {
   await mkdir(path, { recursive: true })
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}m`, 'tmpfs', path])
-  // Lazily: whoever still has a file open there ends later.
+  // Unmounts lazily, because a process may still have files open there.
   afterwards(() => run('umount', ['-l', path]))
   return {
     async used() {

@@ -1,4 +1,4 @@
-/** What people do in a store day by day, besides what all callers do: they buy, leave, forget passwords and take coins out. */
+/** Operations of the soak test in addition to those of all clients: purchases, deletions, password resets and withdrawals. */
 import { toId } from '../../src/shared/ids.ts'
 import { type Account, passwordOf, registerCall, signUpCall } from './callers.ts'
 import { type Deeds, graphql, type Hand, plainDeeds } from './mixed-load.ts'
@@ -7,19 +7,19 @@ const orders = '/api/v3/store/network-app-orders/'
 const orderDocument = `mutation ($input: CreateOrderInput!) { createOrder(input: $input) { order { id } } }`
 const confirmDocument = `mutation ($input: ConfirmOrderInput!) { confirmOrder(input: $input) { order { id } } }`
 
-/** Whom the deeds concern. */
+/** Accounts and apps that the operations use. */
 export interface Shop {
   buyer: Account
-  /** Somebody who is sent coins. */
+  /** An account that receives coins. */
   saver: Account
   apiKey: string
   /** UUID of a network app with a webhook. */
   app: string
 }
 
-/** What was acknowledged. */
+/** Acknowledged operations. */
 export interface Bought {
-  /** Identifiers of orders that were paid. */
+  /** IDs of paid orders. */
   paid: string[]
   withdrawals: string[]
   resets: number
@@ -37,7 +37,7 @@ async function buy({ buyer, apiKey, app }: Shop, { ask, id, random }: Hand, boug
   const made = await ask('order', order)
   if (!made) return
   const orderId: string = isRest ? made.body.id : made.body.data.createOrder.order.id
-  // Some think better of it: their orders expire.
+  // Some orders are not confirmed, so they expire.
   if (random.next() < 0.1) return
   const again = `confirm ${id}`
   const confirm =
@@ -47,7 +47,7 @@ async function buy({ buyer, apiKey, app }: Shop, { ask, id, random }: Hand, boug
   if (await ask('confirm', confirm)) bought.paid.push(orderId)
 }
 
-/** Somebody comes, registers a file, deletes it or not, and leaves for good. */
+/** Signs up, registers a file, may delete it, and deletes the account. */
 async function comeAndLeave({ ask, id, random }: Hand, bought: Bought): Promise<void> {
   const username = `l${id}`
   if (!(await ask('sign-up', signUpCall(username)))) return
@@ -57,7 +57,7 @@ async function comeAndLeave({ ask, id, random }: Hand, bought: Bought): Promise<
   if (!token) return
   const registered = await ask('upload', registerCall(token, `leaver ${id}`))
   if (registered && random.next() < 0.5) {
-    // Told twice when the first answer is lost: then it is gone.
+    // If the first response is lost, the retry gets NOT_FOUND.
     const path = `/api/v3/assets/${registered.body.id}/`
     await ask('deletion of an asset', { method: 'DELETE', path, token }, ['resource_not_found', 'not_found'])
   }
@@ -78,12 +78,12 @@ async function takeOut({ saver }: Shop, { ask, id, random }: Hand, bought: Bough
   const to = `0x${(random.below(2 ** 31) + 2 ** 31).toString(16).padStart(40, 'a')}`
   const json = { amount: '0.01', to, current_password: passwordOf(saver.username) }
   const call = { method: 'POST', path: '/api/v3/wallet/withdrawals/', token: saver.token, key: `take ${id}`, json }
-  // An account asks 60 times an hour at most.
+  // An account can request only 60 withdrawals per hour.
   const answer = await ask('withdrawal', call, ['insufficient_fund', 'throttled'])
   if (answer?.status && answer.status < 300) bought.withdrawals.push(`take ${id}`)
 }
 
-/** The deeds of a soak, and what of it was acknowledged. */
+/** Returns the operations of a soak test, and a record of what was acknowledged. */
 export function soakDeeds(shop: Shop): { deeds: Deeds; bought: Bought } {
   const bought: Bought = { paid: [], withdrawals: [], resets: 0, left: 0 }
   const own: Deeds = [

@@ -1,4 +1,6 @@
-/** What goes wrong in a soak. Each fault is counted as it was carried out: by what was cut, held, refused or gone, and not by what was planned. */
+/**
+ * Faults of the soak test. A fault is counted by its observed effects, such as cut connections or rejected requests, not by its schedule.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { losesReplies } from '../../test/support/chain-faults.ts'
@@ -12,35 +14,35 @@ import type { PostgresProxy } from './postgres-proxy.ts'
 import type { ProofContext } from './proof.ts'
 import type { SmallDisk } from './small-disk.ts'
 
-/** Milliseconds: from one fault to the next, and how long one lasts. */
+/** Interval between two faults, and duration of a fault, in milliseconds. */
 export const EVERY = 10_000
 const LASTS = 6_000
-/** MiB that the disk of the file store has at first. */
+/** Initial size of the content store's disk, in MiB. */
 export const DISK = 1_024
-/** Milliseconds in which a write comes that a fault can happen to. */
+/** Time within which a write must occur that a fault can affect, in milliseconds. */
 const NEXT_WRITE = 60_000
 
-/** Something that goes wrong. Fulfilled when it is over, with how often it was carried out: 0 when nothing came of it. */
+/** A fault. It resolves when it is over, with the number of its effects. 0 means that it had no effect. */
 export interface SoakFault {
   name: string
   happen(): Promise<number>
 }
 
-/** What the faults strike. */
+/** The services that the faults affect. */
 export interface SoakScene {
   context: ProofContext
   parts: Parts
   proxies: PostgresProxy[]
   chains: ChainProxy[]
   victim: Gateway
-  /** Of the victim. */
+  /** Backend of the gateway that is killed. */
   backend: Backend
   mailServer: MailServer
   sink: { mood: number; failures: number }
   /** Disk of the content store. */
   disk: SmallDisk
   postgres: PostgresServer
-  /** Sends a file that is larger than what is left; its status. */
+  /** Sends a file that is larger than the free space. Returns the HTTP status. */
   sendLarge(): Promise<number>
   balancer: Balancer
 }
@@ -61,7 +63,7 @@ export function soakFaults({
 }: SoakScene): SoakFault[] {
   const random = context.random.fork('faults')
   const rpc = createRpc({ url: parts.rpcUrl })
-  /** While it lasts; counts by what whoever carries it out counts. */
+  /** Applies a fault for some time. Returns the increase of `count`. */
   const during = async (begin: () => unknown, end: () => unknown, count: () => number, milliseconds = LASTS) => {
     const before = count()
     await begin()

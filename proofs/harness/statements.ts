@@ -1,4 +1,4 @@
-/** The order of statements: line by line the times that the database told never run back. */
+/** Order of wallet statements: the timestamps of consecutive lines never decrease. */
 
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { statement, uuid } from '../../src/db/sql.ts'
@@ -13,7 +13,7 @@ const findRunningBack = statement(
    ) lines where is_back`,
 )
 
-/** A sentence when a wallet tells a movement before one that happened earlier. */
+/** Returns a message if a wallet statement lists a transfer before an earlier one. */
 export async function judgeStatements(database: ConnectedDatabase): Promise<string[]> {
   const lines = await database.query(findRunningBack)
   return lines.length ? [`${lines.length} lines of statements stand where they did not happen.`] : []

@@ -1,4 +1,4 @@
-/** Looks at the status of every commit all the time: what became final too early, and what was taken back. */
+/** Polls the status of every commit, to detect premature finality and rollbacks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Rpc } from '../../src/chain/rpc.ts'
 import { int, orNull, statement, text, uuid } from '../../src/db/sql.ts'
@@ -18,13 +18,13 @@ const findAll = statement(
 )
 
 export interface StatusWatch {
-  /** Commits that were final before `confirmations` blocks lay on top of theirs. */
+  /** Number of commits that were final before they had `confirmations` blocks on top. */
   early: number
-  /** Commits that were final and are so no more. */
+  /** Number of commits that were final and no longer are. */
   withdrawn: number
-  /** Commits that were included and are so no more. */
+  /** Number of commits that were included and no longer are. */
   displaced: number
-  /** Looks at one moment: the head after it was read. The control uses it, too. */
+  /** Records one poll. The head must be read after the rows. The control uses this method, too. */
   see(rows: readonly Seen[], head: number): void
 }
 
@@ -47,7 +47,7 @@ export function createStatusWatch(confirmations: number): StatusWatch {
   return watch
 }
 
-/** Until `stop`. */
+/** Polls until `stop`. */
 export function watchStatuses(
   { afterwards }: Pick<ProofContext, 'afterwards'>,
   { database }: Parts,
@@ -59,7 +59,7 @@ export function watchStatuses(
     while (!isOver) {
       const rows = await database.query(findAll)
       const head = await rpc.call<string>('eth_blockNumber').catch(() => undefined)
-      // Without a node nothing can be said about depth.
+      // Without a response from the node, the depth is unknown.
       if (head !== undefined) watch.see(rows, Number(head))
       await delay(100)
     }

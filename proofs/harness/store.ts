@@ -1,4 +1,4 @@
-/** A store under fire: gateways on one database, a seller with a network app, a buyer, and a trusted service's key. */
+/** A store under load: gateways on one database, a seller with a network app, a buyer, and the API key of a trusted service. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { bytes, numeric, orNull, statement, text, uuid } from '../../src/db/sql.ts'
@@ -17,15 +17,15 @@ export interface Store {
   buyer: Account & { id: string }
   seller: Account & { id: string }
   apiKey: string
-  /** Creates so many orders of the buyer, or of somebody else, through the REST door; returns their ids. */
+  /** Creates orders of the buyer, or of another account, over REST. Returns their IDs. */
   order(count: number, by?: Account): Promise<string[]>
 }
 
 export interface StoreOptions {
-  /** Decimal string. */
+  /** Price as a decimal string. */
   price: string
   webhookUrl?: string
-  /** What each gateway's environment has of its own; a gateway for each. */
+  /** Additional environment variables, one entry per gateway. */
   gateways?: Record<string, string>[]
 }
 
@@ -48,11 +48,11 @@ const insertKey = statement(
   `insert into api_keys (name, prefix, hash) values ('proof', $prefix, $hash)`,
 )
 
-/** The UUID of somebody who has an account. */
+/** Returns the UUID of a user. */
 export const readUserId = async (database: ConnectedDatabase, username: string) =>
   (await database.query(findUser, { username }))[0]!.id
 
-/** A trusted service; returns its key. */
+/** Creates a trusted service and returns its API key. */
 export async function addService({ database }: Parts): Promise<string> {
   const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
   await database.query(insertKey, { prefix: apiKey.slice(0, 8), hash: createHash('sha256').update(apiKey).digest() })
@@ -71,7 +71,7 @@ export async function openStore(
     url.searchParams.set('application_name', name)
     gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: url.href, ...own }))
   }
-  // One after the other: the first one writes what all need.
+  // Start one after the other, because the first gateway writes data that all need.
   for (const gateway of gateways) await gateway.start()
 
   const open = async (username: string) => {
@@ -117,7 +117,7 @@ export async function openStore(
   }
 }
 
-/** Stops the gateways. A sentence for each that does not end as it should. */
+/** Stops the gateways. Returns a message for each that does not stop cleanly. */
 export async function closeStore({ gateways }: Store): Promise<string[]> {
   const reasons: string[] = []
   for (const gateway of gateways) {
@@ -144,7 +144,7 @@ const setBalance = statement(
    update wallets w set points = $points, num = $num from before where w.user_id = before.user_id`,
 )
 
-/** Fills or empties a wallet by a transfer, so that the books stay right. Decimal strings. */
+/** Sets the balances of a wallet with a transfer, so that the ledger stays consistent. Amounts are decimal strings. */
 export const fillWallet = (database: ConnectedDatabase, userId: string, funds: { points: string; num: string }) =>
   database.query(setBalance, { user: userId, ...funds })
 
@@ -154,6 +154,6 @@ const findBalance = statement(
   'select points::text, num::text from wallets where user_id = $user',
 )
 
-/** Decimal strings. */
+/** Reads the balances of a wallet as decimal strings. */
 export const readWallet = async (database: ConnectedDatabase, userId: string) =>
   (await database.query(findBalance, { user: userId }))[0]!

@@ -1,12 +1,12 @@
-/** The judge of exactly-once: what was acknowledged against what is there. Proof and control are judged alike. */
+/** Result of an exactly-once check: acknowledged writes compared with their effects. Proofs and controls use the same check. */
 export interface Tally {
   lost: string[]
   double: string[]
-  /** There, though nobody was told so, however often they asked. */
+  /** Effects that were never acknowledged, although callers retried. */
   unasked: string[]
 }
 
-/** `acknowledged` and `effects` hold the identifiers that callers gave their wishes. */
+/** Compares the identifiers of acknowledged writes with the identifiers of their effects. */
 export function tally(acknowledged: readonly string[], effects: readonly string[]): Tally {
   const counts = new Map<string, number>()
   for (const id of effects) counts.set(id, (counts.get(id) ?? 0) + 1)

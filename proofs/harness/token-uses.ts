@@ -1,4 +1,6 @@
-/** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
+/**
+ * Uses of a mailed token over all three interfaces, and checks of the account afterwards. The product and the controls use the same checks.
+ */
 
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { float, int, statement, text, uuid } from '../../src/db/sql.ts'
@@ -11,17 +13,17 @@ export type DoorName = (typeof doorNames)[number]
 
 export interface Use {
   door: DoorName | 'control'
-  /** The gateway's index. */
+  /** Index of the gateway. */
   gateway: number
-  /** The password that it would set: every use has one of its own. */
+  /** Password to set. It is different for every use. */
   password: string
   link: MailedLink
 }
 
 export interface Outcome extends Use {
-  /** `done`, `refused`, or what else was answered. */
+  /** `done`, `refused`, or any other result. */
   verdict: string
-  /** Milliseconds of `performance.now()`. */
+  /** Time of sending, as a value of `performance.now()`. */
   sentAt: number
   answeredAt: number
 }
@@ -49,7 +51,7 @@ interface Body {
   data?: { resetPassword?: { user: { id: string } } }
 }
 
-/** Only what is known to mean so counts as done or refused. */
+/** Returns the verdict of a response. Only documented responses count as done or refused. */
 function verdictOf(door: DoorName, { status, text }: Answer): string {
   const other = `status ${status}: ${text.slice(0, 200)}`
   if (door === 'page') return status === 200 ? 'done' : status === 410 ? 'refused' : other
@@ -62,7 +64,7 @@ function verdictOf(door: DoorName, { status, text }: Answer): string {
 
 type Gateways = readonly { url: string }[]
 
-/** Never raises: what went wrong is the verdict. */
+/** Uses a token. Never throws: errors are returned as the verdict. */
 export async function useToken(gateways: Gateways, use: Use & { door: DoorName }): Promise<Outcome> {
   const answer = await trySend(gateways[use.gateway]!.url, messages[use.door](use))
   return {
@@ -73,7 +75,7 @@ export async function useToken(gateways: Gateways, use: Use & { door: DoorName }
   }
 }
 
-/** So many uses, with doors and gateways in turn, in an order that chance decides. The links take turns, too. */
+/** Plans token uses in random order, alternating between gateways, interfaces and links. */
 export function planUses(random: Random, count: number, gateways: number, links: readonly MailedLink[], name: string) {
   const uses = Array.from({ length: count }, (_, index) => ({
     door: doorNames[index % doorNames.length]!,
@@ -84,7 +86,7 @@ export function planUses(random: Random, count: number, gateways: number, links:
   return random.shuffle(uses)
 }
 
-/** How many uses were under way when the first of them was answered. */
+/** Returns the number of pending uses when the first response arrived. */
 export const atOnce = (outcomes: readonly Outcome[]) => {
   const first = Math.min(...outcomes.map(({ answeredAt }) => answeredAt))
   return outcomes.filter(({ sentAt }) => sentAt < first).length
@@ -92,7 +94,7 @@ export const atOnce = (outcomes: readonly Outcome[]) => {
 
 export const winnersOf = (outcomes: readonly Outcome[]) => outcomes.filter(({ verdict }) => verdict === 'done')
 
-/** A sentence for each way in which uses of one token did not have so many winners. */
+/** Returns a message for each way in which the uses of one token had a wrong number of successes. */
 export function judgeUses(what: string, outcomes: readonly Outcome[], winners: number): string[] {
   const won = winnersOf(outcomes).length
   const odd = outcomes.find(({ verdict }) => verdict !== 'done' && verdict !== 'refused')
@@ -106,7 +108,7 @@ export interface Standing {
   id: string
   hash: string
   sessions: number
-  /** Entries `password.reset` of the audit trail. */
+  /** Number of `password.reset` entries in the audit log. */
   resets: number
 }
 
@@ -129,7 +131,7 @@ const expireTokens = statement(
    where u.id = t.user_id and lower(u.email) = lower($email)`,
 )
 
-/** Moves the end of the account's tokens so many seconds from now. */
+/** Moves the expiry of the account's tokens to the given number of seconds from now. */
 export const moveExpiry = (database: ConnectedDatabase, email: string, seconds: number) =>
   database.query(expireTokens, { email, seconds })
 
@@ -140,6 +142,6 @@ const repeatRequest = statement(
      jsonb_build_object('template', 'password-reset', 'requestId', $request, 'at', now(), 'email', $email))`,
 )
 
-/** The job of a request once more, as after a lost answer of the mail server. `mailId`: what the request's mail is called. */
+/** Enqueues the mail job of a request again, as after a lost response of the mail server. `mailId`: ID of the request's mail. */
 export const repeatMail = (database: ConnectedDatabase, mailId: string, email: string) =>
   database.query(repeatRequest, { request: mailId.replace('password-reset-', ''), email })

@@ -1,6 +1,6 @@
 /**
- * The known-bad variant of F03's control, never part of the product: the effect and the idempotency key are written in two
- * transactions. Carries out one wish, named on the command line.
+ * Deliberately faulty writer for the control of F03, never part of the product. It writes the effect and the idempotency key in two
+ * transactions. It runs one request, named on the command line.
  */
 import pg from 'pg'
 

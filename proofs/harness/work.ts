@@ -1,4 +1,4 @@
-/** Callers who never give up, at gateways whose parts are disturbed, and one who looks at a clock. */
+/** Clients that always retry, at gateways with faulty services, and a prober that measures response times. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { trySend } from '../../test/support/http-client.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
@@ -8,29 +8,29 @@ import { countDatabase, judgeChain, judgeDatabase, quiesce } from './judgement.t
 import { brokenInvariants, type Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
-/** Nobody waits longer for an answer, whatever is disturbed. Milliseconds. */
+/** Maximum response time under any fault, in milliseconds. */
 const LONGEST = 10_000
 
-/** One try of a caller who looks at a clock: when it was answered, by `performance.now()`, after how long, and how. */
+/** One probe: its time as a value of `performance.now()`, its duration, and its status. */
 export interface Probe {
   at: number
   took: number
-  /** 0: no whole answer. */
+  /** HTTP status. 0 if there was no complete response. */
   status: number
 }
 
 export interface WorkOptions {
   callers?: number
-  /** Milliseconds that a caller rests at most between two requests. */
+  /** Maximum pause between two requests of a client, in milliseconds. */
   rest?: number
-  /** Whose balances move otherwise, too. */
+  /** Users whose balances also change for other reasons. */
   others?: readonly string[]
 }
 
 export interface Work {
   acknowledged: Acknowledged
   probes: Probe[]
-  /** Ends the callers, waits until all is settled, and judges. `allowed`: what a probe may be answered with. */
+  /** Stops the clients, waits until everything is settled, and checks the result. `allowed`: allowed statuses of probes. */
   judge(allowed: readonly number[]): Promise<{ reasons: string[]; lost: number; double: number }>
 }
 
@@ -67,7 +67,7 @@ export async function startWork(
       await delay(20)
     }
   }
-  // Its update changes nothing, so it is answered without a commit.
+  // Sends an update without changes, which is accepted without a commit.
   const unchanged = updateCall(prober, 'prober first')
   const probing = [
     probe({ method: 'GET', path: '/api/v3/auth/users/me/', token: prober.token }),
