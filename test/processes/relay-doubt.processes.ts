@@ -6,7 +6,7 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
 import { all, hasRegistry, messagesOn, useRelayScene } from '../support/chain/relay-scene.ts'
 import type { TestAsset, World } from '../support/chain/world.ts'
-import { lagging, miscounts, onlyTo, rewriting } from '../support/chain-faults.ts'
+import { cuts, lagging, miscounts, onlyTo, rewriting } from '../support/chain-faults.ts'
 import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -147,10 +147,12 @@ describe('a node without a block at some height', () => {
       async () => relay.status().headNumber,
       (number) => number === block + 1,
     )
+    // The node is unreachable during the reorganization, so that the relay never sees the lower head in between.
+    proxy.fault = cuts
+    await chain.rpc.call('anvil_reorg', 2, [])
     proxy.fault = rewriting(({ method, params }, result) =>
       method === 'eth_getBlockByNumber' && params[0] === quantity(block) ? null : result,
     )
-    await chain.rpc.call('anvil_reorg', 2, [])
     await world.addCommit(asset!)
     relay.wake()
     const isTold = () => world.log.lines.some(({ message }) => message.startsWith('The node lacks a block'))
