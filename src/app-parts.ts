@@ -76,7 +76,7 @@ export interface AppDependencies {
 
 /** The context of a process, its jobs and its maintenance. */
 export interface AppParts {
-  /** What use cases work with, without a caller. */
+  /** Context of use cases, without a caller. */
   context: AppContext
   maintenance: Maintenance
   linkConfig: LinkConfig

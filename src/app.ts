@@ -1,4 +1,4 @@
-/** The composition root: the services and the routes of both APIs. Listens to nothing, reads no environment. */
+/** The composition root: creates the routes of both APIs and the pages. Opens no port and reads no environment. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import manifest from '../package.json' with { type: 'json' }
@@ -33,19 +33,19 @@ import { type ErrorCode, throttled } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
 import { createSemaphore } from './shared/semaphore.ts'
 
-/** What the application is made of, and what tells whether it is ready. */
+/** Parts of the application, and its readiness checks. */
 export interface Dependencies extends AppDependencies {
   /** Names of the parts whose folders are missing or belong to another installation. */
   missingFolders(): Promise<string[]>
-  /** What is not ready; empty when everything can be served. */
+  /** Returns the names of unavailable parts without which nothing can be served. */
   missing(): Promise<string[]>
-  /** What is away besides the file store, while most can be served without it; nothing when left out. */
+  /** Returns the names of other unavailable parts, besides the file store. */
   degraded?(): Promise<string[]>
   /** False executes every operation with graphql-js. Tests use it to compare the answers. Default: true. */
   fastPaths?: boolean
 }
 
-/** The services and the routes that use them. */
+/** The context of the process, and its routes. */
 export interface App extends AppParts {
   addRoutes: AddRoutes
 }
@@ -56,10 +56,10 @@ const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, max
 /** Operations of one caller. Each waiting operation holds its request body. */
 const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
 
-/** Of everything but files. */
+/** Maximum size of a request body without its files, in bytes. */
 const MAX_BODY_BYTES = 1_000_000
 
-/** A refusal as a page that no mailed link leads to. */
+/** Renders an error as a page. */
 const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
   refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
@@ -86,7 +86,7 @@ function addRawRoute(
   })
 }
 
-/** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
+/** Creates the application. `addRoutes` adds its routes to a server. */
 export function createApp(deps: Dependencies): App {
   const { config, contentStore, telemetry, log, publicUrl } = deps
   const layer = createAppParts(deps)

@@ -28,7 +28,7 @@ export interface Coins {
   quote(to: string, value: bigint): Promise<QuotedTransfer>
   /**
    * Signs transfers of all coins at a user's address to the treasury, before the user's key is destroyed. If the node does not answer within two
-   * seconds, the ledger tells the balance. Throws UNAVAILABLE if the key vault does not answer.
+   * seconds, the balance comes from the ledger. Throws UNAVAILABLE if the key vault does not answer.
    */
   signLastTransfers(userId: string): Promise<LastTransfers>
 }

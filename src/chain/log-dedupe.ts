@@ -4,13 +4,13 @@ import { createLogThrottle, type Log } from '../shared/log.ts'
 export interface Problem {
   /** Constant text of the log line. */
   message: string
-  /** What exactly is wrong. Another reason is another problem. */
+  /** The exact cause. A different reason is a different problem. */
   reason?: string
   /** Further fields of the log line. */
   fields?: object
 }
 
-/** How long something failed. */
+/** Number of failures and duration of an outage. */
 export interface Outage {
   failures: number
   downSeconds: number

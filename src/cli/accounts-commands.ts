@@ -4,7 +4,7 @@ import { asSystem } from '../context.ts'
 import { formatAmount } from '../shared/money.ts'
 import { command, nameOptions } from './command.ts'
 import { counted, printJson, printTable, readPassword, report, reportIfUnread, usageError } from './terminal.ts'
-import { withServices } from './with-infrastructure.ts'
+import { withApp } from './with-infrastructure.ts'
 
 interface AdminFlags {
   username: string
@@ -18,7 +18,7 @@ async function createAdministrator({ username, email, passwordFile, json }: Admi
   const { toId } = await import('../shared/ids.ts')
   const operations = await import('../modules/accounts/sign-up.ts')
   const { signIn } = await import('../modules/accounts/sign-in.ts')
-  const created = await withServices(async (layer) => {
+  const created = await withApp(async (layer) => {
     const context = asSystem(layer.context)
     const id = await operations.createAdministrator(context, { username, email, password })
     const token = await signIn(context, { email, password })
@@ -66,7 +66,7 @@ export function addSessionsCommands(program: Command): void {
     .option('--json', 'prints {"ended"}')
     .action(async ({ json }) => {
       const { endAllSessions } = await import('../modules/accounts/sessions.ts')
-      const ended = await withServices(({ context }) => endAllSessions(context))
+      const ended = await withApp(({ context }) => endAllSessions(context))
       if (json) return printJson({ ended })
       report(`${counted(ended, 'session')} ended. The users have to sign in again.`)
     })
@@ -86,7 +86,7 @@ async function runGrant({ user, points, reason, idempotencyKey, json }: GrantFla
   const { grantPoints } = await import('../modules/wallet/grant-points.ts')
   const { asSystem } = await import('../context.ts')
   const idempotency = { key: idempotencyKey, replayed: false }
-  const grant = await withServices(({ context }) =>
+  const grant = await withApp(({ context }) =>
     grantPoints({ ...asSystem(context), idempotency }, { userId: user, amount: points, reason }),
   ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
   const id = toId('grant', grant.id)
@@ -124,7 +124,7 @@ export function addApiKeyCommands(program: Command): void {
       const { toId } = await import('../shared/ids.ts')
       const { issueApiKey } = await import('../modules/store/api-keys.ts')
       const { asSystem } = await import('../context.ts')
-      const issued = await withServices(({ context }) => issueApiKey(asSystem(context), { name }))
+      const issued = await withApp(({ context }) => issueApiKey(asSystem(context), { name }))
       const id = toId('key', issued.id)
       reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
       if (json) return printJson({ id, key: issued.key })
@@ -141,7 +141,7 @@ export function addApiKeyCommands(program: Command): void {
       const { toId } = await import('../shared/ids.ts')
       const { listApiKeys } = await import('../modules/store/api-keys.ts')
       const { asSystem } = await import('../context.ts')
-      const rows = await withServices(({ context }) => listApiKeys(asSystem(context), undefined))
+      const rows = await withApp(({ context }) => listApiKeys(asSystem(context), undefined))
       const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
         ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
       }))
@@ -158,7 +158,7 @@ export function addApiKeyCommands(program: Command): void {
     .action(async (id: string, { json }) => {
       const { revokeApiKey } = await import('../modules/store/api-keys.ts')
       const { asSystem } = await import('../context.ts')
-      await withServices(({ context }) => revokeApiKey(asSystem(context), { id }))
+      await withApp(({ context }) => revokeApiKey(asSystem(context), { id }))
       if (json) return printJson({ id })
       report('Revoked.')
     })

@@ -5,7 +5,7 @@ import { formatAmount, fromUnits } from '../shared/money.ts'
 import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
 import { createProgress } from './progress.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
-import { withChain, withInfrastructure, withServices } from './with-infrastructure.ts'
+import { withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
 
 interface CoinsFlags {
   import?: boolean
@@ -143,7 +143,7 @@ async function settleDeposits({ collect, writeOff }: DepositsFlags) {
   const { toId } = await import('../shared/ids.ts')
   const { asSystem } = await import('../context.ts')
   const { collectShortfall, listFrozenDeposits, writeOffShortfall } = await import('../modules/coins/deposits.ts')
-  return withServices(async (layer) => {
+  return withApp(async (layer) => {
     const context = asSystem(layer.context)
     const collected = collect === undefined ? null : await collectShortfall(context, { id: collect })
     const writtenOff = writeOff === undefined ? null : await writeOffShortfall(context, { id: writeOff })

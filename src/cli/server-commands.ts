@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printTable, red, report, terminal } from './terminal.ts'
-import { withDatabaseUrl, withServices } from './with-infrastructure.ts'
+import { withApp, withDatabaseUrl } from './with-infrastructure.ts'
 
 export function addServeCommand(program: Command): void {
   command(program, 'serve', 'Runs the service until Ctrl-C or SIGTERM. Its data is in ANNAL_DIR (default: ./.annal).', [
@@ -87,7 +87,7 @@ export function addGcCommand(program: Command): void {
     .action(async ({ json }) => {
       const { cleanUpDeletedAccounts } = await import('../modules/accounts/clean-up-deleted-accounts.ts')
       const { eraseOrderArguments } = await import('../modules/store/expire-orders.ts')
-      const removedBlocks = await withServices(async ({ maintenance, context }) => {
+      const removedBlocks = await withApp(async ({ maintenance, context }) => {
         await cleanUpDeletedAccounts(context)
         await eraseOrderArguments(context)
         await maintenance.sweep()

@@ -19,7 +19,7 @@ import {
   terminal,
   writePrivateFile,
 } from './terminal.ts'
-import { withKeysAndCoins, withServices } from './with-infrastructure.ts'
+import { withApp, withKeysAndCoins } from './with-infrastructure.ts'
 
 interface ReasonFlags {
   reason: string
@@ -34,7 +34,7 @@ const ANONYMOUS_REASON = `${REASON}; kept indefinitely, so it must not name a pe
 async function findUsers(search: string, { json }: { json?: true }) {
   const { toId } = await import('../shared/ids.ts')
   const { searchUsers } = await import('../modules/accounts/find-users.ts')
-  const rows = await withServices(({ context }) => searchUsers(asSystem(context), search))
+  const rows = await withApp(({ context }) => searchUsers(asSystem(context), search))
   const users = rows.map((user) => ({ ...user, id: toId('user', user.id) }))
   if (users.length === 0) fail()
   if (json) return printJson(users)
@@ -51,7 +51,7 @@ async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { r
   const { toId } = await import('../shared/ids.ts')
   const operations = await import('../modules/accounts/lock-user.ts')
   const { readUser } = await import('../modules/accounts/read-user.ts')
-  const { id: uuid, lockedAt } = await withServices(async (layer) => {
+  const { id: uuid, lockedAt } = await withApp(async (layer) => {
     const context = asSystem(layer.context)
     return readUser(context, await operations[operation](context, { userId, reason }))
   })
@@ -79,7 +79,7 @@ async function exportUser(userId: string, { reason, out, json }: ReasonFlags & {
   const signal = interruption()
   const { streamExportAsOperator } = await import('../modules/accounts/export-account.ts')
   const exportTo = (send: (texts: AsyncIterable<string>) => Promise<void>) =>
-    withServices(({ context }) => streamExportAsOperator(asSystem(context), { userId, reason }, send)).catch(
+    withApp(({ context }) => streamExportAsOperator(asSystem(context), { userId, reason }, send)).catch(
       (error: unknown) => {
         signal.throwIfAborted()
         throw error

@@ -6,7 +6,7 @@ import type { DeliveryFilter } from '../modules/webhooks/deliveries.ts'
 import { command } from './command.ts'
 import { createProgress } from './progress.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
-import { withServices } from './with-infrastructure.ts'
+import { withApp } from './with-infrastructure.ts'
 
 interface FilterFlags {
   app?: string
@@ -55,7 +55,7 @@ async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit:
   const count = Number(limit)
   if (!Number.isInteger(count) || count < 1 || count > MAX_LIMIT)
     throw usageError(`--limit must be an integer from 1 to ${MAX_LIMIT}.`)
-  const found = await withServices(({ context }) => readDeliveries(context, flags, count))
+  const found = await withApp(({ context }) => readDeliveries(context, flags, count))
   if (json) return printJson(found)
   if (found.length === 0) return report('No delivery found.')
   printTable([
@@ -115,7 +115,7 @@ interface ReplayFlags {
 
 async function replayDeliveries(ids: string[], { givenUp, app, json }: ReplayFlags) {
   if (ids.length > 0 === (givenUp === true)) throw usageError('Specify either IDs or --given-up.')
-  const replayed = await withServices(async ({ context }) =>
+  const replayed = await withApp(async ({ context }) =>
     replay(context, givenUp ? await findFailed(context, app === undefined ? {} : { app }) : ids),
   )
   const refused = replayed.filter(({ refusal }) => refusal !== null)

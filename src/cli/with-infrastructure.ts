@@ -10,11 +10,6 @@ import type { Infrastructure } from '../infrastructure.ts'
 import type { OpenChain } from '../open-chain.ts'
 import { red, report, terminal } from './terminal.ts'
 
-/** The operator as the caller of use cases. */
-export const operator = { kind: 'system' } as const
-/** Idempotency context of a command without an idempotency key. */
-export const withoutKey = () => ({ key: undefined, replayed: false })
-
 async function readConfigAndLog() {
   const { readConfig } = await import('../config.ts')
   const { createLog } = await import('../telemetry/log.ts')
@@ -103,21 +98,21 @@ export async function withChain<T>(infrastructure: Infrastructure, work: (chain:
   }
 }
 
-const loadServices = () => import('../app-parts.ts')
+const loadApp = () => import('../app-parts.ts')
 
-async function openServices(infrastructure: Infrastructure, coins: Coins): Promise<AppParts> {
-  const { createAppParts } = await loadServices()
+async function openApp(infrastructure: Infrastructure, coins: Coins): Promise<AppParts> {
+  const { createAppParts } = await loadApp()
   // The server's relay finds new commits by polling.
   const relay = { wake() {} }
   return createAppParts({ ...infrastructure, relay, coins, publicUrl: publicUrlOf(infrastructure) })
 }
 
-/** Calls `work` with the services of this installation. Throws the same errors as `withInfrastructure`. */
-export const withServices = <T>(work: (layer: AppParts, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
+/** Calls `work` with the context of this installation. Throws the same errors as `withInfrastructure`. */
+export const withApp = <T>(work: (layer: AppParts, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
   withInfrastructure(async (infrastructure) => {
-    const { noCoins } = await loadServices()
-    return work(await openServices(infrastructure, noCoins), infrastructure)
-  }, loadServices)
+    const { noCoins } = await loadApp()
+    return work(await openApp(infrastructure, noCoins), infrastructure)
+  }, loadApp)
 
 /** Throws WrongChainError. If the chain does not respond, only prints a warning. */
 async function checkChainId({ registry }: OpenChain): Promise<void> {
@@ -129,8 +124,8 @@ async function checkChainId({ registry }: OpenChain): Promise<void> {
 }
 
 /**
- * Calls `work` with services that access all keys and the coins on the chain, which the deletion of an account
- * requires. If the chain does not respond, services use the balances in the database. Throws the same errors as
+ * Calls `work` with a context that has all keys and the coins on the chain, which the deletion of an account
+ * requires. If the chain does not respond, use cases read the balances from the database. Throws the same errors as
  * `withInfrastructure`. Also throws if the vault lacks keys or the chain is another one.
  */
 export const withKeysAndCoins = <T>(
@@ -144,8 +139,8 @@ export const withKeysAndCoins = <T>(
       await assertKeySharesHeld(database, config.dir)
       return withChain(infrastructure, async (chain) => {
         await checkChainId(chain)
-        return work(await openServices(infrastructure, chain.coins), infrastructure)
+        return work(await openApp(infrastructure, chain.coins), infrastructure)
       })
     },
-    () => Promise.all([loadServices(), import('../keys/vault-identity.ts'), import('../open-chain.ts')]),
+    () => Promise.all([loadApp(), import('../keys/vault-identity.ts'), import('../open-chain.ts')]),
   )

@@ -78,7 +78,7 @@ export class DatabaseClient extends pg.Client {
       if (stream.connecting || stream.writableEnded) stream.destroy()
       else stream.resetAndDestroy()
     } catch {
-      // Only TCP sockets without TLS can be reset.
+      // TLS connections and local sockets cannot be reset.
       stream.destroy()
     }
   }

@@ -29,9 +29,6 @@ export const parseCid = (text: string): CID => {
   return cid
 }
 
-/** Returns true if a CID is that of a single raw block. Throws NOT_FOUND. */
-export const isLeaf = (text: string): boolean => parseCid(text).code === raw.code
-
 /** Returns the canonical form of a CID. Throws VALIDATION_FAILED if the text is not a CID. */
 export const assertCid = (text: string): string => {
   const cid = canonicalCid(text)

@@ -62,7 +62,7 @@ export interface CarSelection {
   scope: 'block' | 'all'
   /** Selects only the blocks that contain these bytes of the file. */
   range?: { offset: number; length: number } | undefined
-  /** Whether repeated blocks are sent repeatedly. */
+  /** True if repeated blocks are sent repeatedly. */
   duplicates: boolean
 }
 
@@ -126,7 +126,7 @@ export interface ManifestRequest {
   format: string
   /** Manifest for a file without a manifest. */
   first: ManifestDefinition
-  /** Whether `first` states the origin of the file. */
+  /** True if `first` states the origin of the file. */
   firstIsOrigin: boolean
   /** Manifest for a file with a manifest, which becomes an ingredient of it. */
   following: ManifestDefinition

@@ -48,7 +48,7 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   }
 }
 
-/** Who may cache a file, and for how long. Documents without an owner never change. Assets can be deleted, and signed copies change. */
+/** Cache headers of a file. Documents without an owner never change. Assets can be deleted, and signed copies change. */
 export type Audience = 'everybody-for-ever' | 'everybody' | 'owner' | 'everybody-now' | 'owner-now'
 
 /** Seconds that a cached asset is fresh. */

@@ -10,27 +10,27 @@ import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
 
 const SENDER_BYTES = 16
-/** Of answers to requests that cost nothing: so many are kept of one sender in an hour. */
+/** Maximum size of stored responses to free requests of one sender in an hour, in bytes. */
 const FREE_ANSWERS_BYTES = 100_000_000
-/** Everybody without an account, and the system. */
+/** Sender of anonymous callers and of the system. */
 const nobody = Buffer.alloc(SENDER_BYTES)
 
-/** One request's wish to be carried out once. `fingerprint` is set when a service method took the key. */
+/** The idempotency key of a request. `once` sets the fingerprint. */
 export interface IdempotencyContext {
   readonly key: string | undefined
   fingerprint?: Fingerprint
-  /** The answer holds a secret, which is made anew for a retry and never kept. */
+  /** True if the response contains a secret. It is derived again for a retry and never stored. */
   isSecret?: boolean
-  /** The request may be sent again and again for nothing: its answers do not fill the disk. */
+  /** True if the request costs nothing. Stored responses to such requests are limited per sender. */
   isFree?: boolean
   replayed: boolean
 }
 
-/** What a key is kept under, and what it stands for. */
+/** Hashes that identify a request and its input. */
 export interface Fingerprint {
-  /** Who sent it (the bytes of a user's UUID, or zeros), and a SHA-256 over that and the key. */
+  /** UUID of the sender (zeros without an account), followed by a SHA-256 of sender and key. */
   scope: Buffer
-  /** What it was sent for: an HMAC, because a payload may hold a password, and a dump must not tell it. */
+  /** HMAC of operation and input. Not a plain hash, because the input may contain a password. */
   payloadHash: Buffer
 }
 
@@ -91,8 +91,8 @@ const senderOf = (actor: Pick<UserActor, 'kind' | 'id'> | { kind: 'anonymous' | 
   actor.kind === 'user' ? Buffer.from(actor.id.replaceAll('-', ''), 'hex') : nobody
 
 /**
- * Which keys a person sent: signed in, or, when the key names them, without an account. Other people's keys may name what
- * was this person's once, such as a file that was registered again. `user`: SQL of a UUID.
+ * SQL condition: a user sent the key, signed in or, if the result is their account, before they had one. Keys of other users may name a
+ * resource that this user once owned, such as a file that was registered again. `user`: SQL of a UUID.
  */
 export const sentBySql = (user: string) => `(
   scope between uuid_send(${user}) and uuid_send(${user}) || decode(repeat('ff', 32), 'hex')
@@ -100,14 +100,8 @@ export const sentBySql = (user: string) => `(
     and (octet_length(scope) = 32 or substring(scope from 1 for ${SENDER_BYTES}) = '\\x${nobody.toString('hex')}'::bytea))
 )`
 
-/** Parameters of a statement with a `remembered` part. */
+/** Parameter types of a statement with `rememberSql`. */
 export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
-
-/** What they are given; both null when the caller sent no key. */
-export const fingerprintOf = ({ fingerprint }: IdempotencyContext) => ({
-  scope: fingerprint?.scope ?? null,
-  payloadHash: fingerprint?.payloadHash ?? null,
-})
 
 const asParameter = (name: string) => `$${name}`
 
@@ -208,7 +202,10 @@ export async function once(
 }
 
 /** Parameters of a statement with `rememberSql`. Both are null if the caller sent no key. */
-export const idempotencyParams = ({ idempotency }: Pick<IdempotentContext, 'idempotency'>) => fingerprintOf(idempotency)
+export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<IdempotentContext, 'idempotency'>) => ({
+  scope: fingerprint?.scope ?? null,
+  payloadHash: fingerprint?.payloadHash ?? null,
+})
 
 /** Stores the key of a request that changed nothing. Returns the stored result, which may be that of a concurrent request. */
 export async function remember(

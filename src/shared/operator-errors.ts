@@ -6,7 +6,7 @@ import { isFull, isUnavailable } from './errors.ts'
 export class FixableError extends Error {
   /** The problem, and where it is, in one sentence. */
   readonly finding: string
-  /** What the operator should do, in one sentence. */
+  /** The action for the operator, in one sentence. */
   readonly fix: string
 
   constructor(finding: string, fix: string, options?: ErrorOptions) {

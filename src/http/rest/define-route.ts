@@ -83,7 +83,7 @@ export interface Connection<Node> {
   nodes: Node[]
 }
 
-/** How the pages of a list are read. An operation returns a part of a page. */
+/** Pagination of a list. An operation returns a part of a page. */
 export interface ListSource<Data = unknown, Variables = Record<string, unknown>, Node = unknown> {
   /** The key of the records in the response. */
   key: string
@@ -118,7 +118,7 @@ export interface Route<
   path: string
   /** Checked by the policy before the body is read. */
   action: Action
-  /** Whether an API key is required or accepted. */
+  /** Requirement of an API key: required or accepted. */
   apiKey?: 'needed' | 'possible'
   /** Specific request headers. */
   headers?: z.ZodObject

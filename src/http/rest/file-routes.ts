@@ -65,7 +65,7 @@ const queryOfFiles = {
   signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
 }
 
-/** How bytes are asked for and answered. */
+/** Documentation shared by the routes that return bytes. */
 const reading: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 'answers'> = {
   tag: 'Files',
   access: 'everybody',

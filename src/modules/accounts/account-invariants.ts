@@ -1,10 +1,10 @@
-/** What must always hold of accounts, and of what they did. */
+/** Invariants of accounts, sessions and idempotency keys. `annal check` runs them. */
 
 import type { Invariant } from '../../db/invariants/invariant.ts'
 import { int, text } from '../../db/sql.ts'
 import { keptFromSql } from '../../jobs/retention/kept-from.ts'
 
-/** Those of accounts, in the order in which they are told. */
+/** The invariants in the order of the report. */
 export const accountInvariants: Invariant[] = [
   {
     id: 'I8',

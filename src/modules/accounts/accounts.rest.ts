@@ -73,10 +73,10 @@ const signUp = defineRoute({
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
 })
 
-/** What old callers send of their device is long at times, or holds what no text may, and was never refused. */
+/** Shortens a device name and removes control characters. Old callers send invalid names, which must not be rejected. */
 const sessionName = (text = '') => [...text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '')].slice(0, 100).join('')
 
-/** Apps that send a device at sign-up send an object, which names nothing to a person. */
+/** Returns the device name of a sign-in. Some apps send an object, which is ignored. */
 function deviceOf(body: Fields): string | undefined {
   try {
     return body.text('device')

@@ -235,7 +235,7 @@ const previewColumns = {
   withdrawn: numeric,
 }
 
-/** What a deletion destroys. */
+/** Data that a deletion destroys. Amounts are decimal strings. */
 export type DeletionPreview = RowOf<typeof previewColumns>
 
 /** Returns what a deletion of an account would destroy now. Also for a deleted account. */

@@ -4,7 +4,7 @@ import type { DirectDescription, DirectRequest } from '../../http/rest/define-ro
 import { sendDownload } from '../../http/send.ts'
 import { streamExport } from './export-account.ts'
 
-/** What is told of the export. */
+/** Documentation of the export route. */
 export const exportDescription: DirectDescription = {
   operationId: 'exportMe',
   tag: 'Account',

@@ -4,7 +4,7 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { always, amount, same, url } from '../../http/rest/values.ts'
 import { formatAmount } from '../../shared/money.ts'
 
-/** What is read of a profile. */
+/** The GraphQL fields of a profile record. */
 export const ProfileRecord = graphql(/* GraphQL */ `
   fragment ProfileRecord on User {
     displayName
@@ -16,7 +16,7 @@ export const ProfileRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** What is read of one's own account. */
+/** The GraphQL fields of the caller's account record. */
 export const UserRecord = graphql(/* GraphQL */ `
   fragment UserRecord on User {
     id
@@ -41,7 +41,7 @@ export const UserRecord = graphql(/* GraphQL */ `
 
 const picture = url.nullable()
 
-/** A profile as it is answered. */
+/** The REST record of a profile. */
 export const profileRecord = z
   .object({
     display_name: same('User.displayName', z.string()),
@@ -54,7 +54,7 @@ export const profileRecord = z
   })
   .meta({ id: 'Profile', description: 'What a person says of themselves.' })
 
-/** One's own account as it is answered. */
+/** The REST record of the caller's account. */
 export const userRecord = z
   .object({
     id: same('User.id', z.string()),
@@ -89,7 +89,7 @@ export const userRecord = z
   })
   .meta({ id: 'User', description: 'One’s own account.' })
 
-/** The same as a list beside itself. */
+/** The account record, which also contains itself as a list for old scripts. */
 export const meRecord = userRecord
   .extend({ results: z.array(userRecord).describe('The same record as the only one of a list, for older scripts.') })
   .meta({ id: 'Me', description: 'One’s own account.' })
@@ -106,8 +106,8 @@ export const presentProfile = (user: ProfileRecordFragment): z.output<typeof pro
 })
 
 /**
- * One's own account as old callers read it; balances are text with at least 1 (num) and 3 (points) decimals. What is told to
- * nobody else is told here.
+ * Returns the record of the caller's account, with private fields. Balances are strings with at least 1 decimal (num) and 3 decimals
+ * (points).
  */
 export function presentUser(user: UserRecordFragment): z.output<typeof userRecord> {
   const num = formatAmount(user.wallet!.num, 1)
@@ -141,7 +141,7 @@ export function presentUser(user: UserRecordFragment): z.output<typeof userRecor
   }
 }
 
-/** The record of who asks: older scripts look for it in a list. */
+/** Returns the record of the caller. Old scripts read it from the list `results`. */
 export const presentMe = (user: UserRecordFragment): z.output<typeof meRecord> => {
   const self = presentUser(user)
   return { ...self, results: [self] }

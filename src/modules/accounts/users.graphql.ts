@@ -11,7 +11,7 @@ import { MAX_DATA_BYTES, readExport } from './export-account.ts'
 import { readMe, readStoredUser } from './read-user.ts'
 import { updateProfile } from './update-profile.ts'
 
-/** What an account may do. */
+/** The role of an account. */
 export const Role = builder.enumType('Role', {
   description: 'What an account may do beyond its own things.',
   values: {

@@ -6,7 +6,7 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { orderingFrom } from '../../http/rest/pagination.ts'
 import { moment, neededText, same, userParam } from '../../http/rest/values.ts'
 
-/** What administrators read of an account. */
+/** The GraphQL fields of an account record for administrators. */
 export const AdministeredUser = graphql(/* GraphQL */ `
   fragment AdministeredUser on User {
     id

@@ -1,6 +1,6 @@
 /** Table of known file types. It defines the registered type, display, thumbnail and signed copy of a file. */
 
-/** How a file is displayed. Asset pages show pictures and players. The file gateway serves all files inline, except downloads. */
+/** Display of a file. Asset pages show pictures and players. The file gateway serves all files inline, except downloads. */
 export type Display = 'picture' | 'player' | 'inline' | 'download'
 
 interface FileType {

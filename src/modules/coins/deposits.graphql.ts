@@ -21,7 +21,7 @@ export const DepositKind = builder.enumType('DepositKind', {
   } as const,
 })
 
-/** Whether a deposit counts. */
+/** Status of a deposit. */
 export const DepositStatus = builder.enumType('DepositStatus', {
   description: 'Whether a deposit counts.',
   values: {

@@ -77,7 +77,7 @@ const whyNotSettled = async (database: Database, uuid: string, message: string) 
     : notFound('Deposit')
 
 /**
- * Takes from the wallet what it owes for a frozen deposit, up to its balance. Returns the amount, a decimal string. Throws PERMISSION_DENIED,
+ * Charges the wallet for its debt from a frozen deposit, up to its balance. Returns the amount, a decimal string. Throws PERMISSION_DENIED,
  * NOT_FOUND, and CONFLICT if there is nothing to take.
  */
 export async function collectShortfall(

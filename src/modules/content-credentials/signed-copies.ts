@@ -120,7 +120,7 @@ async function createCopy(context: Needs, id: string, format: string, facts: Ver
     context,
     () => contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request)),
     async (imported) => {
-      // Only now is the signing method known, because the authority may have refused a time stamp.
+      // The signing method is known only after signing: the authority may have refused a time stamp.
       const version = versionOf(context, contentCredentials.signedBy()!.at(-1)!, facts)
       const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
       if (kept) return imported.cid

@@ -27,19 +27,19 @@ const GONE = 410
 
 const noReceiver: WebhookOutcome = {
   failure:
-    'The app has no webhook any more, its receiver is gone, the order was refunded, or its arguments are erased.',
+    'The webhook was not called: it was removed or disabled, the order was refunded, or its arguments are erased.',
   response: '',
   duration: 0,
 }
 /** The arguments of the order or the secrets of the app cannot be decrypted. */
 const unreadablePayload: WebhookOutcome = {
-  failure: 'The call could not be made: what it was to say could not be read.',
+  failure: 'The webhook was not called: its data could not be decrypted.',
   response: '',
   duration: 0,
 }
 /** The job failed for the last time. */
 const jobFailed: WebhookOutcome = {
-  failure: 'The service could not carry out or write down the call.',
+  failure: 'The webhook could not be called, or its result could not be stored.',
   response: '',
   duration: 0,
 }

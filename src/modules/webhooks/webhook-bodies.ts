@@ -1,4 +1,4 @@
-/** What the bodies of webhooks hold. What writes them has its types from here, and the description of REST its schemas. */
+/** Schemas of webhook bodies. The sender takes its types from here, and the OpenAPI document its schemas. */
 import { z } from 'zod'
 
 const amount = z.string().regex(/^-?\d+(\.\d+)?$/)

@@ -9,7 +9,7 @@ import type {
 import { graphql } from '../../http/rest/generated/index.ts'
 import { anyObject, deliveryParam, lowerCase, moment, networkAppParam, same } from '../../http/rest/values.ts'
 
-/** What is read of a delivery. */
+/** The GraphQL fields of a delivery in a list. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {
     id
@@ -33,7 +33,7 @@ export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** What is read of one delivery, and not of each in a list. */
+/** The GraphQL fields of a single delivery. */
 export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
   fragment WebhookDeliveryDetail on WebhookDelivery {
     ...WebhookDeliveryRecord

@@ -13,7 +13,7 @@ import type { WorkerParts } from './worker-parts.ts'
 export const createTreasury = (key: string | undefined, vault: Pick<KeyVault, 'derive'>): RelayAccount =>
   createRelayAccount(key ?? toHex(vault.derive('treasury')))
 
-/** What the treasury can pay. */
+/** Balance and nonce of the treasury. */
 export interface Treasury {
   /** Wei that no signed transfer takes. */
   free: bigint

@@ -11,7 +11,7 @@ import {
 import { quantity, type Rpc, resultOf } from '../../../chain/rpc.ts'
 import { findSpender, readAccounts } from '../../../chain/view.ts'
 
-/** How transactions are searched. */
+/** Options of the search for transactions. */
 export interface SearchOptions {
   rpc: Rpc
   /** First block to search, block by block. Undefined: the node is asked for old transaction counts. */

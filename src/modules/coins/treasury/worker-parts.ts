@@ -7,7 +7,7 @@ import type { Log } from '../../../shared/log.ts'
 import type { Meter } from '../../../telemetry/telemetry-types.ts'
 import type { CoinLedger } from '../coin-ledger.ts'
 
-/** What the worker remembers of transactions, by hash. It is only a cache: after a restart, transactions are sent once more. */
+/** Cached state of transactions, by hash. After a restart, transactions are sent once more. */
 export interface WorkerMemory {
   /** Time at which a node last accepted or rejected it. */
   sentAt: Map<string, number>
