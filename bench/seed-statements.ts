@@ -22,7 +22,7 @@ export const insertUsers = `
 /** $1 ids, $2 nids, $3 owners, $4 file names, $5 MIME types, $6 sizes, $7 sha256, $8 captions, $9 headlines, $10 custom, $11 head sequences, $12 head commits, $13 uploaded, $14 updated. */
 export const insertAssets = `
   insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, custom,
-    head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_asked)
+    head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_requested)
   select id, nid, owner, owner, file_name, mime_type, size, sha256, caption, headline, custom::jsonb, head, head_commit, uploaded, updated, true
   from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[],
       $10::text[], $11::int[], $12::uuid[], $13::timestamptz[], $14::timestamptz[])

@@ -91,7 +91,7 @@ export function judge(samples: readonly Sample[]): Verdict[] {
 }
 
 /** Whether sweeps take as long in the end as before, a day. Milliseconds in the two halves of what is judged. */
-export function judgeSweeps(samples: readonly Sample[]) {
+export function judgeJobs(samples: readonly Sample[]) {
   const last = samples.at(-1)!.day
   const days = lastDays(samples)
   const judged = within(samples, last - days)

@@ -29,14 +29,14 @@ import { roles } from '../src/shared/process.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { openTelemetry } from '../src/telemetry/telemetry.ts'
 import { installClock, passSql, queueClockSql } from './virtual-clock.ts'
-import { judge, judgeSweeps, type Sample, sizesSql, type TableSize } from './year-figures.ts'
+import { judge, judgeJobs, type Sample, sizesSql, type TableSize } from './year-figures.ts'
 import { createYearLoad, dayLoad, FAILS_EVERY } from './year-load.ts'
 
 const DAYS = Number(process.argv.at(-1)) || 365
 const SAMPLED_EVERY = 5
 const POLL_MS = 20
 /** Commits that may be under way when a day ends. */
-const MOST_UNDER_WAY = 100
+const MAX_IN_TRANSIT = 100
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-year-'))
 const log = createLog('error')
@@ -97,7 +97,7 @@ async function until(isSo: () => Promise<boolean>) {
   while (!(await isSo())) await delay(POLL_MS)
 }
 const count = async (text: string) => (await sql<{ n: number }>(`select count(*)::int as n from ${text}`))[0]!.n
-const underWay = () => count(`commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED')`)
+const inTransit = () => count(`commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED')`)
 const noJobInHand = async () =>
   (await count(`jobs.job where state = 'active' or (state < 'active' and start_after <= clock.now())`)) === 0
 
@@ -114,7 +114,7 @@ async function sweep(): Promise<{ ms: number; removed: number }> {
   await expireOrders(app.context)
   await cleanUpDeletedAccounts(app.context)
   await eraseOrderArguments(app.context)
-  await app.maintenance.sweep()
+  await app.maintenance.run()
   const ms = performance.now() - start
   await boss.supervise()
   await app.maintenance.collectGarbage()
@@ -148,7 +148,7 @@ while (day < DAYS && !isOver) {
 
   requests += await load.day(day)
   await app.context.credentials.recordTokenUse()
-  await until(async () => (await underWay()) < MOST_UNDER_WAY)
+  await until(async () => (await inTransit()) < MAX_IN_TRANSIT)
   // A job in hand would be taken for one that was left behind, and a mail that waits for one that comes too late.
   await until(noJobInHand)
   await sql(passSql('1 day'))
@@ -161,11 +161,11 @@ while (day < DAYS && !isOver) {
       `day ${day}: ${requests} requests, ${load.people()} people, sweeps ${ms.toFixed(0)} ms for ${removed} rows\n`,
     )
 }
-await until(async () => (await underWay()) === 0)
+await until(async () => (await inTransit()) === 0)
 const broken = (await checkInvariants(installation.database)).filter(({ rows }) => rows.length > 0)
 
 const verdicts = judge(samples)
-const sweeps = judgeSweeps(samples)
+const sweeps = judgeJobs(samples)
 const cell = (value: number, digits = 0) => value.toFixed(digits).padStart(10)
 process.stdout.write(
   `${JSON.stringify({ days: day, requests, dayLoad, webhookCalls: calls, commits: samples.at(-1)!.commits, sweeps, broken: broken.map(({ invariant }) => invariant.id) })}\n`,

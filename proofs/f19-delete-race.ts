@@ -211,7 +211,7 @@ const findCommits = statement(
 const findSettings = statement(
   'proof_chain_settings',
   { columns: { key: text, value: text } },
-  'select key, value from settings',
+  'select key, value from key_values',
 )
 
 const isChange = (wish: Wish) => wish === 'update' || wish === 'register'

@@ -227,7 +227,7 @@ export function createAppParts(deps: AppDependencies): AppParts {
       thumbnail: (job) => makeThumbnail(context, job),
     },
     async prepare() {
-      await maintenance.sweepUploads()
+      await maintenance.deleteAbandonedUploads()
       await deleteRestoredAccounts(context)
       for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
     },

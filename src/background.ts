@@ -91,7 +91,7 @@ function tasksOf({ infrastructure: { config }, layer: { context, maintenance } }
       cron: '15 * * * *',
       work: (cancel?: AbortSignal) => eraseOrderArguments(context, cancel),
     },
-    'delete-expired-data': { cron: '25 * * * *', work: maintenance.sweep },
+    'delete-expired-data': { cron: '25 * * * *', work: maintenance.run },
     'collect-garbage': {
       cron: garbageMinutes < 60 ? `*/${garbageMinutes} * * * *` : '45 * * * *',
       work: maintenance.collectGarbage,

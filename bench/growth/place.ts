@@ -78,7 +78,7 @@ export async function openPlace(dir: string, say: (what: string) => void): Promi
     const key = { ...(await custody.create(crypto.randomUUID())), version: custody.version }
     await seedGrowth(url, { size: sizeOf(commits), key, say })
     // All accounts have the same key, of which no key share is there.
-    const giveUp = `insert into settings (key, value) values ('vault:given-up:key-shares', now()::text)`
+    const giveUp = `insert into key_values (key, value) values ('vault:given-up:key-shares', now()::text)`
     await onServer(url, (client) => client.query(giveUp))
   }
 

@@ -64,7 +64,7 @@ export const noteBalances = `
   select * from (
     select distinct wallet_id, transfer_id, coalesce(sum(amount) filter (where currency = 'NUM') over up, 0), coalesce(sum(amount) filter (where currency = 'POINTS') over up, 0)
     from entries where wallet_id is not null window up as (partition by wallet_id order by transfer_id)
-  ) running where notes_balance(transfer_id)`
+  ) running where is_balance_checkpoint(transfer_id)`
 
 interface Key {
   version: number
@@ -113,7 +113,7 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
         case when n % 2 = 0 then ${hex('00')} end
       from ${each(APPS)}`,
     assets: `insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag, public_access,
-        thumbnail_asked, head_sequence, head_commit_id, uploaded_at, updated_at)
+        thumbnail_requested, head_sequence, head_commit_id, uploaded_at, updated_at)
       select seed_id('002', first.n), seed_cid(hash), owner, owner, 'photo-' || a || '.jpg', 'image/jpeg', 1000000 + a, hash,
         'Version ' || last_sequence || ' of ' || a, 'Photo ' || a, '', a % 2 = 0, true, last_sequence, seed_id('003', last.n), seed_at(first.n), seed_at(last.n)
       from generate_series(1::bigint, ${assets + 1}) as a,
@@ -173,8 +173,8 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
         ) line (transfer_id, position, wallet_id, book, amount)
       union all
       select transfer_id, position, wallet_id, book, 'NUM', amount from ${eachTenth}, lateral (values
-          (seed_id('01b', -n), 1, null::uuid, 'UNDER_WAY'::book, -10), (seed_id('01b', -n), 2, null, 'DEPOSITS', 10),
-          (seed_id('01c', -n), 1, null, 'UNDER_WAY', 10), (seed_id('01c', -n), 2, null, 'TREASURY', -9.9), (seed_id('01c', -n), 3, null, 'GAS', -0.1),
+          (seed_id('01b', -n), 1, null::uuid, 'IN_TRANSIT'::book, -10), (seed_id('01b', -n), 2, null, 'DEPOSITS', 10),
+          (seed_id('01c', -n), 1, null, 'IN_TRANSIT', 10), (seed_id('01c', -n), 2, null, 'TREASURY', -9.9), (seed_id('01c', -n), 3, null, 'GAS', -0.1),
           (seed_id('01e', n), 1, seed_user(n), null, 0.1), (seed_id('01e', n), 2, seed_user(${seller}), null, -0.088), (seed_id('01e', n), 3, null, 'REVENUE', -0.012)
         ) line (transfer_id, position, wallet_id, book, amount)
       union all
@@ -185,13 +185,13 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
       select seed_id('005', n), position, wallet_id, book, 'NUM', amount from ${each(orders)}, lateral (values
           (2, seed_user((n - 1) % ${users} + 1), null::book, -1), (4, seed_user(${seller}), null, 0.88), (6, null, 'REVENUE', 0.12)
         ) line (position, wallet_id, book, amount)`,
-    coin_moves: `insert into coin_moves (id, kind, sender, nonce, recipient, wallet_id, amount, status, transaction_hash, block_number, block_hash, arrived, fee, settlements)
-      select seed_id('01d', -n), 'GATHERING', seed_address(n), 0, seed_address(0), seed_user(n), 10, 'FINAL', '0x' || seed_hash('move', n), 0, '0x' || seed_hash('block', 0), 9.9, 0.1, 1 from ${eachTenth}`,
-    coin_transactions: `insert into coin_transactions (hash, move_id, raw, gas_price, value)
+    coin_transfers: `insert into coin_transfers (id, kind, sender, nonce, recipient, wallet_id, amount, status, transaction_hash, block_number, block_hash, arrived, fee, settlements)
+      select seed_id('01d', -n), 'SWEEP', seed_address(n), 0, seed_address(0), seed_user(n), 10, 'FINAL', '0x' || seed_hash('move', n), 0, '0x' || seed_hash('block', 0), 9.9, 0.1, 1 from ${eachTenth}`,
+    coin_transactions: `insert into coin_transactions (hash, coin_transfer_id, raw, gas_price, value)
       select '0x' || seed_hash('move', n), seed_id('01d', -n), ${hex('00')}, 1000000000, 9.9 from ${eachTenth}`,
     withdrawals: `insert into withdrawals (id, wallet_id, recipient, amount, fee, gas_limit, status, created_at, due_at, settled_at)
       select seed_id('019', -n), seed_user(n), seed_address(-n), 1, 0.1, 21000, 'CANCELLED', seed_at(-n), seed_at(-n), seed_at(-n) from ${each(withdrawals)}`,
-    deposits: `insert into deposits (id, reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash, gathered_by, created_at, credited_at)
+    deposits: `insert into deposits (id, reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash, swept_by, created_at, credited_at)
       select seed_id('011', -n), 'deposit:0x' || seed_hash('deposit', n) || ':-1', 'COIN', 'CREDITED', '0x' || seed_hash('deposit', n), seed_user(n), 50 + ${ordersOfEach}, 0,
         '0x' || seed_hash('block', 0), case when n between 2 and ${tenth} then seed_id('01d', -n) end, seed_at(-n), seed_at(-n)
       from ${each(users)}`,

@@ -116,7 +116,7 @@ export const typeRules: Record<string, TypeRule> = {
     'commits day delivered givenUp lagP50 lagP95 ordersMade ordersPaid pending refunds revenueNum revenuePoints signUps',
   ),
   HeldCoins: payload(
-    'amountDue atAddresses dueWithdrawals frozenDeposits inTreasury missing oldestDueAt shortfall treasury treasuryBalance underWay',
+    'amountDue atAddresses dueWithdrawals frozenDeposits inTreasury missing oldestDueAt shortfall treasury treasuryBalance inTransit',
   ),
   Figures: payload('days oldestWaitingCommitAt waitingCommits waitingDeliveries'),
   AssetVersion: payload('altText caption commit headline nitCommitCustom'),

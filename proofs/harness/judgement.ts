@@ -98,7 +98,11 @@ const histories = statement(
   `select a.nid, array_agg(c.tree_cid || ' ' || c.message order by c.sequence) as trees
    from assets a join commits c on c.asset_id = a.id group by a.nid`,
 )
-const settings = statement('proof_settings', { columns: { key: text, value: text } }, 'select key, value from settings')
+const settings = statement(
+  'proof_settings',
+  { columns: { key: text, value: text } },
+  'select key, value from key_values',
+)
 
 /** Checks that every accepted commit is on the chain exactly once, in order, and nothing else is. */
 export async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]> {

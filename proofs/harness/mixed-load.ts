@@ -36,7 +36,7 @@ export interface MixedLoad {
   tries: Try[]
   feeds: readonly FeedFollower[]
   /** Returns the number of pending requests. */
-  underWay(): number
+  inTransit(): number
   /** Returns the number of events that subscriptions received. */
   told(): number
   /** Stops the clients, each after its last response. */
@@ -264,7 +264,7 @@ export async function startMixedLoad(
     acknowledged,
     tries,
     feeds,
-    underWay: () => sending,
+    inTransit: () => sending,
     told: () => told,
     stop,
     async finishFeeds() {

@@ -48,7 +48,7 @@ const changes = `jsonb_build_object('nit_commit_custom', jsonb_build_array(${cus
 /** SQL statements that insert the rows. `$1` is the owner, and `$2` the number of rows. */
 const pieces: Record<string, string> = {
   assets: `with made as materialized (select uuidv7() as id, uuidv7() as commit_id, i, i > $2::int - ${LARGE} as large from generate_series(1, $2::int) i),
-    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, ${columns}, custom, thumbnail_asked)
+    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, ${columns}, custom, thumbnail_requested)
       select id, ${nid('i::text')}, $1::uuid, $1::uuid, 'photo.png', 'image/png', 1, ${sha256('i::text')}, case when i % 2 = 0 then 'even' else '' end, true, commit_id,
         ${values}, case when large then ${custom} else '{}' end, true from made),
     kept as (insert into commits (id, asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)

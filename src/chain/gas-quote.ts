@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../db/database-types.ts'
-import { settingKeys } from '../db/key-value-store.ts'
+import { keyValueKeys } from '../db/key-value-store.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
 import { fromUnits, toUnits } from '../shared/money.ts'
 import { type FeeMarket, larger, smaller } from './fees.ts'
@@ -37,12 +37,12 @@ const readQuote = statement(
   { parameters: { validity: int }, columns: { fee: text, fresh: boolean } },
   `select split_part(value, ' ', 1) as fee,
      split_part(value, ' ', 2)::timestamptz > now() - $validity * interval '1 second' as fresh
-   from settings where key = '${settingKeys.gasQuote}'`,
+   from key_values where key = '${keyValueKeys.gasQuote}'`,
 )
 const writeQuote = statement(
   'gas_quote_write',
   { parameters: { fee: text } },
-  `insert into settings (key, value) values ('${settingKeys.gasQuote}', $fee || ' ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+  `insert into key_values (key, value) values ('${keyValueKeys.gasQuote}', $fee || ' ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
    on conflict (key) do update set value = excluded.value`,
 )
 /** Returns the average gas of the newest commits. Commits without a known gas amount do not count. */

@@ -15,7 +15,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const { findWaiting } = await import('../chain/relay/commit-signer.sql.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
-  const { findSetbacks } = await import('../jobs/recorded-failures.sql.ts')
+  const { findJobFailures } = await import('../jobs/recorded-failures.sql.ts')
   const { withPublicItems } = await import('../jobs/run-batch-job.ts')
   const { countDueWithdrawals, findUntaken } = await import('../modules/coins/withdrawals.sql.ts')
   const { toId } = await import('../shared/ids.ts')
@@ -26,9 +26,9 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const jobs = (await query(findDead, { limit })).map(({ id, queue, data, nid, failed_at, error }) => ({
     ...{ subject: toId('job', id), queue, about: subjectOf(data, nid), failed_at, problem: error },
   }))
-  const failures = await withPublicItems({ query }, await query(findSetbacks, { limit }))
-  const items = failures.map(({ sweep, item, attempts, since, last_error }) => ({
-    ...{ subject: item, batchJob: sweep, attempts, since, problem: last_error },
+  const failures = await withPublicItems({ query }, await query(findJobFailures, { limit }))
+  const items = failures.map(({ job, item, attempts, since, last_error }) => ({
+    ...{ subject: item, batchJob: job, attempts, since, problem: last_error },
   }))
   const late = (await query(countDueWithdrawals)).filter((row) => row.count > 0 && row.late)
   const withdrawals = late.map(({ count, amount, oldest }) => ({
@@ -50,8 +50,8 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
 /** Checks the chain. Returns no findings, and does not start the chain, if no commit was ever sent to it. */
 async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
   const { database, config } = infrastructure
-  const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
-  if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
+  const { findSetting, keyValueKeys } = await import('../db/key-value-store.ts')
+  if ((await database.query(findSetting, { key: keyValueKeys.chain })).length === 0) return []
   const { recordersOf } = await import('../chain/create-chain.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { checkChain: checkCommits } = await import('../chain/check-chain.ts')

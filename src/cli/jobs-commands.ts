@@ -27,10 +27,10 @@ async function readJobs(retry: true | string | undefined) {
   const { toId } = await import('../shared/ids.ts')
   const { withPublicItems } = await import('../jobs/run-batch-job.ts')
   const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
-  const { findSetbacks, retrySetbacks } = await import('../jobs/recorded-failures.sql.ts')
+  const { findJobFailures, retryJobFailures } = await import('../jobs/recorded-failures.sql.ts')
   return withDatabase(async (database) => {
     const [jobs] = retry ? await database.query(retryJobs, { job }) : []
-    const [failures] = retry === true ? await database.query(retrySetbacks) : []
+    const [failures] = retry === true ? await database.query(retryJobFailures) : []
     return {
       retried: (jobs?.count ?? 0) + (failures?.count ?? 0),
       waiting: await database.query(countWaiting),
@@ -40,7 +40,7 @@ async function readJobs(retry: true | string | undefined) {
         ...letter,
         subject: subjectOf(data, nid),
       })),
-      failures: await withPublicItems(database, await database.query(findSetbacks, { limit: LISTED })),
+      failures: await withPublicItems(database, await database.query(findJobFailures, { limit: LISTED })),
     }
   })
 }
@@ -73,7 +73,7 @@ function printFailures({ failures }: Jobs) {
   if (failures.length === 0) return report(green('No item of a batch job fails.'))
   printTable([
     ['batch job', 'item', 'since', 'attempts', 'next attempt', 'reason'],
-    ...failures.map((row) => [...[row.sweep, row.item, row.since, row.attempts, row.next_attempt_at, row.last_error]]),
+    ...failures.map((row) => [...[row.job, row.item, row.since, row.attempts, row.next_attempt_at, row.last_error]]),
   ])
   const count = counted(failures.length, 'item of a batch job fails', 'items of batch jobs fail')
   report(red(`${failures.length === LISTED ? 'At least ' : ''}${count}. All other items are processed.`))

@@ -90,7 +90,7 @@ export function addGcCommand(program: Command): void {
       const removedBlocks = await withApp(async ({ maintenance, context }) => {
         await cleanUpDeletedAccounts(context)
         await eraseOrderArguments(context)
-        await maintenance.sweep()
+        await maintenance.run()
         return maintenance.collectGarbage()
       })
       if (json) return printJson({ removedBlocks })

@@ -98,13 +98,14 @@ export function createEventNotifications({
     }
     opened.on('notification', ({ channel, payload = '' }) => {
       const ids = payload.split(',')
-      for (const listener of listeners) channel === 'annal_ended' ? listener.onRevoked(ids) : listener.onEvents(ids)
+      for (const listener of listeners)
+        channel === 'annal_credential_ended' ? listener.onRevoked(ids) : listener.onEvents(ids)
     })
     opened.on('error', lose)
     opened.on('end', lose)
     const listen = async () => {
       await opened.connect()
-      await opened.query('listen annal_events; listen annal_ended')
+      await opened.query('listen annal_events; listen annal_credential_ended')
       tellOfGap()
     }
     // If the client ends while it connects, the driver never settles `connect`.

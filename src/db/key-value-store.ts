@@ -2,7 +2,7 @@
 import { statement, text } from './sql.ts'
 
 /** Keys in use. A key that ends with a colon is a prefix; its suffix is described beside it. */
-export const settingKeys = {
+export const keyValueKeys = {
   /** ID of the chain. */
   chain: 'chain:id',
   /** Registry address. Suffix: chain ID. */
@@ -35,30 +35,30 @@ export const settingKeys = {
 export const findSetting = statement(
   'setting_find',
   { parameters: { key: text }, columns: { value: text } },
-  'select value from settings where key = $key',
+  'select value from key_values where key = $key',
 )
 
 /** Sets a value unless the key exists. Returns the stored value. */
 export const rememberSetting = statement(
   'setting_remember',
   { parameters: { key: text, value: text }, columns: { value: text } },
-  `with inserted_setting as (
-     insert into settings (key, value) values ($key, $value) on conflict (key) do nothing returning value
+  `with inserted_value as (
+     insert into key_values (key, value) values ($key, $value) on conflict (key) do nothing returning value
    )
-   select value from inserted_setting union all select value from settings where key = $key limit 1`,
+   select value from inserted_value union all select value from key_values where key = $key limit 1`,
 )
 
 /** Stores the current time of the database's clock unless the key exists. */
 export const rememberMoment = statement(
   'setting_remember_moment',
   { parameters: { key: text } },
-  'insert into settings (key, value) values ($key, clock_timestamp()::text) on conflict (key) do nothing',
+  'insert into key_values (key, value) values ($key, clock_timestamp()::text) on conflict (key) do nothing',
 )
 
 /** Sets or replaces a value. */
 export const replaceSetting = statement(
   'setting_replace',
   { parameters: { key: text, value: text } },
-  `insert into settings (key, value) values ($key, $value)
-   on conflict (key) do update set value = excluded.value where settings.value <> excluded.value`,
+  `insert into key_values (key, value) values ($key, $value)
+   on conflict (key) do update set value = excluded.value where key_values.value <> excluded.value`,
 )

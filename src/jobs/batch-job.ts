@@ -12,7 +12,7 @@ import { type IdPrefix, NIL_UUID } from '../shared/ids.ts'
  * Names of all batch jobs, as operators see them, with the kind of their items. Items of kind `text` are hashes or
  * transaction references.
  */
-export const sweepItems = {
+export const batchJobItems = {
   'expire-orders': 'order',
   'ask-for-thumbnails': 'asset',
   'erase-arguments': 'order',
@@ -31,9 +31,9 @@ export const sweepItems = {
   'credit-deposits': 'text',
 } as const satisfies Record<string, IdPrefix | 'asset' | 'text'>
 /** Name of a batch job. */
-export type SweepName = keyof typeof sweepItems
+export type BatchJobName = keyof typeof batchJobItems
 /** Names of all batch jobs. */
-export const sweepNames = Object.keys(sweepItems) as SweepName[]
+export const batchJobNames = Object.keys(batchJobItems) as BatchJobName[]
 
 /** Name of a scan of all files. Its items are files, and each run tries all of them. */
 export type FileScanName = 'collect-garbage' | 'empty-uploads' | 'list-blocks'
@@ -42,11 +42,11 @@ export type FileScanName = 'collect-garbage' | 'empty-uploads' | 'list-blocks'
  * Parameters and columns of a statement that finds a page of items. `after` is the position of the previous page's
  * last item, or null. `item` is an item's ID, and `place` its position in the order of the job.
  */
-export const sweepPage = { parameters: { after: orNull(text), limit: int }, columns: { item: text, place: text } }
+export const pageShape = { parameters: { after: orNull(text), limit: int }, columns: { item: text, place: text } }
 /** Parameters that select a page of items. */
-export type PageParameters = ParametersOf<typeof sweepPage.parameters>
+export type PageParameters = ParametersOf<typeof pageShape.parameters>
 /** An item of a page. */
-export type ItemRow = RowOf<typeof sweepPage.columns>
+export type ItemRow = RowOf<typeof pageShape.columns>
 
 /** Result of processing items. */
 export interface Handled {
@@ -59,24 +59,24 @@ export interface Handled {
 }
 
 /** A background task that finds items page by page and handles each of them. */
-export interface Sweep {
-  name: SweepName
-  /** Finds due items that are not backed off (`isAwakeSql`), in the order of their positions. */
+export interface BatchJob {
+  name: BatchJobName
+  /** Finds due items that are not backed off (`isNotBackedOffSql`), in the order of their positions. */
   find(query: Database['query'], page: PageParameters): Promise<ItemRow[]>
   /** Items per page. */
   page: number
   /** Maximum number of pages per run. Default: unlimited. */
-  mostPages?: number
+  maxPages?: number
   /** Processes items in a transaction. The work per item is bounded. */
   handle(query: Database['query'], items: readonly string[]): Promise<Handled>
 }
 
 /** Creates a batch job from one statement that finds items and one that processes them. */
-export const plainSweep = (
-  name: SweepName,
+export const simpleBatchJob = (
+  name: BatchJobName,
   find: Statement<PageParameters, ItemRow>,
   handle: Statement<{ items: readonly string[] }, { item: string }>,
-): Sweep => ({
+): BatchJob => ({
   name,
   find: (query, part) => query(find, part),
   page: 500,
@@ -87,8 +87,8 @@ export const plainSweep = (
  * Returns an SQL condition: the item is not waiting for its next attempt. `item` is an SQL expression of the item's
  * ID.
  */
-export const isAwakeSql = (name: SweepName, item: string): string =>
-  `not exists (select from setbacks s where s.sweep = '${name}' and s.item = ${item} and s.next_attempt_at > now())`
+export const isNotBackedOffSql = (name: BatchJobName, item: string): string =>
+  `not exists (select from job_failures s where s.job = '${name}' and s.item = ${item} and s.next_attempt_at > now())`
 
 type PlaceType = 'timestamptz' | 'uuid' | 'text'
 const LOWEST: Record<PlaceType, string> = {

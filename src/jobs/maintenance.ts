@@ -14,10 +14,10 @@ import type { ConcurrencyCounter } from '../shared/concurrency-counter.ts'
 import type { Log } from '../shared/log.ts'
 import type { RateLimiter } from '../shared/rate-limiter.ts'
 import type { Meter } from '../telemetry/telemetry-types.ts'
-import type { Sweep } from './batch-job.ts'
-import { forgetStaleSetbacks } from './recorded-failures.sql.ts'
-import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/aged-rows.ts'
-import { createSweeper } from './run-batch-job.ts'
+import type { BatchJob } from './batch-job.ts'
+import { deleteStaleJobFailures } from './recorded-failures.sql.ts'
+import { createRetentionJobs, type RetentionDays, readOverdue } from './retention/aged-rows.ts'
+import { createBatchJobRunner } from './run-batch-job.ts'
 
 const PINS_AT_ONCE = 1_000
 
@@ -35,7 +35,7 @@ const isPinned = statement(
 )
 
 /** Erases the histories of deleted assets. Pages are small because a history may be long. */
-const eraseDeletedAssets: Sweep = {
+const eraseDeletedAssets: BatchJob = {
   name: 'erase-deleted-assets',
   find: (query, part) => query(findUnerased, part),
   page: 50,
@@ -48,9 +48,9 @@ const eraseDeletedAssets: Sweep = {
 interface Dependencies {
   database: Database
   contentStore: ContentStore
-  rateLimiter: Pick<RateLimiter, 'sweep'>
-  counter: Pick<ConcurrencyCounter, 'renew' | 'sweep'>
-  uploads: Pick<Uploads, 'sweep'>
+  rateLimiter: Pick<RateLimiter, 'deleteExpired'>
+  counter: Pick<ConcurrencyCounter, 'renew' | 'deleteExpired'>
+  uploads: Pick<Uploads, 'deleteAbandoned'>
   /** CIDs of blocks that are kept although no asset pins them. */
   documents: string[]
   /** Minimum age of an unpinned block before it is deleted, in seconds. */
@@ -63,10 +63,10 @@ interface Dependencies {
 /** Creates the maintenance tasks. Each run continues where the previous one stopped. */
 export function createMaintenance(deps: Dependencies) {
   const { database, contentStore, documents, retention, meter } = deps
-  const sweeper = createSweeper(deps)
-  const sweeps = [...createRetentionSweeps(retention), eraseDeletedAssets]
+  const runner = createBatchJobRunner(deps)
+  const batchJobs = [...createRetentionJobs(retention), eraseDeletedAssets]
   // A counter must exist with value 0 so that Prometheus sees its first increase.
-  for (const { name } of sweeps) meter.count('annal_batch_items_total', { batch_job: name }, 0)
+  for (const { name } of batchJobs) meter.count('annal_batch_items_total', { batch_job: name }, 0)
 
   async function* pinned() {
     yield* documents
@@ -80,13 +80,13 @@ export function createMaintenance(deps: Dependencies) {
   }
 
   /** Deletes interrupted uploads. */
-  const sweepUploads = () => sweeper.runFileScan('empty-uploads', deps.uploads.sweep)
+  const deleteAbandonedUploads = () => runner.runFileScan('empty-uploads', deps.uploads.deleteAbandoned)
 
   return {
     /** Returns the CIDs that the file store must keep, without duplicates and in no order. Throws UNAVAILABLE. */
     pinned,
 
-    sweepUploads,
+    deleteAbandonedUploads,
 
     /** Refreshes this process's counters for limits that all processes share. Throws UNAVAILABLE. */
     renewCounters: deps.counter.renew,
@@ -96,14 +96,14 @@ export function createMaintenance(deps: Dependencies) {
       database.query(readOverdue, { eventDays: retention.eventDays, idempotencyKeyDays: retention.idempotencyKeyDays }),
 
     /** Deletes expired rows and interrupted uploads, erases deleted assets, and lists the blocks of files. */
-    async sweep(cancel?: AbortSignal): Promise<void> {
+    async run(cancel?: AbortSignal): Promise<void> {
       const steps = [
-        () => sweeper.runAll(sweeps, cancel),
-        () => database.query(forgetStaleSetbacks),
-        deps.rateLimiter.sweep,
-        deps.counter.sweep,
-        sweepUploads,
-        () => sweeper.runFileScan('list-blocks', (onError) => updateBlockIndex(deps, onError, cancel)),
+        () => runner.runAll(batchJobs, cancel),
+        () => database.query(deleteStaleJobFailures),
+        deps.rateLimiter.deleteExpired,
+        deps.counter.deleteExpired,
+        deleteAbandonedUploads,
+        () => runner.runFileScan('list-blocks', (onError) => updateBlockIndex(deps, onError, cancel)),
       ]
       await forEachSettled(steps, (step) => step(), cancel)
     },
@@ -113,7 +113,7 @@ export function createMaintenance(deps: Dependencies) {
      * store is unavailable.
      */
     collectGarbage: (cancel?: AbortSignal): Promise<number> =>
-      sweeper.runFileScan('collect-garbage', (onError) =>
+      runner.runFileScan('collect-garbage', (onError) =>
         contentStore.collectGarbage(pinned(), deps.graceSeconds, {
           cancel,
           onError,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../db/database-types.ts'
-import { findSetting, rememberMoment, rememberSetting, settingKeys } from '../db/key-value-store.ts'
+import { findSetting, keyValueKeys, rememberMoment, rememberSetting } from '../db/key-value-store.ts'
 import { arrayOf, int, statement, text } from '../db/sql.ts'
 import { DomainError } from '../shared/errors.ts'
 import { readOrCreate } from '../shared/private-files.ts'
@@ -12,7 +12,7 @@ import { openKeyShares, readVaultId, vaultIdFile } from './key-vault.ts'
 
 /** Returns true if the database belongs to a vault. The first start of a server assigns one. */
 export const isVaultKnown = async (database: Pick<Database, 'query'>): Promise<boolean> =>
-  (await database.query(findSetting, { key: settingKeys.vault })).length > 0
+  (await database.query(findSetting, { key: keyValueKeys.vault })).length > 0
 
 interface Options {
   database: Pick<Database, 'query'>
@@ -28,11 +28,11 @@ interface Options {
  */
 export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<string | undefined> {
   const folder = join(dir, 'keys')
-  let [known] = await database.query(findSetting, { key: settingKeys.vault })
+  let [known] = await database.query(findSetting, { key: keyValueKeys.vault })
   if (!known && mayRemember) {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     ;[known] = await database.query(rememberSetting, {
-      key: settingKeys.vault,
+      key: keyValueKeys.vault,
       value: readOrCreate(vaultIdFile(dir), randomUUID),
     })
   }
@@ -57,12 +57,12 @@ const findMissingKeys = statement(
      select (select min(vault_key_id) from user_keys where vault_key_id > used.id) from used where used.id is not null
    )
    select id, (select count(*)::int from user_keys where vault_key_id = id) as accounts
-   from used where id <> all ($held) and not exists (select from settings where key = $givenUp || id)`,
+   from used where id <> all ($held) and not exists (select from key_values where key = $givenUp || id)`,
 )
 
 async function readMissingKeys(database: Pick<Database, 'query'>, keyRing: Pick<KeyRing, 'ids'>) {
   const { current, earlier } = await keyRing.ids()
-  return database.query(findMissingKeys, { held: [current, ...earlier], givenUp: settingKeys.keyGivenUp })
+  return database.query(findMissingKeys, { held: [current, ...earlier], givenUp: keyValueKeys.keyGivenUp })
 }
 
 const listKeys = (keys: readonly { id: string; accounts: number }[]) =>
@@ -94,7 +94,7 @@ async function lacksKeyShares(database: Pick<Database, 'query'>, dir: string): P
 }
 
 const isGivenUp = async (database: Pick<Database, 'query'>, key: string) =>
-  (await database.query(findSetting, { key: `${settingKeys.keyGivenUp}${key}` })).length > 0
+  (await database.query(findSetting, { key: `${keyValueKeys.keyGivenUp}${key}` })).length > 0
 
 /**
  * Creates a check whether the key vault in `dir` is still the vault `id` of this database. An unmounted or exchanged folder is not. Usually
@@ -149,13 +149,13 @@ export async function giveKeyUp(
 ): Promise<void> {
   if (keyId === KEY_SHARES) {
     if (!(await lacksKeyShares(database, dir))) throw new DomainError('CONFLICT', 'The vault holds key shares.')
-    await database.query(rememberMoment, { key: `${settingKeys.keyGivenUp}${KEY_SHARES}` })
+    await database.query(rememberMoment, { key: `${keyValueKeys.keyGivenUp}${KEY_SHARES}` })
     return
   }
   const { current, earlier } = await keyRing.ids()
   if ([current, ...earlier].includes(keyId)) throw new DomainError('CONFLICT', `The vault holds the key ${keyId}.`)
   const missing = await readMissingKeys(database, keyRing)
-  const key = `${settingKeys.keyGivenUp}${keyId}`
+  const key = `${keyValueKeys.keyGivenUp}${keyId}`
   if (!(await isGivenUp(database, keyId)) && !missing.some(({ id }) => id === keyId)) {
     const hint = missing.length === 0 ? 'No key is missing.' : `Missing: ${listKeys(missing)}.`
     throw new DomainError('NOT_FOUND', `No account's key is wrapped by a key ${keyId}. ${hint}`)

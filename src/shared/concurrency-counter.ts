@@ -76,7 +76,7 @@ export interface ConcurrencyCounter {
   /** Renews the entries of this process. Throws UNAVAILABLE. */
   renew(): Promise<void>
   /** Deletes expired entries. Throws UNAVAILABLE. */
-  sweep(): Promise<void>
+  deleteExpired(): Promise<void>
 }
 
 /** Creates the counter of this process. */
@@ -151,7 +151,7 @@ export function createConcurrencyCounter({
     async renew() {
       if (held.size > 0) await write([...held.keys()])
     },
-    async sweep() {
+    async deleteExpired() {
       await database.query(deleteExpired, {})
     },
   }

@@ -90,7 +90,7 @@ export interface RateLimiter {
   /** Counts a hit, even if the operation fails later. Throws THROTTLED with the seconds to wait. */
   consume(name: RateLimitName, subject: string): Promise<void>
   /** Deletes windows that have ended. */
-  sweep(): Promise<void>
+  deleteExpired(): Promise<void>
 }
 
 /** Creates the rate limiter of what costs money or trust. */
@@ -119,7 +119,7 @@ export function createRateLimiter(deps: { database: Database; meter: Meter; limi
       const [hit] = await database.query(countHit, { key: `${name}:${subject}`, seconds, max })
       if (hit!.count > max) throw reject(name, hit!.retry_after)
     },
-    async sweep() {
+    async deleteExpired() {
       while ((await database.query(deleteEnded, { limit: DELETED_AT_ONCE })).length === DELETED_AT_ONCE);
     },
   }

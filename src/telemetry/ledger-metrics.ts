@@ -87,7 +87,7 @@ const books = [
   'TOKENS',
   'SHORTFALL',
   'FORFEITED',
-  'UNDER_WAY',
+  'IN_TRANSIT',
   'TREASURY',
   'WITHDRAWALS',
 ] as const

@@ -1,7 +1,7 @@
 /** Statement that reads the database's metrics. */
 
 import { SILENT_SECONDS } from '../db/heartbeat.ts'
-import { settingKeys } from '../db/key-value-store.ts'
+import { keyValueKeys } from '../db/key-value-store.ts'
 import { float, orNull, statement, text } from '../db/sql.ts'
 import { roles } from '../shared/process.ts'
 import type { MetricName } from './metric-table.ts'
@@ -85,19 +85,19 @@ export const readState = statement(
    select metric, label, state, value from jobs_metrics
    union all select metric, label, state, value from relay_metrics
    union all select metric, label, state, value from processes_metrics
-   union all select ${metric('annal_batch_failures')}, sweep, null, count(*)::float8 from setbacks group by sweep
+   union all select ${metric('annal_batch_failures')}, job, null, count(*)::float8 from job_failures group by job
    union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status and d.status <> 'CREDITED')::float8
      from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)
-   union all select ${metric('annal_deposits_uncredited')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
+   union all select ${metric('annal_deposits_uncredited')}, null, null, count(*)::float8 from job_failures where job = 'credit-deposits'
    union all select ${metric('annal_suspended_transfers')}, null, null,
-     coalesce((select value::int from settings where key = '${settingKeys.movesWaiting}'), 0)::float8
+     coalesce((select value::int from key_values where key = '${keyValueKeys.movesWaiting}'), 0)::float8
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
      from deposits where status = 'FROZEN'
    union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
      coalesce(extract(epoch from now() - min(since)), 0)::float8 from (
        select due_at as since from withdrawals where status = 'WAITING' and due_at <= now()
        union all
-       select m.created_at from withdrawals x join coin_moves m on m.id = x.move_id where x.status = 'SENDING' and m.status = 'SIGNED'
+       select m.created_at from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id where x.status = 'SENDING' and m.status = 'SIGNED'
      ) waiting
    union all select ${metric('annal_webhooks_disabled')}, null, null, count(*)::float8
      from network_apps where webhook_disabled_at is not null and deactivated_at is null`,

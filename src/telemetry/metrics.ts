@@ -98,9 +98,9 @@ async function readDatabase({ database, overdue }: Watched): Promise<Sample[]> {
     return { name, labels: Object.fromEntries(labels.map((each, index) => [each, given[index]!])), value }
   })
   const due = late.map(
-    ({ sweep, seconds }): Sample => ({
+    ({ job, seconds }): Sample => ({
       name: 'annal_retention_overdue_seconds',
-      labels: { batch_job: sweep },
+      labels: { batch_job: job },
       value: seconds,
     }),
   )

@@ -88,7 +88,7 @@ export interface WatchedServices {
   /** Queues of this process, by name. */
   queues: Readonly<Record<string, () => QueueLoad>>
   /** Returns the age of the oldest overdue row by batch job, in seconds. Throws UNAVAILABLE. */
-  overdue(): Promise<readonly { sweep: string; seconds: number }[]>
+  overdue(): Promise<readonly { job: string; seconds: number }[]>
 }
 
 /**

@@ -48,8 +48,8 @@ export const columns: Record<string, Names> = {
     each({ erased: 'stands on the chain, in the tree', exported: true }, 'sha256'),
     each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
     each(copy, 'thumbnail_cid c2pa_cid c2pa_version content_credentials'),
-    kind('thumbnail_asked'),
-    count('file_size head_sequence erased_to link_generation'),
+    kind('thumbnail_requested'),
+    count('file_size head_sequence erased_through link_generation'),
     moment('uploaded_at updated_at deleted_at'),
   ),
   asset_blocks: table(row('asset_id'), each('hashes of parts of a file; forgotten once the file is deleted', 'cid')),
@@ -67,15 +67,15 @@ export const columns: Record<string, Names> = {
     chain('hash raw max_fee_per_gas max_priority_fee_per_gas'),
     moment('created_at'),
   ),
-  coin_moves: table(
+  coin_transfers: table(
     row('id wallet_id'),
     chain('sender nonce recipient transaction_hash block_number block_hash'),
     kind('kind status'),
     money('amount arrived fee'),
     count('settlements'),
-    moment('stranded_at created_at updated_at'),
+    moment('suspended_at created_at updated_at'),
   ),
-  coin_transactions: table(row('move_id'), chain('hash raw gas_price'), money('value'), moment('created_at')),
+  coin_transactions: table(row('coin_transfer_id'), chain('hash raw gas_price'), money('value'), moment('created_at')),
   chain_transaction_members: table(row('commit_id'), chain('hash position')),
   commit_relays: table(
     row('commit_id'),
@@ -94,7 +94,7 @@ export const columns: Record<string, Names> = {
     moment('created_at'),
   ),
   deposits: table(
-    row('id reference wallet_id gathered_by'),
+    row('id reference wallet_id swept_by'),
     kind('kind status'),
     chain('transaction_hash block_number block_hash'),
     money('amount shortfall written_off'),
@@ -157,15 +157,15 @@ export const columns: Record<string, Names> = {
     each(yours, 'reason'),
     moment('created_at'),
   ),
-  setbacks: table(
-    ours('sweep'),
+  job_failures: table(
+    ours('job'),
     row('item'),
     each('what the database or a part said', 'last_error'),
     count('attempts'),
     moment('since next_attempt_at'),
   ),
   processes: ours('id name roles started_at seen_at'),
-  settings: ours('key value'),
+  key_values: ours('key value'),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),
   transfers: table(row('id reference'), each(yours, 'reason'), moment('created_at')),
   user_keys: table(
@@ -192,7 +192,7 @@ export const columns: Record<string, Names> = {
     moment('closed_at'),
   ),
   withdrawals: table(
-    row('id wallet_id move_id'),
+    row('id wallet_id coin_transfer_id'),
     each({ erased: 'says where coins went, as the chain does', exported: true }, 'recipient'),
     money('amount fee'),
     count('gas_limit'),

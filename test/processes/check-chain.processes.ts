@@ -110,9 +110,9 @@ it('lists unknown commits with their recorder', async () => {
   const [asset] = await settle(1, 1)
   const older = await server.createWorld()
   try {
-    const settings = await world.sql<{ key: string; value: string }>('select key, value from settings')
+    const settings = await world.sql<{ key: string; value: string }>('select key, value from key_values')
     for (const { key, value } of settings)
-      await older.sql('insert into settings (key, value) values ($1, $2)', [key, value])
+      await older.sql('insert into key_values (key, value) values ($1, $2)', [key, value])
     const { H4, ...others } = await check(older)
     expect(others).toEqual({})
     expect(H4).toEqual([
@@ -130,7 +130,7 @@ it('lists duplicate commits, and refunded commits that are on the chain', async 
   )
   const { data } = parseTransaction(Buffer.from(first!.raw.slice(2), 'hex'))
   const chainId = await createRegistry({ rpcUrl: chain.url }).readChainId()
-  const [registry] = await world.sql<{ value: string }>('select value from settings where key = $1', [
+  const [registry] = await world.sql<{ value: string }>('select value from key_values where key = $1', [
     registrySetting(chainId),
   ])
   const nonce = Number(await chain.rpc.call<string>('eth_getTransactionCount', account.address, 'latest'))

@@ -214,7 +214,7 @@ describe('annal', () => {
     const uuid = '01890000-0000-7000-8000-000000000000'
     const item = toId('order', uuid)
     await database.query(
-      `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
+      `insert into job_failures (job, item, attempts, next_attempt_at, last_error)
        values ('expire-orders', $1, 3, now() + interval '1 hour', 'it is locked')`,
       [uuid],
     )
@@ -227,7 +227,7 @@ describe('annal', () => {
     expect(check.stdout).toContain(item)
     const { stdout } = await annal(['jobs', '--retry', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ retried: 1, failures: [{ item }] })
-    const { rows } = await database.query('delete from setbacks returning next_attempt_at <= now() as due')
+    const { rows } = await database.query('delete from job_failures returning next_attempt_at <= now() as due')
     expect(rows).toEqual([{ due: true }])
   })
 

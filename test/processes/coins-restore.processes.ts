@@ -134,7 +134,7 @@ it('imports transactions that only the chain knows, and pays nothing twice', asy
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
   expect(await coins()).toMatchObject({ code: 0, differing: [] })
   // Everything goes on, and what was paid for nobody's withdrawal is the platform's loss.
-  expect(await app.sql(`select from settings where key = 'treasury-in-doubt'`)).toEqual([])
+  expect(await app.sql(`select from key_values where key = 'treasury-in-doubt'`)).toEqual([])
   await withdraw(payer, '2', later)
   await confirmed(payer, 2)
   expect(await balanceOf(later)).toBe(2n * COIN)
@@ -160,7 +160,7 @@ it('reverses a platform-funded payment that is reorganized away and then fails',
   const before = await borne()
   const moveTo = () =>
     app.sql<{ status: string; isRefused: boolean | null }>(
-      `select status, arrived = 0 as "isRefused" from coin_moves where recipient = $1`,
+      `select status, arrived = 0 as "isRefused" from coin_transfers where recipient = $1`,
       [to],
     )
   const becomes = (check: (move: { status: string; isRefused: boolean | null }) => boolean) =>
@@ -173,7 +173,7 @@ it('reverses a platform-funded payment that is reorganized away and then fails',
     )
   const noted = moveCoins()
   await eventually(
-    () => app.sql(`select from settings where key = $1`, [`treasury:${treasuryAddress}`]),
+    () => app.sql(`select from key_values where key = $1`, [`treasury:${treasuryAddress}`]),
     ([row]) => row !== undefined,
   )
   await noted.stop()

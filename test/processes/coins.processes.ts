@@ -48,7 +48,7 @@ it('sweeps a credited deposit to the treasury less the fee, and records where it
   expect(arrived + fee).toBe((COIN * 3n) / 2n + 7n)
   expect(fee * 100n).toBeLessThanOrEqual(arrived + fee)
   expect([await balanceOf(user.address), (await balanceOf(treasuryAddress)) - before]).toEqual([0n, arrived])
-  expect(change).toEqual({ deposits: arrived + fee, underWay: 0n, treasury: -arrived, gas: -fee })
+  expect(change).toEqual({ deposits: arrived + fee, inTransit: 0n, treasury: -arrived, gas: -fee })
   expect(await app.wallet(user)).toMatchObject({ num: '1.500000000000000007' })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
@@ -87,7 +87,7 @@ it('another process sends a transaction that a killed process stored', async () 
   expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED' }])
   expect(
     await app.sql(
-      'select from coin_moves m join coin_transactions t on t.hash = m.transaction_hash where m.sender = $1',
+      'select from coin_transfers m join coin_transactions t on t.hash = m.transaction_hash where m.sender = $1',
       [user.address],
     ),
   ).toHaveLength(1)
@@ -220,7 +220,7 @@ it('replaces a transaction at the same nonce when gas prices rise, even without 
   await mover.stop()
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   const prices = await app.sql<{ price: string }>(
-    `select gas_price::text as price from coin_transactions t join coin_moves m on m.id = t.move_id where m.wallet_id = $1::uuid order by gas_price`,
+    `select gas_price::text as price from coin_transactions t join coin_transfers m on m.id = t.coin_transfer_id where m.wallet_id = $1::uuid order by gas_price`,
     [user.id],
   )
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(BigInt(prices[0]!.price) * 3n))
@@ -230,7 +230,7 @@ it('replaces a transaction at the same nonce when gas prices rise, even without 
   await eventually(
     () =>
       app.sql(
-        'select from coin_moves m join coin_transactions t on t.hash = m.transaction_hash where m.wallet_id = $1::uuid and t.gas_price > $2::numeric',
+        'select from coin_transfers m join coin_transactions t on t.hash = m.transaction_hash where m.wallet_id = $1::uuid and t.gas_price > $2::numeric',
         [user.id, prices[0]!.price],
       ),
     ({ length }) => length === 1,
@@ -268,7 +268,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
   })
   const [move] = await movesOf(user)
   expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
-  expect(change).toMatchObject({ underWay: 0n, treasury: -toUnits(move!.arrived!), deposits: COIN })
+  expect(change).toMatchObject({ inTransit: 0n, treasury: -toUnits(move!.arrived!), deposits: COIN })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
@@ -277,18 +277,20 @@ it('failing transfers do not delay others', async () => {
   // Nothing will ever come in there, and they are first in the order of senders.
   await app.sql(
     `with bad as (
-       insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
-       select 'GATHERING', '0x0000000000000000000000000000000000000000', n, $2, $1::uuid, 1, '0x' || lpad(to_hex(n), 64, '0') from generate_series(1, 300) n
+       insert into coin_transfers (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
+       select 'SWEEP', '0x0000000000000000000000000000000000000000', n, $2, $1::uuid, 1, '0x' || lpad(to_hex(n), 64, '0') from generate_series(1, 300) n
        returning id, transaction_hash
      )
-     insert into coin_transactions (hash, move_id, raw, gas_price, value) select transaction_hash, id, '\\x02', 1, 1 - 21000 * 0.000000000000000001 from bad`,
+     insert into coin_transactions (hash, coin_transfer_id, raw, gas_price, value) select transaction_hash, id, '\\x02', 1, 1 - 21000 * 0.000000000000000001 from bad`,
     [poor.id, treasuryAddress],
   )
   const user = await rich(COIN)
   moveCoins()
   await settled(user)
   expect(await balanceOf(user.address)).toBe(0n)
-  await app.sql(`update coin_moves set status = 'FAILED', arrived = 0, fee = 0 where wallet_id = $1::uuid`, [poor.id])
+  await app.sql(`update coin_transfers set status = 'FAILED', arrived = 0, fee = 0 where wallet_id = $1::uuid`, [
+    poor.id,
+  ])
 })
 
 it('an operator can credit coins that a contract sent to a deleted account', async () => {
@@ -319,7 +321,7 @@ it('an operator can credit coins that a contract sent to a deleted account', asy
   )
   await cleanUpDeletedAccounts(app.context)
   const [unswept] = await app.sql<{ sum: string }>(
-    `select trim_scale((select sum(amount) from deposits where wallet_id = w.user_id) - (select sum(amount) from coin_moves where sender = w.address))::text as sum
+    `select trim_scale((select sum(amount) from deposits where wallet_id = w.user_id) - (select sum(amount) from coin_transfers where sender = w.address))::text as sum
      from wallets w where user_id = $1::uuid`,
     [user.id],
   )
@@ -364,17 +366,17 @@ it('reverses and restores a deposit and its sweep with the block', async () => {
     )
     expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
   })
-  expect(change).toEqual({ deposits: 2n * COIN, underWay: -2n * COIN, treasury: 0n, gas: 0n })
+  expect(change).toEqual({ deposits: 2n * COIN, inTransit: -2n * COIN, treasury: 0n, gas: 0n })
 
   // For good, as far as anybody can tell: nothing is under way any more.
   const setAside = await changed(async () => {
-    await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+    await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
     await eventually(
-      () => app.sql(`select from coin_moves where sender = $1 and stranded_at is not null`, [user.address]),
+      () => app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address]),
       ([found]) => found !== undefined,
     )
   })
-  expect(setAside).toEqual({ deposits: -2n * COIN, underWay: 2n * COIN, treasury: 0n, gas: 0n })
+  expect(setAside).toEqual({ deposits: -2n * COIN, inTransit: 2n * COIN, treasury: 0n, gas: 0n })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 
   await send()
@@ -432,9 +434,9 @@ async function bereft() {
     () => movesOf(user),
     ([move]) => move?.status === 'BROADCAST',
   )
-  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   await eventually(
-    () => app.sql(`select from coin_moves where sender = $1 and stranded_at is not null`, [user.address]),
+    () => app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address]),
     ([found]) => found !== undefined,
   )
   await second.stop()
@@ -462,7 +464,7 @@ it('sweeps later deposits at the nonce of a suspended transfer, and restored dep
 it('records the amount on the chain if two transactions were signed at one nonce', async () => {
   const { user, send } = await bereft()
   const [first] = await app.sql<{ raw: Uint8Array }>(
-    'select t.raw from coin_transactions t join coin_moves m on m.id = t.move_id where m.sender = $1 order by t.gas_price limit 1',
+    'select t.raw from coin_transactions t join coin_transfers m on m.id = t.coin_transfer_id where m.sender = $1 order by t.gas_price limit 1',
     [user.address],
   )
   await pay(user.address, COIN)
@@ -526,7 +528,7 @@ it('sweeps the remaining coins of a deleted account after some deposits are lost
         ['CREDITED', 'CREDITED', 'FROZEN', 'FROZEN'],
       ),
   )
-  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   expect(await settled(user)).toMatchObject([{ amount: '5' }])
   expect(await balanceOf(user.address)).toBe(0n)
   await cleanUpDeletedAccounts(app.context)
@@ -575,7 +577,7 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
     () => movesOf(user),
     ([move]) => move?.status === 'SIGNED',
   )
-  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   const waiting = async () => {
     const rows = await installation.database.query(readState)
     return rows.find(({ metric }) => metric === 'annal_suspended_transfers')?.value
@@ -639,11 +641,11 @@ it('reports missing coins and coins without a key', async () => {
 
 it('reports no coins as missing that are swept during the comparison', async () => {
   const user = await rich(COIN)
-  let isGathered = false
+  let isSwept = false
   const query = async (...asked: Parameters<Database['query']>) => {
     const rows = await installation.database.query(...asked)
-    if (asked[0].name !== 'check_coins_addresses' || isGathered) return rows
-    isGathered = true
+    if (asked[0].name !== 'check_coins_addresses' || isSwept) return rows
+    isSwept = true
     moveCoins()
     await settled(user)
     return rows
@@ -651,5 +653,5 @@ it('reports no coins as missing that are swept during the comparison', async () 
   expect(await findings({ ...installation.database, query: query as Database['query'] })).toMatchObject({
     H6: expect.not.arrayContaining([expect.objectContaining({ address: user.address })]),
   })
-  expect([isGathered, await balanceOf(user.address)]).toEqual([true, 0n])
+  expect([isSwept, await balanceOf(user.address)]).toEqual([true, 0n])
 })

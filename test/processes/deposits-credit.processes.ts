@@ -25,7 +25,7 @@ const finalize = async () => {
   await mine(CONFIRMATIONS + 1)
   const { hash } = await chain.rpc.call<{ hash: string }>('eth_getBlockByNumber', 'latest', false)
   await eventually(
-    () => app.sql<{ value: string }>(`select value from settings where key like 'deposits:%'`),
+    () => app.sql<{ value: string }>(`select value from key_values where key like 'deposits:%'`),
     ([row]) => row?.value.includes(hash) === true,
   )
 }

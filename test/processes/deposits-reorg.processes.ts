@@ -243,15 +243,15 @@ it('drops a rejected deposit with its lost block, and finds it in its new block'
   const before = await scene.snapshot()
   await scene.send(bad, COIN)
   await scene.mine(CONFIRMATIONS + 4)
-  const setbacks = () => app.sql('select item from setbacks')
-  await eventually(setbacks, (rows) => rows.length === 1)
+  const job_failures = () => app.sql('select item from job_failures')
+  await eventually(job_failures, (rows) => rows.length === 1)
 
   await scene.revert(before)
   await scene.send(late, COIN)
   await scene.mine(CONFIRMATIONS + 8)
   await scene.caughtUp()
   await app.sql('drop trigger test_refuse on wallets')
-  expect([await setbacks(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
+  expect([await job_failures(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
 })
 
 it('freezes nothing if a node lacks blocks, and continues with a node that has them', async () => {

@@ -3,7 +3,7 @@ import { Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/check-commands.ts'
-import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/jobs/recorded-failures.sql.ts'
+import { deleteStaleJobFailures, findJobFailures, retryJobFailures } from '../../src/jobs/recorded-failures.sql.ts'
 import { createDepositLedger } from '../../src/modules/coins/deposit-ledger.ts'
 import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from '../support/chain/deposit-scene.ts'
 import { cuts, rewriting } from '../support/chain-faults.ts'
@@ -130,10 +130,10 @@ const refuseWallet = async (user: TestUser) => {
     when (old.user_id = '${user.id}') execute function test_refuse()`)
   return () => app.sql('drop trigger test_refuse on wallets')
 }
-const setbacks = () => app.installation.database.query(findSetbacks, { limit: 100 })
+const job_failures = () => app.installation.database.query(findJobFailures, { limit: 100 })
 const whatIsKept = async () => {
   const [row] = await app.sql<{ position: string; credited: number; aside: number }>(
-    `select (select value from settings where key like 'deposits:%' limit 1) as position, (select count(*)::int from deposits where status = 'CREDITED') as credited,
+    `select (select value from key_values where key like 'deposits:%' limit 1) as position, (select count(*)::int from deposits where status = 'CREDITED') as credited,
        (select count(*)::int from deposits where status = 'PENDING') as aside`,
   )
   return row!
@@ -157,21 +157,21 @@ it('suspends a deposit that the ledger rejects, credits the others, and retries 
   await scene.caughtUp()
   expect(await app.wallet(good)).toMatchObject({ num: '6' })
   expect(await app.wallet(bad)).toMatchObject({ num: '0' })
-  await eventually(setbacks, (rows) => rows.length > 0)
-  expect(await setbacks()).toMatchObject([{ sweep: 'credit-deposits', item: refused, last_error: 'for a test' }])
+  await eventually(job_failures, (rows) => rows.length > 0)
+  expect(await job_failures()).toMatchObject([{ job: 'credit-deposits', item: refused, last_error: 'for a test' }])
   const w3 = (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W3')
   expect(w3?.rows).toMatchObject([{ subject: refused, batchJob: 'credit-deposits' }])
   // However long nobody watches.
-  await app.sql(`update setbacks set next_attempt_at = now() - interval '2 days'`)
-  await app.installation.database.query(forgetStaleSetbacks)
-  expect(await setbacks()).toHaveLength(1)
-  await app.installation.database.query(retrySetbacks)
-  await eventually(setbacks, ([setback]) => setback!.attempts > 1)
-  expect(app.log.lines).toMatchObject([{ level: 'error', fields: { sweep: 'credit-deposits', items: [refused] } }])
+  await app.sql(`update job_failures set next_attempt_at = now() - interval '2 days'`)
+  await app.installation.database.query(deleteStaleJobFailures)
+  expect(await job_failures()).toHaveLength(1)
+  await app.installation.database.query(retryJobFailures)
+  await eventually(job_failures, ([job_failure]) => job_failure!.attempts > 1)
+  expect(app.log.lines).toMatchObject([{ level: 'error', fields: { job: 'credit-deposits', items: [refused] } }])
 
   await allow()
-  await app.installation.database.query(retrySetbacks)
-  await eventually(setbacks, (rows) => rows.length === 0)
+  await app.installation.database.query(retryJobFailures)
+  await eventually(job_failures, (rows) => rows.length === 0)
   expect(await app.wallet(bad)).toMatchObject({ num: '1' })
   expect(await bookedOf(bad)).toEqual([{ reference: refused, amount: '1', type: 'deposit.credited' }])
   expect(await whatIsKept()).toMatchObject({ aside: 0 })
@@ -191,8 +191,8 @@ it("suspends and lists a deposit that exceeds the ledger's maximum", async () =>
     () => app.wallet(good),
     ({ num }) => num === '1',
   )
-  await eventually(setbacks, (rows) => rows.length > 0)
-  expect(await setbacks()).toMatchObject([
+  await eventually(job_failures, (rows) => rows.length > 0)
+  expect(await job_failures()).toMatchObject([
     { item: `deposit:${hash}:-1`, last_error: expect.stringContaining('overflow') },
   ])
   expect(await depositsOf(rich)).toMatchObject([{ status: 'PENDING', amount: `1${'0'.repeat(20)}` }])

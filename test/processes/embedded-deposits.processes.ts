@@ -46,7 +46,7 @@ it('deposits on the embedded chain are not credited unless ANNAL_EMBEDDED_DEPOSI
   const opened = await open(dir, true)
   // It begins to look at what is deep enough now; blocks come only with transactions.
   await eventually(
-    () => app.sql(`select value from settings where key like 'deposits:%'`),
+    () => app.sql(`select value from key_values where key like 'deposits:%'`),
     (rows) => rows.length > 0,
   )
   await pay(opened.registry.rpc, user.address, 5n)

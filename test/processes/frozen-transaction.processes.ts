@@ -30,7 +30,7 @@ afterAll(async () => {
 const write = statement(
   'test_others_write',
   { columns: { value: text } },
-  `insert into settings (key, value) values ('row', 'of others')
+  `insert into key_values (key, value) values ('row', 'of others')
    on conflict (key) do update set value = excluded.value returning value`,
 )
 const pid = statement('test_pid', { columns: { pid: int } }, 'select pg_backend_pid() as pid')
@@ -39,7 +39,7 @@ const end = statement(
   { parameters: { pid: int }, columns: { ended: boolean } },
   'select pg_terminate_backend($pid, 5000) as ended',
 )
-const late = statement('test_late', { columns: { key: text } }, `select key from settings where value = 'late'`)
+const late = statement('test_late', { columns: { key: text } }, `select key from key_values where value = 'late'`)
 
 const start = (script: string, ...own: string[]) => {
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, script), testDatabase.url, ...own]

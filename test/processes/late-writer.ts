@@ -11,7 +11,7 @@ const wait = statement('test_late_wait', {}, `select from pg_advisory_xact_lock_
 const write = statement(
   'test_late_write',
   { parameters: { key: text } },
-  `insert into settings (key, value) values ($key, 'late')`,
+  `insert into key_values (key, value) values ($key, 'late')`,
 )
 const attempt = (key: string) =>
   database.query(write, { key }).then(

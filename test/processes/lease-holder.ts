@@ -9,8 +9,8 @@ const lease = createLease({ databaseUrl, log, duration: 2_000 })
 const write = statement(
   'test_lease_holder_write',
   {},
-  `insert into settings (key, value) values ('written', '1')
-   on conflict (key) do update set value = (settings.value::int + 1)::text`,
+  `insert into key_values (key, value) values ('written', '1')
+   on conflict (key) do update set value = (key_values.value::int + 1)::text`,
 )
 const say = (text: string) => process.stdout.write(`${text}\n`)
 

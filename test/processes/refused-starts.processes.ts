@@ -135,7 +135,7 @@ describe("a first start on the operator's own chain", () => {
     const named = await shared.start([], { CHAIN_REGISTRY_ADDRESS: address })
     expect(await named.stop()).toMatchObject({ code: 0 })
     const deploying = await shared.start([], { CHAIN_DEPLOY_REGISTRY: 'true' })
-    const remembered = () => shared.sql(`select from settings where key like 'registry:%'`)
+    const remembered = () => shared.sql(`select from key_values where key like 'registry:%'`)
     await eventually(remembered, (rows) => rows.length === 1)
     expect(await deploying.stop()).toMatchObject({ code: 0 })
     expect(await (await shared.start()).stop()).toMatchObject({ code: 0 })

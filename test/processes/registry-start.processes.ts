@@ -41,7 +41,7 @@ const startOf = async (registry = registryOf()) => {
   const chainId = await registry.readChainId()
   return registry.findStart((await registry.findAddress(chainId))!, chainId)
 }
-const forget = () => world.sql(`delete from settings where key like 'registry-start:%'`)
+const forget = () => world.sql(`delete from key_values where key like 'registry-start:%'`)
 
 it('is stored at deployment, found by binary search otherwise, and searched again on another chain', async () => {
   const { before } = await settleAfter(150)
@@ -49,9 +49,9 @@ it('is stored at deployment, found by binary search otherwise, and searched agai
   expect(start).toBe(before + 1)
   await forget()
   expect(await startOf()).toBe(start)
-  const [row] = await world.sql<{ value: string }>(`select value from settings where key like 'registry-start:%'`)
+  const [row] = await world.sql<{ value: string }>(`select value from key_values where key like 'registry-start:%'`)
   expect(row!.value).toMatch(new RegExp(`^${start} 0x[0-9a-f]{64}$`))
-  await world.sql(`update settings set value = '3 0xabcd' where key like 'registry-start:%'`)
+  await world.sql(`update key_values set value = '3 0xabcd' where key like 'registry-start:%'`)
   expect(await startOf()).toBe(start)
 })
 
@@ -66,5 +66,5 @@ it('is not guessed without archive state; the operator configures it', async () 
   proxy.fault = rewriting((call, result) => (isOld(call) ? '0x' : result))
   expect(await startOf()).toBeUndefined()
   expect(await startOf(registryOf(12))).toBe(12)
-  expect(await world.sql(`select from settings where key like 'registry-start:%'`)).toEqual([])
+  expect(await world.sql(`select from key_values where key like 'registry-start:%'`)).toEqual([])
 })

@@ -21,7 +21,7 @@ import { eventually } from '../support/eventually.ts'
 const touch = statement(
   'test_touch',
   { parameters: { value: text } },
-  `insert into settings (key, value) values ('touched', $value)`,
+  `insert into key_values (key, value) values ('touched', $value)`,
 )
 
 let server: TestServer
@@ -88,7 +88,7 @@ describe('a lease', () => {
 
     frozen.signal('SIGCONT')
     expect(await frozen.write()).toBe('LeaseLostError')
-    expect(await world.sql(`select value from settings where key = 'written'`)).toEqual([{ value: '1' }])
+    expect(await world.sql(`select value from key_values where key = 'written'`)).toEqual([{ value: '1' }])
     await successor.close()
   })
 

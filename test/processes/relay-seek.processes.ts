@@ -98,7 +98,7 @@ describe('a database restored from before its commits were sent', () => {
       `update commit_relays set status = 'PENDING', lane = null, nonce = null, position = 0, transaction_hash = null,
          block_number = null, block_hash = null`,
     )
-    await world.sql(`delete from settings where key = 'relay:ahead'`)
+    await world.sql(`delete from key_values where key = 'relay:ahead'`)
   }
 
   it('finds them on the chain, and signs only missing ones', async () => {
@@ -241,7 +241,7 @@ describe('a database restored from before its commits were sent', () => {
 
     const second = world.relay(chain.url, options)
     await eventually(
-      () => world.sql(`select value from settings where key = 'relay:ahead'`),
+      () => world.sql(`select value from key_values where key = 'relay:ahead'`),
       (rows) => rows.length === 1,
     )
     expect(await signatures()).toEqual([])
@@ -334,7 +334,7 @@ describe('a database restored from before its commits were sent', () => {
     await eventually(world.statuses, all('FINAL', 1))
     await first.stop()
     await restore()
-    await world.sql(`insert into settings (key, value) values ('relay:ahead', now()::text)`)
+    await world.sql(`insert into key_values (key, value) values ('relay:ahead', now()::text)`)
     world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 1))
     expect(await signatures()).toHaveLength(1)

@@ -191,7 +191,7 @@ describe('no thumbnail is created', () => {
 it('assets without a thumbnail get one in batches, once', async () => {
   const old = []
   for (let n = 0; n < 3; n++) old.push((await user.register({ asset_file: await newPicture() })).uuid)
-  await app.sql('update assets set thumbnail_asked = id <> all ($1::uuid[])', [old])
+  await app.sql('update assets set thumbnail_requested = id <> all ($1::uuid[])', [old])
   const before = await waiting()
   await Promise.all([requestThumbnails(app.context), requestThumbnails(app.context)])
   expect(await waiting()).toBe(before + 3)

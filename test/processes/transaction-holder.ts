@@ -7,8 +7,8 @@ const [url = ''] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const database = createDatabase({ url, pool: 1, log })
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const write = statement('test_held_write', {}, `update settings set value = 'frozen' where key = 'row'`)
-const read = statement('test_held_read', { columns: { value: text } }, `select value from settings where key = 'row'`)
+const write = statement('test_held_write', {}, `update key_values set value = 'frozen' where key = 'row'`)
+const read = statement('test_held_read', { columns: { value: text } }, `select value from key_values where key = 'row'`)
 
 const asked = new Promise((resolve) => createInterface(process.stdin).once('line', resolve))
 const outcome = await database

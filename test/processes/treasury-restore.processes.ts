@@ -38,7 +38,7 @@ const newTreasury = async () => {
 const note = async (treasury: ReturnType<typeof createKeyPair>) => {
   const mover = moveCoins(treasury)
   await eventually(
-    () => app.sql(`select from settings where key = $1`, [`treasury:${treasury.address}`]),
+    () => app.sql(`select from key_values where key = $1`, [`treasury:${treasury.address}`]),
     ([row]) => row !== undefined,
   )
   await mover.stop()

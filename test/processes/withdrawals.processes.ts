@@ -74,7 +74,7 @@ const kindsOf = async (user: SignedIn) =>
   ])
 
 it('waits if the treasury sent unknown transactions, even with an empty database', async () => {
-  const noted = () => app.sql(`select from settings where key = $1`, [`treasury:${treasuryAddress}`])
+  const noted = () => app.sql(`select from key_values where key = $1`, [`treasury:${treasuryAddress}`])
   const first = moveCoins()
   await eventually(noted, ([row]) => row !== undefined)
   await first.stop()
@@ -240,7 +240,7 @@ it('records the L1 data fee in the ledger', async () => {
   moveCoins()
   await becomes(user, 'confirmed')
   const [move] = await app.sql<{ hash: string; fee: string }>(
-    `select transaction_hash as hash, trim_scale(fee)::text as fee from coin_moves where recipient = $1`,
+    `select transaction_hash as hash, trim_scale(fee)::text as fee from coin_transfers where recipient = $1`,
     [to],
   )
   const receipt = await chain.rpc.call<ReceiptReply>('eth_getTransactionReceipt', move!.hash)
@@ -260,7 +260,7 @@ it('costs the quoted fee even after gas prices exceeded the maximum', async () =
   moveCoins()
   await becomesNow(user, 'sending')
   await eventually(
-    () => app.sql(`select from coin_moves where recipient = $1 and status = 'BROADCAST'`, [to]),
+    () => app.sql(`select from coin_transfers where recipient = $1 and status = 'BROADCAST'`, [to]),
     (sent) => sent.length === 1,
   )
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(600n * 10n ** 9n))
@@ -272,7 +272,7 @@ it('costs the quoted fee even after gas prices exceeded the maximum', async () =
   )
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(1n))
   await becomes(user, 'confirmed')
-  const [move] = await app.sql(`select trim_scale(fee)::text as fee from coin_moves where recipient = $1`, [to])
+  const [move] = await app.sql(`select trim_scale(fee)::text as fee from coin_transfers where recipient = $1`, [to])
   expect(move).toEqual({ fee })
   expect((await findings()).broken).toEqual([])
 })
@@ -392,7 +392,7 @@ const isRefused = (to: string) =>
   eventually(
     async () => {
       await mine()
-      return app.sql(`select from coin_moves where recipient = $1 and arrived = 0`, [to])
+      return app.sql(`select from coin_transfers where recipient = $1 and arrived = 0`, [to])
     },
     ([failed]) => failed !== undefined,
   )
@@ -432,7 +432,7 @@ it('is refunded if the recipient rejects it, before or after signing', async () 
 /** Waits until the books say so of the coins that go there. */
 const movesTo = (to: string, status: string) =>
   eventually(
-    () => app.sql<{ status: string }>(`select status::text from coin_moves where recipient = $1`, [to]),
+    () => app.sql<{ status: string }>(`select status::text from coin_transfers where recipient = $1`, [to]),
     ([move]) => move?.status === status,
   )
 
@@ -519,7 +519,7 @@ it('waits without a refund while a node omits the receipt status', async () => {
     },
     (asked) => asked >= 3,
   )
-  expect(await app.sql(`select block_number from coin_moves where recipient = $1`, [to])).toEqual([
+  expect(await app.sql(`select block_number from coin_transfers where recipient = $1`, [to])).toEqual([
     { block_number: null },
   ])
   proxy.fault = undefined
@@ -598,7 +598,7 @@ const untaken = async () =>
 /** At which prices of gas something is signed for a payment, or in its place. */
 const pricesOf = (recipient: string, isFiller: boolean) =>
   app.sql(
-    `select t.gas_price::text as price from coin_transactions t join coin_moves m on m.id = t.move_id
+    `select t.gas_price::text as price from coin_transactions t join coin_transfers m on m.id = t.coin_transfer_id
      where m.recipient = $1 and (t.value = 0) = $2 order by t.gas_price`,
     [recipient, isFiller],
   )
@@ -614,7 +614,7 @@ it('that no block has room for is refunded, and those behind it are paid', async
   await mover.stop()
   proxy.ambush = undefined
   // Less than it is signed for.
-  await app.sql(`update coin_moves set created_at = now() - interval '11 minutes' where recipient = $1`, [wallet])
+  await app.sql(`update coin_transfers set created_at = now() - interval '11 minutes' where recipient = $1`, [wallet])
   expect(await untaken()).toEqual([expect.objectContaining({ subject: treasuryAddress, count: 1 })])
   const { gasLimit } = await chain.rpc.call<{ gasLimit: string }>('eth_getBlockByNumber', 'latest', false)
   await chain.rpc.call('evm_setBlockGasLimit', quantity(25_000))

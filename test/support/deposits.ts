@@ -6,7 +6,7 @@ import type { TestUser } from './user.ts'
 /** Credits deposits of 1 each to a user in one statement, without a chain. */
 export async function creditDepositsOf({ installation: { database }, sql }: TestApp, user: TestUser, count: number) {
   const key = randomUUID()
-  await sql(`insert into settings values ($1, '1')`, [key])
+  await sql(`insert into key_values values ($1, '1')`, [key])
   const each = <T>(value: () => T) => Array.from({ length: count }, value)
   const hash = () => `0x${randomBytes(32).toString('hex')}`
   const references = each(() => `deposit:${hash()}:-1`)

@@ -6,5 +6,5 @@ export const unlimitedCounter: ConcurrencyCounter = {
   release: async () => {},
   hasRoomHere: () => true,
   renew: async () => {},
-  sweep: async () => {},
+  deleteExpired: async () => {},
 }

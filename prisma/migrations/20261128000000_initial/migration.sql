@@ -1,8 +1,8 @@
 -- All tables of Annal. Later changes are further migrations; this file never changes after a release.
 
-CREATE TYPE book AS ENUM ('REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED', 'UNDER_WAY', 'TREASURY', 'WITHDRAWALS', 'TOKENS', 'SHORTFALL');
-CREATE TYPE coin_move_kind AS ENUM ('GATHERING', 'WITHDRAWAL');
-CREATE TYPE coin_move_status AS ENUM ('SIGNED', 'BROADCAST', 'INCLUDED', 'FINAL', 'FAILED');
+CREATE TYPE book AS ENUM ('REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED', 'IN_TRANSIT', 'TREASURY', 'WITHDRAWALS', 'TOKENS', 'SHORTFALL');
+CREATE TYPE coin_transfer_kind AS ENUM ('SWEEP', 'WITHDRAWAL');
+CREATE TYPE coin_transfer_status AS ENUM ('SIGNED', 'BROADCAST', 'INCLUDED', 'FINAL', 'FAILED');
 CREATE TYPE commit_status AS ENUM ('PENDING', 'BROADCAST', 'INCLUDED', 'FINAL', 'FAILED');
 CREATE TYPE currency AS ENUM ('NUM', 'POINTS');
 CREATE TYPE delivery_failure_policy AS ENUM ('KEEP', 'REFUND');
@@ -187,9 +187,9 @@ CREATE TABLE assets (
   uploaded_at         timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   updated_at          timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   deleted_at          timestamptz(3),
-  thumbnail_asked     boolean NOT NULL DEFAULT false,
+  thumbnail_requested     boolean NOT NULL DEFAULT false,
   thumbnail_cid       text,
-  erased_to           integer NOT NULL DEFAULT 0,
+  erased_through           integer NOT NULL DEFAULT 0,
   alt_text            text NOT NULL DEFAULT ''::text,
   c2pa_cid            text,
   c2pa_version        text,
@@ -206,7 +206,7 @@ CREATE TABLE assets (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20, fillfactor = 85);
 CREATE INDEX assets_owner_id_id_idx ON assets (owner_id, id DESC);
 CREATE UNIQUE INDEX assets_nid_key ON assets (nid) WHERE (deleted_at IS NULL);
-CREATE INDEX assets_thumbnail_unasked_idx ON assets (id) WHERE ((NOT thumbnail_asked) AND (deleted_at IS NULL));
+CREATE INDEX assets_thumbnail_unrequested_idx ON assets (id) WHERE ((NOT thumbnail_requested) AND (deleted_at IS NULL));
 CREATE INDEX assets_public_idx ON assets (public_access, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_public_tag_idx ON assets (tag, public_access, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owned_idx ON assets (owner_id, id DESC) WHERE (deleted_at IS NULL);
@@ -323,7 +323,7 @@ CREATE TABLE entries (
   CONSTRAINT entries_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_analyze_threshold = 20);
 CREATE INDEX entries_wallet_id_transfer_id_idx ON entries (wallet_id, transfer_id) WHERE (wallet_id IS NOT NULL);
-CREATE INDEX entries_coins_idx ON entries (book, currency) INCLUDE (amount) WHERE (book = ANY (ARRAY['DEPOSITS'::book, 'TOKENS'::book, 'SHORTFALL'::book, 'UNDER_WAY'::book, 'TREASURY'::book, 'WITHDRAWALS'::book]));
+CREATE INDEX entries_coins_idx ON entries (book, currency) INCLUDE (amount) WHERE (book = ANY (ARRAY['DEPOSITS'::book, 'TOKENS'::book, 'SHORTFALL'::book, 'IN_TRANSIT'::book, 'TREASURY'::book, 'WITHDRAWALS'::book]));
 
 CREATE TABLE statement_balances (
   wallet_id   uuid NOT NULL,
@@ -480,15 +480,15 @@ CREATE TABLE webhook_attempts (
   CONSTRAINT webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
 
-CREATE TABLE coin_moves (
+CREATE TABLE coin_transfers (
   id               uuid NOT NULL DEFAULT uuidv7(),
-  kind             coin_move_kind NOT NULL,
+  kind             coin_transfer_kind NOT NULL,
   sender           text NOT NULL,
   nonce            integer NOT NULL,
   recipient        text NOT NULL,
   wallet_id        uuid,
   amount           numeric(38,18) NOT NULL,
-  status           coin_move_status NOT NULL DEFAULT 'SIGNED'::coin_move_status,
+  status           coin_transfer_status NOT NULL DEFAULT 'SIGNED'::coin_transfer_status,
   transaction_hash text NOT NULL,
   block_number     integer,
   block_hash       text,
@@ -497,17 +497,17 @@ CREATE TABLE coin_moves (
   settlements      integer NOT NULL DEFAULT 0,
   created_at       timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   updated_at       timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  stranded_at      timestamptz(3),
-  CONSTRAINT coin_moves_pkey PRIMARY KEY (id),
-  CONSTRAINT coin_moves_amounts CHECK (amount > 0::numeric AND arrived >= 0::numeric AND fee >= 0::numeric AND nonce >= 0),
-  CONSTRAINT coin_moves_stranded CHECK (stranded_at IS NULL OR kind = 'GATHERING'::coin_move_kind AND (status = ANY (ARRAY['SIGNED'::coin_move_status, 'BROADCAST'::coin_move_status]))),
-  CONSTRAINT coin_moves_wallet CHECK (wallet_id IS NOT NULL OR kind = 'WITHDRAWAL'::coin_move_kind),
-  CONSTRAINT coin_moves_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
+  suspended_at      timestamptz(3),
+  CONSTRAINT coin_transfers_pkey PRIMARY KEY (id),
+  CONSTRAINT coin_transfers_amounts CHECK (amount > 0::numeric AND arrived >= 0::numeric AND fee >= 0::numeric AND nonce >= 0),
+  CONSTRAINT coin_transfers_suspended CHECK (suspended_at IS NULL OR kind = 'SWEEP'::coin_transfer_kind AND (status = ANY (ARRAY['SIGNED'::coin_transfer_status, 'BROADCAST'::coin_transfer_status]))),
+  CONSTRAINT coin_transfers_wallet CHECK (wallet_id IS NOT NULL OR kind = 'WITHDRAWAL'::coin_transfer_kind),
+  CONSTRAINT coin_transfers_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX coin_moves_wallet_id_idx ON coin_moves (wallet_id);
-CREATE UNIQUE INDEX coin_moves_sender_nonce_key ON coin_moves (sender, nonce);
-CREATE INDEX coin_moves_open_idx ON coin_moves (sender, nonce) WHERE (status = ANY (ARRAY['SIGNED'::coin_move_status, 'BROADCAST'::coin_move_status, 'INCLUDED'::coin_move_status]));
-CREATE INDEX coin_moves_block_number_idx ON coin_moves (block_number) WHERE (block_number IS NOT NULL);
+CREATE INDEX coin_transfers_wallet_id_idx ON coin_transfers (wallet_id);
+CREATE UNIQUE INDEX coin_transfers_sender_nonce_key ON coin_transfers (sender, nonce);
+CREATE INDEX coin_transfers_open_idx ON coin_transfers (sender, nonce) WHERE (status = ANY (ARRAY['SIGNED'::coin_transfer_status, 'BROADCAST'::coin_transfer_status, 'INCLUDED'::coin_transfer_status]));
+CREATE INDEX coin_transfers_block_number_idx ON coin_transfers (block_number) WHERE (block_number IS NOT NULL);
 
 CREATE TABLE deposits (
   transaction_hash text NOT NULL,
@@ -516,7 +516,7 @@ CREATE TABLE deposits (
   block_number     integer,
   block_hash       text,
   created_at       timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  gathered_by      uuid,
+  swept_by      uuid,
   id               uuid NOT NULL DEFAULT uuidv7(),
   reference        text NOT NULL,
   kind             deposit_kind NOT NULL,
@@ -531,16 +531,16 @@ CREATE TABLE deposits (
   CONSTRAINT deposits_block_check CHECK ((block_number IS NULL) = (block_hash IS NULL) AND (status = 'FROZEN'::deposit_status OR block_number IS NOT NULL)),
   CONSTRAINT deposits_frozen_check CHECK ((status = 'FROZEN'::deposit_status) = (frozen_at IS NOT NULL)),
   CONSTRAINT deposits_shortfall_check CHECK (shortfall >= 0::numeric AND written_off >= 0::numeric AND (shortfall + written_off) <= amount AND (status = 'FROZEN'::deposit_status OR (shortfall + written_off) = 0::numeric)),
-  CONSTRAINT deposits_gathered_by_fkey FOREIGN KEY (gathered_by) REFERENCES coin_moves(id) ON UPDATE CASCADE ON DELETE RESTRICT,
+  CONSTRAINT deposits_swept_by_fkey FOREIGN KEY (swept_by) REFERENCES coin_transfers(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT deposits_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX deposits_unswept_idx ON deposits (wallet_id) WHERE (gathered_by IS NULL AND kind = 'COIN'::deposit_kind);
-CREATE INDEX deposits_credited_idx ON deposits (credited_at) WHERE (gathered_by IS NULL AND kind = 'COIN'::deposit_kind);
+CREATE INDEX deposits_unswept_idx ON deposits (wallet_id) WHERE (swept_by IS NULL AND kind = 'COIN'::deposit_kind);
+CREATE INDEX deposits_credited_idx ON deposits (credited_at) WHERE (swept_by IS NULL AND kind = 'COIN'::deposit_kind);
 CREATE UNIQUE INDEX deposits_reference_key ON deposits (reference);
 CREATE INDEX deposits_wallet_id_id_idx ON deposits (wallet_id, id DESC);
 CREATE INDEX deposits_block_number_idx ON deposits (block_number);
 CREATE INDEX deposits_uncredited ON deposits (status, id) WHERE (status <> 'CREDITED'::deposit_status);
-CREATE INDEX deposits_gathered_by_idx ON deposits (gathered_by) WHERE (gathered_by IS NOT NULL);
+CREATE INDEX deposits_swept_by_idx ON deposits (swept_by) WHERE (swept_by IS NOT NULL);
 
 CREATE TABLE withdrawals (
   id         uuid NOT NULL DEFAULT uuidv7(),
@@ -550,40 +550,40 @@ CREATE TABLE withdrawals (
   fee        numeric(38,18) NOT NULL,
   gas_limit  integer NOT NULL,
   status     withdrawal_status NOT NULL DEFAULT 'WAITING'::withdrawal_status,
-  move_id    uuid,
+  coin_transfer_id    uuid,
   failure    text,
   created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   due_at     timestamptz(3) NOT NULL,
   settled_at timestamptz(3),
   CONSTRAINT withdrawals_pkey PRIMARY KEY (id),
   CONSTRAINT withdrawals_amounts CHECK (amount > 0::numeric AND fee >= 0::numeric AND gas_limit >= 21000),
-  CONSTRAINT withdrawals_move CHECK (
+  CONSTRAINT withdrawals_coin_transfer CHECK (
 CASE status
-    WHEN 'WAITING'::withdrawal_status THEN move_id IS NULL
-    WHEN 'CANCELLED'::withdrawal_status THEN move_id IS NULL
+    WHEN 'WAITING'::withdrawal_status THEN coin_transfer_id IS NULL
+    WHEN 'CANCELLED'::withdrawal_status THEN coin_transfer_id IS NULL
     WHEN 'FAILED'::withdrawal_status THEN true
-    ELSE move_id IS NOT NULL
+    ELSE coin_transfer_id IS NOT NULL
 END),
   CONSTRAINT withdrawals_settled CHECK ((status = ANY (ARRAY['WAITING'::withdrawal_status, 'SENDING'::withdrawal_status])) = (settled_at IS NULL)),
-  CONSTRAINT withdrawals_move_id_fkey FOREIGN KEY (move_id) REFERENCES coin_moves(id) ON UPDATE CASCADE ON DELETE RESTRICT,
+  CONSTRAINT withdrawals_coin_transfer_id_fkey FOREIGN KEY (coin_transfer_id) REFERENCES coin_transfers(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT withdrawals_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE UNIQUE INDEX withdrawals_move_id_key ON withdrawals (move_id);
+CREATE UNIQUE INDEX withdrawals_coin_transfer_id_key ON withdrawals (coin_transfer_id);
 CREATE INDEX withdrawals_wallet_id_id_idx ON withdrawals (wallet_id, id DESC);
 CREATE INDEX withdrawals_open_idx ON withdrawals (id) WHERE (status = ANY (ARRAY['WAITING'::withdrawal_status, 'SENDING'::withdrawal_status]));
 CREATE INDEX withdrawals_wallet_id_created_at_idx ON withdrawals (wallet_id, created_at);
 
 CREATE TABLE coin_transactions (
   hash       text NOT NULL,
-  move_id    uuid NOT NULL,
+  coin_transfer_id    uuid NOT NULL,
   raw        bytea NOT NULL,
   gas_price  numeric(38,0) NOT NULL,
   value      numeric(38,18) NOT NULL,
   created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   CONSTRAINT coin_transactions_pkey PRIMARY KEY (hash),
-  CONSTRAINT coin_transactions_move_id_fkey FOREIGN KEY (move_id) REFERENCES coin_moves(id) ON UPDATE CASCADE ON DELETE RESTRICT
+  CONSTRAINT coin_transactions_coin_transfer_id_fkey FOREIGN KEY (coin_transfer_id) REFERENCES coin_transfers(id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX coin_transactions_move_id_idx ON coin_transactions (move_id);
+CREATE INDEX coin_transactions_coin_transfer_id_idx ON coin_transactions (coin_transfer_id);
 
 CREATE TABLE idempotency_keys (
   scope        bytea NOT NULL,
@@ -646,20 +646,20 @@ CREATE UNLOGGED TABLE concurrency_counters (
 );
 CREATE INDEX concurrency_counters_until_idx ON concurrency_counters (until);
 
-CREATE TABLE setbacks (
-  sweep           text NOT NULL,
+CREATE TABLE job_failures (
+  job             text NOT NULL,
   item            text NOT NULL,
   attempts        integer NOT NULL DEFAULT 1,
   since           timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   next_attempt_at timestamptz(3) NOT NULL,
   last_error      text NOT NULL,
-  CONSTRAINT setbacks_pkey PRIMARY KEY (sweep, item)
+  CONSTRAINT job_failures_pkey PRIMARY KEY (job, item)
 );
 
-CREATE TABLE settings (
+CREATE TABLE key_values (
   key   text NOT NULL,
   value text NOT NULL,
-  CONSTRAINT settings_pkey PRIMARY KEY (key)
+  CONSTRAINT key_values_pkey PRIMARY KEY (key)
 );
 
 CREATE OR REPLACE FUNCTION enqueue(queue text, payload jsonb, lane text DEFAULT NULL::text, due timestamp with time zone DEFAULT now())
@@ -699,7 +699,7 @@ BEGIN
     RETURN ids;
 END $function$;
 
-CREATE OR REPLACE FUNCTION note_balance()
+CREATE OR REPLACE FUNCTION record_balance()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -717,13 +717,13 @@ BEGIN
     RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION notes_balance(transfer uuid)
+CREATE OR REPLACE FUNCTION is_balance_checkpoint(transfer uuid)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN (get_byte(uuid_send(transfer), 15) = 0);
 
-CREATE OR REPLACE FUNCTION refuse_audit_update()
+CREATE OR REPLACE FUNCTION reject_audit_update()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -738,16 +738,16 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION refuse_change()
+CREATE OR REPLACE FUNCTION reject_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    RAISE EXCEPTION '% on % is refused: its rows are never changed or removed', TG_OP, TG_TABLE_NAME
+    RAISE EXCEPTION '% on % is refused: its rows cannot be changed or deleted', TG_OP, TG_TABLE_NAME
         USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
 END $function$;
 
-CREATE OR REPLACE FUNCTION refuse_commit_update()
+CREATE OR REPLACE FUNCTION reject_commit_update()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -764,7 +764,7 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION refuse_order_step()
+CREATE OR REPLACE FUNCTION reject_order_step()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -778,23 +778,23 @@ BEGIN
     END) THEN
         RETURN NEW;
     END IF;
-    RAISE EXCEPTION 'An order does not go from % to %', OLD."status", NEW."status"
+    RAISE EXCEPTION 'An order cannot change from % to %', OLD."status", NEW."status"
         USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
 END $function$;
 
-CREATE OR REPLACE FUNCTION refuse_recent_deletion()
+CREATE OR REPLACE FUNCTION reject_recent_deletion()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
     IF OLD."created_at" > now() - interval '30 days' THEN
-        RAISE EXCEPTION 'DELETE on % is refused: its rows are kept for 30 days at least', TG_TABLE_NAME
+        RAISE EXCEPTION 'DELETE on % is refused: its rows are kept for at least 30 days', TG_TABLE_NAME
             USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
     END IF;
     RETURN OLD;
 END $function$;
 
-CREATE OR REPLACE FUNCTION refuse_refund_update()
+CREATE OR REPLACE FUNCTION reject_refund_update()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -809,7 +809,7 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION refuse_transfer_update()
+CREATE OR REPLACE FUNCTION reject_transfer_update()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -833,12 +833,12 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION tell_ended()
+CREATE OR REPLACE FUNCTION notify_credential_ended()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    PERFORM pg_notify('annal_ended', OLD."id"::text);
+    PERFORM pg_notify('annal_credential_ended', OLD."id"::text);
     RETURN NULL;
 END $function$;
 
@@ -858,32 +858,32 @@ AS $function$
         '', 'g'), NFKC) COLLATE "pg_unicode_fast"), NFKC)
 $function$;
 
-CREATE TRIGGER access_tokens_tell_ended AFTER DELETE ON access_tokens FOR EACH ROW EXECUTE FUNCTION tell_ended();
-CREATE TRIGGER api_keys_tell_deleted AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION tell_ended();
-CREATE TRIGGER api_keys_tell_ended AFTER UPDATE OF revoked_at ON api_keys FOR EACH ROW WHEN (old.revoked_at IS NULL AND new.revoked_at IS NOT NULL) EXECUTE FUNCTION tell_ended();
-CREATE TRIGGER audit_entries_erase_only BEFORE UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_audit_update();
-CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER audit_entries_no_truncate BEFORE TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER coin_moves_no_delete BEFORE DELETE ON coin_moves FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER coin_transactions_no_change BEFORE DELETE OR UPDATE ON coin_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER coin_transactions_no_truncate BEFORE TRUNCATE ON coin_transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER commits_erase_only BEFORE UPDATE ON commits FOR EACH ROW EXECUTE FUNCTION refuse_commit_update();
-CREATE TRIGGER commits_no_delete BEFORE DELETE ON commits FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER commits_no_truncate BEFORE TRUNCATE ON commits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER entries_append_only BEFORE DELETE OR UPDATE ON entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER entries_no_truncate BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE CONSTRAINT TRIGGER entries_note_balance AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.wallet_id IS NOT NULL AND notes_balance(new.transfer_id)) EXECUTE FUNCTION note_balance();
-CREATE TRIGGER events_kept_for_long BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION refuse_recent_deletion();
-CREATE TRIGGER events_never_changed BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER events_no_truncate BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER orders_status_step BEFORE UPDATE OF status ON orders FOR EACH ROW EXECUTE FUNCTION refuse_order_step();
-CREATE TRIGGER refunds_erase_only BEFORE UPDATE ON refunds FOR EACH ROW EXECUTE FUNCTION refuse_refund_update();
-CREATE TRIGGER refunds_no_delete BEFORE DELETE ON refunds FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER refunds_no_truncate BEFORE TRUNCATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER statement_balances_append_only BEFORE DELETE OR UPDATE ON statement_balances FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER statement_balances_no_truncate BEFORE TRUNCATE ON statement_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER transfers_erase_only BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION refuse_transfer_update();
-CREATE TRIGGER transfers_no_delete BEFORE DELETE ON transfers FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER transfers_no_truncate BEFORE TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER access_tokens_notify_ended AFTER DELETE ON access_tokens FOR EACH ROW EXECUTE FUNCTION notify_credential_ended();
+CREATE TRIGGER api_keys_notify_deleted AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION notify_credential_ended();
+CREATE TRIGGER api_keys_notify_ended AFTER UPDATE OF revoked_at ON api_keys FOR EACH ROW WHEN (old.revoked_at IS NULL AND new.revoked_at IS NOT NULL) EXECUTE FUNCTION notify_credential_ended();
+CREATE TRIGGER audit_entries_erase_only BEFORE UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION reject_audit_update();
+CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER audit_entries_no_truncate BEFORE TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER coin_transfers_no_delete BEFORE DELETE ON coin_transfers FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER coin_transactions_no_change BEFORE DELETE OR UPDATE ON coin_transactions FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER coin_transactions_no_truncate BEFORE TRUNCATE ON coin_transactions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER commits_erase_only BEFORE UPDATE ON commits FOR EACH ROW EXECUTE FUNCTION reject_commit_update();
+CREATE TRIGGER commits_no_delete BEFORE DELETE ON commits FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER commits_no_truncate BEFORE TRUNCATE ON commits FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER entries_append_only BEFORE DELETE OR UPDATE ON entries FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER entries_no_truncate BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE CONSTRAINT TRIGGER entries_record_balance AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.wallet_id IS NOT NULL AND is_balance_checkpoint(new.transfer_id)) EXECUTE FUNCTION record_balance();
+CREATE TRIGGER events_no_recent_delete BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION reject_recent_deletion();
+CREATE TRIGGER events_no_update BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER events_no_truncate BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER orders_status_step BEFORE UPDATE OF status ON orders FOR EACH ROW EXECUTE FUNCTION reject_order_step();
+CREATE TRIGGER refunds_erase_only BEFORE UPDATE ON refunds FOR EACH ROW EXECUTE FUNCTION reject_refund_update();
+CREATE TRIGGER refunds_no_delete BEFORE DELETE ON refunds FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER refunds_no_truncate BEFORE TRUNCATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER statement_balances_append_only BEFORE DELETE OR UPDATE ON statement_balances FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER statement_balances_no_truncate BEFORE TRUNCATE ON statement_balances FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER transfers_erase_only BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION reject_transfer_update();
+CREATE TRIGGER transfers_no_delete BEFORE DELETE ON transfers FOR EACH ROW EXECUTE FUNCTION reject_change();
+CREATE TRIGGER transfers_no_truncate BEFORE TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 CREATE TRIGGER users_username_key BEFORE INSERT OR UPDATE OF username ON users FOR EACH ROW EXECUTE FUNCTION set_username_key();
-CREATE TRIGGER withdrawals_no_delete BEFORE DELETE ON withdrawals FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER withdrawals_no_delete BEFORE DELETE ON withdrawals FOR EACH ROW EXECUTE FUNCTION reject_change();

@@ -96,5 +96,5 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
 export const replaceUnusedRegistry = statement(
   'registry_replace_unused',
   { parameters: { key: text, value: text }, columns: { value: text } },
-  `update settings set value = $value where key = $key and not exists (select from chain_transactions) returning value`,
+  `update key_values set value = $value where key = $key and not exists (select from chain_transactions) returning value`,
 )

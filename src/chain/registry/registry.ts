@@ -1,6 +1,6 @@
 /** Reads the registry contract on the chain. */
 import type { Database } from '../../db/database-types.ts'
-import { findSetting, rememberSetting, settingKeys } from '../../db/key-value-store.ts'
+import { findSetting, keyValueKeys, rememberSetting } from '../../db/key-value-store.ts'
 import type { CommitData } from '../../modules/commits/commit-data.ts'
 import { isUnavailable } from '../../shared/errors.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
@@ -84,7 +84,7 @@ export const NO_REGISTRY_CHOSEN =
   'Or set CHAIN_DEPLOY_REGISTRY=true to deploy one: the first account of CHAIN_RELAY_KEYS pays for about 450,000 gas.'
 
 /** Returns the key under which the registry's address on a chain is stored. */
-export const registrySetting = (chainId: number) => `${settingKeys.registry}${chainId}`
+export const registrySetting = (chainId: number) => `${keyValueKeys.registry}${chainId}`
 
 type LogTopics = readonly (string | string[] | null)[]
 
@@ -109,7 +109,7 @@ export function createRegistry({
     }
     if (!database) return
     if (remembered === undefined) {
-      const [row] = await database.query(rememberSetting, { key: settingKeys.chain, value: String(chainId) })
+      const [row] = await database.query(rememberSetting, { key: keyValueKeys.chain, value: String(chainId) })
       remembered = Number(row?.value ?? chainId)
     }
     if (chainId === remembered) return
@@ -132,7 +132,7 @@ export function createRegistry({
   }
 
   const recall = async () => {
-    const [row] = (await database?.query(findSetting, { key: settingKeys.chain })) ?? []
+    const [row] = (await database?.query(findSetting, { key: keyValueKeys.chain })) ?? []
     const chainId = row ? Number(row.value) : expectedId
     if (chainId === undefined) return undefined
     const at = await findAddress(chainId)

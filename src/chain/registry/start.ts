@@ -3,7 +3,7 @@
  * first block with code finds it on nodes that keep old state. Our own deployments store it, together with the block's hash.
  */
 import type { Database } from '../../db/database-types.ts'
-import { findSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
+import { findSetting, keyValueKeys, replaceSetting } from '../../db/key-value-store.ts'
 import type { FullBlockReply, ReceiptReply } from '../replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
 
@@ -21,7 +21,7 @@ interface PlacedStart {
 }
 
 /** Returns the key under which the block is stored. */
-const settingOf = ({ chainId, address }: Place) => `${settingKeys.registryStart}${chainId}:${address}`
+const settingOf = ({ chainId, address }: Place) => `${keyValueKeys.registryStart}${chainId}:${address}`
 
 const readBlock = (rpc: Rpc, number: number) =>
   rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)

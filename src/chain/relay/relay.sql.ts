@@ -3,7 +3,7 @@
  * and lane must match the partial indexes `commit_relays_ready_idx` and `commit_relays_open_idx`. They exclude final commits, which are
  * nearly all rows.
  */
-import { settingKeys } from '../../db/key-value-store.ts'
+import { keyValueKeys } from '../../db/key-value-store.ts'
 import {
   arrayOf,
   boolean,
@@ -99,7 +99,7 @@ export const findCandidates = statement(
      creator.address as creator_address, committer.address as committer_address,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
      exists (select from ${transactionsOfSql('c.id')} t) as goes_alone,
-     c.created_at <= coalesce((select value::timestamptz from settings where key = '${settingKeys.relayAhead}'), '-infinity') as doubtful
+     c.created_at <= coalesce((select value::timestamptz from key_values where key = '${keyValueKeys.relayAhead}'), '-infinity') as doubtful
    from commit_relays r
      join commits c on c.id = r.commit_id
      join assets a on a.id = c.asset_id
@@ -255,6 +255,6 @@ export const markBroadcast = statement(
 export const rememberAhead = statement(
   'relay_ahead',
   {},
-  `insert into settings (key, value) values ('${settingKeys.relayAhead}', clock_timestamp()::text)
+  `insert into key_values (key, value) values ('${keyValueKeys.relayAhead}', clock_timestamp()::text)
    on conflict (key) do update set value = excluded.value`,
 )

@@ -1,6 +1,6 @@
 /** Checks of the chain, the relay and the coins. */
 import type { Rpc } from '../../chain/rpc.ts'
-import { findSetting, settingKeys } from '../../db/key-value-store.ts'
+import { findSetting, keyValueKeys } from '../../db/key-value-store.ts'
 import { fromUnits } from '../../shared/money.ts'
 import { type Diagnosis, failure, formatDuration, info, ok, type Parts, SkippedError, warning } from './diagnosis.ts'
 import { findNewestFinal } from './doctor.sql.ts'
@@ -46,7 +46,7 @@ async function readValue({ database }: Parts, key: string): Promise<string | und
 /** Checks the data folder of the embedded chain without starting the chain. */
 async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
   const { dir } = await parts.config()
-  const installationId = await readValue(parts, settingKeys.vault)
+  const installationId = await readValue(parts, keyValueKeys.vault)
   if (installationId === undefined) throw new SkippedError('The chain is embedded: only the server uses it.')
   const { hasSavedChain, isOwnChain, findForeignChain, lostChain } = await import('../../embedded/anvil-process.ts')
   const { chainId } = await import('../../embedded/anvil-process.ts')
@@ -111,7 +111,7 @@ export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   const { isUnavailable } = await import('../../shared/errors.ts')
   try {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
-    const identity = diagnoseChainId(chainId, chain.id, await readValue(parts, settingKeys.chain))
+    const identity = diagnoseChainId(chainId, chain.id, await readValue(parts, keyValueKeys.chain))
     if (identity.state === 'error') return [identity]
     return [identity, await diagnoseHead(rpc), await diagnoseRegistry(parts, rpc, chainId)]
   } catch (error) {

@@ -198,13 +198,13 @@ const LISTED = 100
 /** Checks for failing items of batch jobs. */
 export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
   const database = await parts.database()
-  const { findSetbacks } = await import('../../jobs/recorded-failures.sql.ts')
+  const { findJobFailures } = await import('../../jobs/recorded-failures.sql.ts')
   const { withPublicItems } = await import('../../jobs/run-batch-job.ts')
-  const failures = await withPublicItems(database, await database.query(findSetbacks, { limit: LISTED }))
+  const failures = await withPublicItems(database, await database.query(findJobFailures, { limit: LISTED }))
   const [first] = failures
   if (!first) return [ok('No item of a batch job fails.')]
   const count = counted(failures.length, 'item of a batch job fails', 'items of batch jobs fail')
-  const finding = `${failures.length === LISTED ? 'At least ' : ''}${count}, such as ${first.item} of ${first.sweep}: ${first.last_error}`
+  const finding = `${failures.length === LISTED ? 'At least ' : ''}${count}, such as ${first.item} of ${first.job}: ${first.last_error}`
   return [failure(finding, 'List them with `annal jobs`. docs/operations.md describes each batch job.')]
 }
 

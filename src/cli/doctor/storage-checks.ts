@@ -25,10 +25,10 @@ import {
 async function diagnoseOwner(parts: Parts, store: OwnedStore): Promise<Diagnosis | undefined> {
   const database = await parts.database().catch(() => undefined)
   if (!database) return undefined
-  const { findSetting, settingKeys } = await import('../../db/key-value-store.ts')
+  const { findSetting, keyValueKeys } = await import('../../db/key-value-store.ts')
   const { findSampleFiles } = await import('../../modules/assets/pinned-files.ts')
   const { findOwnerProblem } = await import('../../files/store-owner.ts')
-  const [vault] = await database.query(findSetting, { key: settingKeys.vault })
+  const [vault] = await database.query(findSetting, { key: keyValueKeys.vault })
   if (!vault) return undefined
   const findFiles = async () => (await database.query(findSampleFiles)).map(({ nid }) => nid)
   const problem = await findOwnerProblem(store, vault.value, findFiles)

@@ -2,7 +2,7 @@
 
 import { arrayOf, float, int, statement, text } from '../../db/sql.ts'
 import { firstIdSql } from '../../shared/ids.ts'
-import { idPlaceSql, isAwakeSql, placeSql, type Sweep, type SweepName, sweepPage } from '../batch-job.ts'
+import { type BatchJob, type BatchJobName, idPlaceSql, isNotBackedOffSql, pageShape, placeSql } from '../batch-job.ts'
 import { noteKeptFromSql } from './kept-from.ts'
 
 /** Retention periods, in days. */
@@ -17,7 +17,7 @@ export const ONE_TIME_TOKEN_DAYS = 7
 
 /** Retention rule of one table. Its SQL refers to a row as `r` and may use `$days`. */
 interface Rule {
-  sweep: SweepName
+  job: BatchJobName
   /** Prefix of the statement names. */
   name: string
   table: string
@@ -44,7 +44,7 @@ const beforeSql = `now() - ${daysSql}`
 
 const rules: readonly Rule[] = [
   {
-    sweep: 'forget-idempotency-keys',
+    job: 'forget-idempotency-keys',
     name: 'idempotency',
     table: 'idempotency_keys',
     key: { bytes: 'scope' },
@@ -56,7 +56,7 @@ const rules: readonly Rule[] = [
     page: 1_000,
   },
   {
-    sweep: 'forget-tokens',
+    job: 'forget-tokens',
     name: 'token',
     table: 'access_tokens',
     key: { uuid: 'id' },
@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
     daysSql: '0',
   },
   {
-    sweep: 'forget-idle-sessions',
+    job: 'forget-idle-sessions',
     name: 'idle_token',
     table: 'access_tokens',
     key: { uuid: 'id' },
@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
     // There is no metric, because finding one idle session requires reading all old sessions.
   },
   {
-    sweep: 'forget-one-time-tokens',
+    job: 'forget-one-time-tokens',
     name: 'one_time_token',
     table: 'one_time_tokens',
     key: { bytes: 'hash' },
@@ -89,7 +89,7 @@ const rules: readonly Rule[] = [
   },
   // Deliveries must be deleted before the events they refer to.
   {
-    sweep: 'forget-deliveries',
+    job: 'forget-deliveries',
     name: 'delivery',
     table: 'webhook_deliveries',
     key: { uuid: 'id' },
@@ -103,7 +103,7 @@ const rules: readonly Rule[] = [
   // A feed's oldest events are deleted first, so its positions have no gap. An event with a delivery is kept, and so
   // are later events.
   {
-    sweep: 'forget-events',
+    job: 'forget-events',
     name: 'event',
     table: 'events',
     key: { uuid: 'id' },
@@ -126,7 +126,7 @@ const rules: readonly Rule[] = [
 ]
 
 const compile = (rule: Rule) => {
-  const { sweep, name, table, key, by, isOver, overSince, parts, unless } = rule
+  const { job, name, table, key, by, isOver, overSince, parts, unless } = rule
   const isUuid = 'uuid' in key
   const column = isUuid ? key.uuid : key.bytes
   const item = isUuid ? `r.${column}::text` : `encode(r.${column}, 'hex')`
@@ -136,13 +136,13 @@ const compile = (rule: Rule) => {
   const second = isUuid ? `r.${column}` : item
   const place = by ? placeSql(`r.${by}`, second, ['timestamptz', isUuid ? 'uuid' : 'text']) : idPlaceSql(second)
   const order = by ? `r.${by}, ${second}` : second
-  const overSql = `from ${table} r where ${isOver} and ${isAwakeSql(sweep, item)}`
+  const overSql = `from ${table} r where ${isOver} and ${isNotBackedOffSql(job, item)}`
   const lateSql = `(select greatest(0, extract(epoch from now() - (${overSince})))::float8 ${overSql} order by ${order} limit 1)`
   return {
     rule,
     find: statement(
       `${name}_over`,
-      { parameters: { ...sweepPage.parameters, days: int }, columns: sweepPage.columns },
+      { parameters: { ...pageShape.parameters, days: int }, columns: pageShape.columns },
       `select ${item} as item, ${place.place} as place ${overSql} and ${place.isAfter} order by ${order} limit $limit`,
     ),
     forget: statement(
@@ -154,18 +154,18 @@ const compile = (rule: Rule) => {
        delete from ${table} r using over_rows
        where r.${column} = over_rows.${column}${unless ? ` and not (${unless})` : ''} returning ${item} as item`,
     ),
-    overdueSql: rule.daysSql && `('${sweep}', ${lateSql.replaceAll('$days', rule.daysSql)})`,
+    overdueSql: rule.daysSql && `('${job}', ${lateSql.replaceAll('$days', rule.daysSql)})`,
   }
 }
 
 const compiled = rules.map(compile)
 
 /** Creates the batch jobs that delete rows by age. */
-export const createRetentionSweeps = (config: RetentionDays): Sweep[] =>
+export const createRetentionJobs = (config: RetentionDays): BatchJob[] =>
   compiled.map(({ rule, find, forget }) => {
     const days = rule.days(config)
     return {
-      name: rule.sweep,
+      name: rule.job,
       find: (query, part) => query(find, { ...part, days }),
       page: rule.page ?? 500,
       handle: async (query, items) => ({ items: (await query(forget, { items, days })).map(({ item }) => item) }),
@@ -179,9 +179,9 @@ export const readOverdue = statement(
     // Prometheus does not wait longer.
     patience: 2_000,
     parameters: { eventDays: int, idempotencyKeyDays: int },
-    columns: { sweep: text, seconds: float },
+    columns: { job: text, seconds: float },
   },
-  `select sweep, coalesce(seconds, 0) as seconds from (values
+  `select job, coalesce(seconds, 0) as seconds from (values
      ${compiled.flatMap(({ overdueSql }) => overdueSql ?? []).join(',\n     ')}
-   ) as due (sweep, seconds)`,
+   ) as due (job, seconds)`,
 )

@@ -1,5 +1,5 @@
 /** Retention periods of all tables and of the files below ANNAL_DIR. `docs/retention.md` is generated from them. */
-import type { FileScanName, SweepName } from '../batch-job.ts'
+import type { BatchJobName, FileScanName } from '../batch-job.ts'
 import { ONE_TIME_TOKEN_DAYS } from './aged-rows.ts'
 
 /** Retention of a table or folder, in phrases for operators. */
@@ -9,7 +9,7 @@ export interface Retention {
   /** Retention period. */
   readonly kept: string
   /** Names of the batch jobs and file scans that delete it, or a phrase. Undefined if it is kept indefinitely. */
-  readonly by?: readonly (SweepName | FileScanName)[] | string
+  readonly by?: readonly (BatchJobName | FileScanName)[] | string
   /** Reason for keeping it indefinitely, or the parts that are erased earlier. */
   readonly why?: string
 }
@@ -71,7 +71,7 @@ export const retentions: Readonly<Record<string, Retention>> = {
   entries: forever('a transfer, two to four', LEDGER),
   statement_balances: forever('about every 256th transfer of a wallet', LEDGER),
   deposits: forever('a deposit', LEDGER),
-  coin_moves: forever('a treasury sweep or a withdrawal', LEDGER),
+  coin_transfers: forever('a treasury sweep or a withdrawal', LEDGER),
   coin_transactions: forever('a transaction of a treasury sweep or withdrawal', 'it records coins on the chain'),
   withdrawals: forever('a withdrawal', LEDGER),
 
@@ -94,8 +94,12 @@ export const retentions: Readonly<Record<string, Retention>> = {
   concurrency_counters: until('a caller with open streams or uploads', 'a minute after its last renewal', HOURLY),
   processes: until('a process that starts', 'an hour after its last heartbeat', 'heartbeats of other processes'),
   leases: forever('nothing: one row for each lease', 'its epoch rejects late writes'),
-  setbacks: until('an item that a sweep failed to handle', 'until it is handled, or a day after its last try', HOURLY),
-  settings: forever('nothing: a few facts', 'Annal needs them'),
+  job_failures: until(
+    'an item that a batch job failed to handle',
+    'until it is handled, or a day after its last try',
+    HOURLY,
+  ),
+  key_values: forever('nothing: a few facts', 'Annal needs them'),
   _prisma_migrations: forever('a release that changes the schema', 'it lists the applied migrations'),
 
   'jobs.job': until(

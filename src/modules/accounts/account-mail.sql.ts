@@ -89,6 +89,6 @@ export const findWithdrawal = statement(
   'account_mail_withdrawal',
   { parameters: { user: uuid, withdrawal: uuid }, columns: withdrawalColumns },
   `select x.amount, x.fee, x.recipient, x.status, coalesce(m.status <> 'SIGNED', false) as "isSent", x.due_at as "dueAt"
-   from withdrawals x left join coin_moves m on m.id = x.move_id
+   from withdrawals x left join coin_transfers m on m.id = x.coin_transfer_id
    where x.id = $withdrawal and x.wallet_id = $user`,
 )

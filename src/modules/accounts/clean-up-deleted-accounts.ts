@@ -1,8 +1,8 @@
 /** Work after deletions: late data and money, and accounts or keys that a backup restored. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, statement, text, uuid } from '../../db/sql.ts'
-import { idPlaceSql, isAwakeSql, placeSql, plainSweep, sweepPage } from '../../jobs/batch-job.ts'
-import { createSweeper } from '../../jobs/run-batch-job.ts'
+import { idPlaceSql, isNotBackedOffSql, pageShape, placeSql, simpleBatchJob } from '../../jobs/batch-job.ts'
+import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
 import { chunk, forEachSettled } from '../../shared/async.ts'
 import { toId } from '../../shared/ids.ts'
 import { eraseArgumentsSql } from '../store/orders.sql.ts'
@@ -16,9 +16,9 @@ const byUser = idPlaceSql('user_id')
 /** Closed wallets that received money from a refund, a deposit or a sale. */
 const findLeftOver = statement(
   'deletion_find_left_over',
-  sweepPage,
+  pageShape,
   `select user_id::text as item, ${byUser.place} as place from wallets
-   where ${leftOverSql} and ${byUser.isAfter} and ${isAwakeSql('forfeit-left-over', 'user_id::text')}
+   where ${leftOverSql} and ${byUser.isAfter} and ${isNotBackedOffSql('forfeit-left-over', 'user_id::text')}
    order by user_id limit $limit`,
 )
 
@@ -43,10 +43,10 @@ const byBuyer = placeSql('o.buyer_id', 'o.id', ['uuid', 'uuid'])
 /** Settled orders with arguments of deleted buyers. */
 const findLeftArguments = statement(
   'deletion_find_arguments',
-  sweepPage,
+  pageShape,
   `select o.id::text as item, ${byBuyer.place} as place from users u join orders o on o.buyer_id = u.id
    where u.deleted_at is not null and ${settledSql} and ${byBuyer.isAfter}
-     and ${isAwakeSql('erase-arguments-of-deleted', 'o.id::text')}
+     and ${isNotBackedOffSql('erase-arguments-of-deleted', 'o.id::text')}
    order by o.buyer_id, o.id limit $limit`,
 )
 
@@ -67,10 +67,10 @@ const byApp = idPlaceSql('a.id')
 /** Apps of deleted owners with a webhook and no pending delivery. */
 const findLeftWebhooks = statement(
   'deletion_find_webhooks',
-  sweepPage,
+  pageShape,
   `select a.id::text as item, ${byApp.place} as place from network_apps a join users u on u.id = a.owner_id
    where u.deleted_at is not null and ${isDeliveredSql} and ${byApp.isAfter}
-     and ${isAwakeSql('erase-webhooks-of-deleted', 'a.id::text')}
+     and ${isNotBackedOffSql('erase-webhooks-of-deleted', 'a.id::text')}
    order by a.id limit $limit`,
 )
 
@@ -87,10 +87,10 @@ const byTrail = placeSql('e.user_id', 'e.id', ['uuid', 'uuid'])
 /** Audit entries with a network address of deleted users. Concurrent requests wrote them after the deletion. */
 const findLeftAddresses = statement(
   'deletion_find_addresses',
-  sweepPage,
+  pageShape,
   `select e.id::text as item, ${byTrail.place} as place from users u join audit_entries e on e.user_id = u.id
    where u.deleted_at is not null and e.address is not null and ${byTrail.isAfter}
-     and ${isAwakeSql('erase-addresses-of-deleted', 'e.id::text')}
+     and ${isNotBackedOffSql('erase-addresses-of-deleted', 'e.id::text')}
    order by e.user_id, e.id limit $limit`,
 )
 
@@ -112,11 +112,11 @@ const SETTLING = '7 days'
 /** Settled deliveries with responses for deleted buyers. There is no index for them, so only recent deletions are read. */
 const findLeftAnswers = statement(
   'deletion_find_answers',
-  sweepPage,
+  pageShape,
   `select d.id::text as item, ${byBuyersDelivery.place} as place
    from users u join orders o on o.buyer_id = u.id join webhook_deliveries d on d.order_id = o.id
    where u.deleted_at > now() - interval '${SETTLING}' and ${answeredSql} and ${byBuyersDelivery.isAfter}
-     and ${isAwakeSql('erase-answers-of-deleted', 'd.id::text')}
+     and ${isNotBackedOffSql('erase-answers-of-deleted', 'd.id::text')}
    order by o.buyer_id, d.id limit $limit`,
 )
 
@@ -189,14 +189,14 @@ export async function destroyRestoredKeys(
   await forEachSettled(chunk(vault.owners(), PAGE), destroyPage, cancel)
 }
 
-const sweeps = [
-  plainSweep('forfeit-left-over', findLeftOver, forfeitLeftOver),
-  plainSweep('erase-arguments-of-deleted', findLeftArguments, eraseLeftArguments),
-  plainSweep('erase-webhooks-of-deleted', findLeftWebhooks, eraseWebhooks),
-  plainSweep('erase-addresses-of-deleted', findLeftAddresses, eraseAddresses),
-  plainSweep('erase-answers-of-deleted', findLeftAnswers, eraseAnswers),
+const batchJobs = [
+  simpleBatchJob('forfeit-left-over', findLeftOver, forfeitLeftOver),
+  simpleBatchJob('erase-arguments-of-deleted', findLeftArguments, eraseLeftArguments),
+  simpleBatchJob('erase-webhooks-of-deleted', findLeftWebhooks, eraseWebhooks),
+  simpleBatchJob('erase-addresses-of-deleted', findLeftAddresses, eraseAddresses),
+  simpleBatchJob('erase-answers-of-deleted', findLeftAnswers, eraseAnswers),
 ]
 
 /** Erases late data of deleted accounts, and forfeits late money. Safe in several processes at once. */
 export const cleanUpDeletedAccounts = (context: Use<'database' | 'log'>, cancel?: AbortSignal): Promise<void> =>
-  createSweeper(context).runAll(sweeps, cancel)
+  createBatchJobRunner(context).runAll(batchJobs, cancel)

@@ -246,11 +246,11 @@ export const readDeletionPreview = statement(
      trim_scale(w.points) as points, ${tokensSql} as tokens, u.asset_count as assets,
      (select count(*)::int from orders where buyer_id = $user and status = 'CREATED') as "openOrders",
      (select count(*)::int from network_apps where owner_id = $user and deactivated_at is null) as "networkApps",
-     under_way.count as withdrawals, under_way.amount as withdrawn
+     in_transit.count as withdrawals, in_transit.amount as withdrawn
    from users u join wallets w on w.user_id = u.id cross join lateral (
      select count(*)::int, trim_scale(coalesce(sum(amount), 0)) as amount from withdrawals
      where wallet_id = $user and status in ('WAITING', 'SENDING')
-   ) under_way
+   ) in_transit
    where u.id = $user`,
 )
 

@@ -201,7 +201,7 @@ export const readWithdrawals = listById(
     settledAt: orNull(timestamp),
   },
   `id, trim_scale(amount)::text as amount, trim_scale(fee)::text as fee, recipient, status::text as status,
-   (select m.transaction_hash from coin_moves m where m.id = move_id and m.status <> 'SIGNED') as "transactionHash",
+   (select m.transaction_hash from coin_transfers m where m.id = coin_transfer_id and m.status <> 'SIGNED') as "transactionHash",
    failure, created_at as "createdAt", due_at as "dueAt", settled_at as "settledAt"`,
   'from withdrawals where wallet_id = $user',
 )

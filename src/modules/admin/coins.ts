@@ -15,7 +15,7 @@ const HeldCoins = graphql(/* GraphQL */ `
       treasuryBalance
       missing
       inTreasury
-      underWay
+      inTransit
       atAddresses
       dueWithdrawals
       amountDue
@@ -101,7 +101,7 @@ ${facts(
   ['Treasury', id(held.treasury)],
   ['It has, by the chain', held.treasuryBalance ?? 'The chain does not respond.'],
   ['Coins of users in it', held.inTreasury],
-  ['Under way', held.underWay],
+  ['Under way', held.inTransit],
   ['Still at deposit addresses', held.atAddresses],
   [
     'Withdrawals that are due',

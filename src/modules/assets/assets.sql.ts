@@ -149,7 +149,7 @@ export const insertAsset = statement(
    ${chargeSql({ from: 'author' })},
    inserted_asset as (
      insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadataColumnsSql},
-       head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_asked)
+       head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_requested)
      select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, ${metadataValuesSql},
        1, charge.commit_id, $uploadedAt, $uploadedAt, true
      from charge returning id, nid

@@ -1,7 +1,7 @@
-/** Deletion of assets. Commits up to the sequence `assets.erased_to` of a deleted asset are already erased. */
+/** Deletion of assets. Commits up to the sequence `assets.erased_through` of a deleted asset are already erased. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, statement, text, uuid } from '../../db/sql.ts'
-import { idPlaceSql, isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
+import { idPlaceSql, isNotBackedOffSql, pageShape } from '../../jobs/batch-job.ts'
 import { notFound } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
@@ -73,15 +73,15 @@ export async function deleteAsset(
   })
 }
 
-const isErasedSql = `deleted_at is not null and erased_to < head_sequence`
+const isErasedSql = `deleted_at is not null and erased_through < head_sequence`
 const byId = idPlaceSql('id')
 
 /** Finds deleted assets whose history is not yet completely erased. */
 export const findUnerased = statement(
   'asset_unerased',
-  sweepPage,
+  pageShape,
   `select id::text as item, ${byId.place} as place from assets
-   where ${isErasedSql} and ${byId.isAfter} and ${isAwakeSql('erase-deleted-assets', 'id::text')}
+   where ${isErasedSql} and ${byId.isAfter} and ${isNotBackedOffSql('erase-deleted-assets', 'id::text')}
    order by id limit $limit`,
 )
 
@@ -90,12 +90,12 @@ export const eraseHistories = statement(
   'asset_erase_histories',
   { parameters: { assets: arrayOf(uuid) }, columns: { item: text, has_more: boolean } },
   `with locked_assets as materialized (
-     select id, erased_to from assets where id = any ($assets) and ${isErasedSql} order by id for no key update skip locked
+     select id, erased_through from assets where id = any ($assets) and ${isErasedSql} order by id for no key update skip locked
    ),
    next_commits as materialized (
      select c.id, c.asset_id, c.sequence, c.tree_cid, r.status in ('FINAL', 'FAILED') as settled
-     from locked_assets join commits c on c.asset_id = locked_assets.id and c.sequence > locked_assets.erased_to
-         and c.sequence <= locked_assets.erased_to + ${COMMITS_AT_ONCE}
+     from locked_assets join commits c on c.asset_id = locked_assets.id and c.sequence > locked_assets.erased_through
+         and c.sequence <= locked_assets.erased_through + ${COMMITS_AT_ONCE}
        left join commit_relays r on r.commit_id = c.id
    ),
    reached as materialized (
@@ -120,7 +120,7 @@ export const eraseHistories = statement(
      delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence
      where pins.asset_id = a.id and ${isNoTreeSql('pins.kind')}
    )
-   update assets a set erased_to = reached.sequence from reached
-   where a.id = reached.asset_id and a.erased_to < reached.sequence
-   returning a.id::text as item, a.erased_to < a.head_sequence as has_more`,
+   update assets a set erased_through = reached.sequence from reached
+   where a.id = reached.asset_id and a.erased_through < reached.sequence
+   returning a.id::text as item, a.erased_through < a.head_sequence as has_more`,
 )

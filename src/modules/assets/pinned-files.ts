@@ -31,7 +31,7 @@ const findTree = statement(
 const requestThumbnail = statement(
   'kept_thumbnail',
   { parameters: { asset: uuid } },
-  'update assets set thumbnail_asked = false where id = $asset and deleted_at is null',
+  'update assets set thumbnail_requested = false where id = $asset and deleted_at is null',
 )
 
 /** Unpins a signed copy. The next request creates it again. */

@@ -1,9 +1,9 @@
 /** Thumbnails of registered pictures. Each is pinned like its file. So it has the same visibility, and both are deleted together. */
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
-import { isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
+import { isNotBackedOffSql, pageShape } from '../../jobs/batch-job.ts'
 import type { ThumbnailJob } from '../../jobs/queues.ts'
-import { createSweeper } from '../../jobs/run-batch-job.ts'
+import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
 import { thumbnailJobsSql } from './assets.sql.ts'
 import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
 import { readHead } from './find-file.ts'
@@ -26,11 +26,11 @@ const pinThumbnail = statement(
 
 /** Finds the newest assets for which no thumbnail was requested. */
 const findMissing = statement(
-  'thumbnail_unasked',
-  sweepPage,
+  'thumbnail_unrequested',
+  pageShape,
   `select id::text as item, id::text as place from assets
-   where not thumbnail_asked and deleted_at is null and id < coalesce($after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     and ${isAwakeSql('ask-for-thumbnails', 'id::text')}
+   where not thumbnail_requested and deleted_at is null and id < coalesce($after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     and ${isNotBackedOffSql('ask-for-thumbnails', 'id::text')}
    order by id desc limit $limit`,
 )
 
@@ -38,11 +38,11 @@ const enqueueThumbnails = statement(
   'thumbnail_ask',
   { parameters: { assets: arrayOf(uuid) }, columns: { items: arrayOf(text), jobs: int } },
   `with locked_assets as (
-     select id, owner_id, mime_type from assets where id = any ($assets) and not thumbnail_asked and deleted_at is null
+     select id, owner_id, mime_type from assets where id = any ($assets) and not thumbnail_requested and deleted_at is null
      for no key update skip locked
    ),
    updated_assets as (
-     update assets a set thumbnail_asked = true from locked_assets where a.id = locked_assets.id
+     update assets a set thumbnail_requested = true from locked_assets where a.id = locked_assets.id
    ),
    ${thumbnailJobsSql({ from: 'locked_assets', mimeType: 'mime_type', owner: 'owner_id' })}
    select array(select id::text from locked_assets) as items, (select count(*) from enqueued_jobs)::int as jobs`,
@@ -72,11 +72,11 @@ export async function makeThumbnail(
 
 /** Enqueues thumbnail jobs for files that were registered before Annal made thumbnails, newest first. */
 export async function requestThumbnails({ database, log }: Use<'database' | 'log'>): Promise<void> {
-  await createSweeper({ database, log }).run({
+  await createBatchJobRunner({ database, log }).run({
     name: 'ask-for-thumbnails',
     find: (query, page) => query(findMissing, page),
     page: MAX_ENQUEUED,
-    mostPages: 1,
+    maxPages: 1,
     handle: async (query, assets) => ({ items: (await query(enqueueThumbnails, { assets }))[0]?.items ?? [] }),
   })
 }

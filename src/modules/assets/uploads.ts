@@ -149,7 +149,7 @@ export function createUploads({
     },
 
     /** Deletes temporary files that a stopped process left behind. */
-    async sweep(onError: OnError) {
+    async deleteAbandoned(onError: OnError) {
       await folder.sweep(3_600, onError)
     },
   }

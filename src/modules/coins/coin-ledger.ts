@@ -1,6 +1,6 @@
 /** Ledger of the coins on the chain, for the treasury worker. Every function is idempotent and safe for concurrent use. */
 import type { Database } from '../../db/database-types.ts'
-import { findSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
+import { findSetting, keyValueKeys, replaceSetting } from '../../db/key-value-store.ts'
 import type { SignedCoins } from '../../keys/key-types.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
@@ -12,12 +12,12 @@ import {
   findUnderWay,
   holdMoves,
   holdWallets,
+  insertSweep,
   markMovesIncluded,
   markMovesSent,
+  resumeSweep,
   settleMoves,
-  signAnew,
   storeFillers,
-  storeGathering,
 } from './coin-transfers.sql.ts'
 import type {
   AvailableFunds,
@@ -29,7 +29,7 @@ import type {
   SignedTransfer,
   UnsweptBalance,
 } from './coin-types.ts'
-import { findResumable, resumeMoves, strandMoves } from './stuck-transfers.sql.ts'
+import { findResumable, resumeMoves, suspendTransfers } from './stuck-transfers.sql.ts'
 import {
   doubtTreasury,
   findEarlierTreasuries,
@@ -89,7 +89,7 @@ export const transferParams = ({
 export async function storeSweep(query: Database['query'], transfer: SignedTransfer): Promise<boolean> {
   const unswept = transfer.unswept === undefined ? null : fromUnits(transfer.unswept)
   const parameters = { ...transferParams(transfer), user: transfer.userId, unswept }
-  return (await query(transfer.replacesSuspended ? signAnew : storeGathering, parameters)).length > 0
+  return (await query(transfer.replacesSuspended ? resumeSweep : insertSweep, parameters)).length > 0
 }
 
 const fundParams = ({ free, price }: AvailableFunds) => ({ free: fromUnits(free), price: fromUnits(price) })
@@ -151,7 +151,7 @@ export function createCoinLedger({ database, notifications }: Parts) {
 
     /** Returns true if the transaction count of this treasury was stored before. */
     async isTreasuryNoted(address: string): Promise<boolean> {
-      return (await query(findSetting, { key: `${settingKeys.treasury}${address}` })).length > 0
+      return (await query(findSetting, { key: `${keyValueKeys.treasury}${address}` })).length > 0
     },
 
     /** Returns all treasuries ever used, with the nonces signed there and their first transaction counts. */
@@ -227,7 +227,7 @@ export function createCoinLedger({ database, notifications }: Parts) {
 
     /** Suspends transfers whose coins the chain lost an hour ago. Returns their addresses. */
     async suspendTransfers(): Promise<string[]> {
-      const [row] = await query(strandMoves)
+      const [row] = await query(suspendTransfers)
       return row?.addresses ?? []
     },
 
@@ -253,7 +253,7 @@ export function createCoinLedger({ database, notifications }: Parts) {
 
     /** Stores the number of suspended transfers that wait, for the operator. */
     async noteWaiting(count: number): Promise<void> {
-      await query(replaceSetting, { key: settingKeys.movesWaiting, value: String(count) })
+      await query(replaceSetting, { key: keyValueKeys.movesWaiting, value: String(count) })
     },
 
     /** Returns the stored bytes of transactions, by hash. */

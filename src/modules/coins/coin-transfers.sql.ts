@@ -1,5 +1,5 @@
 /**
- * Statements of coin transfers and their ledger entries. A signed transfer moves its coins to the account UNDER_WAY. A settled one moves them
+ * Statements of coin transfers and their ledger entries. A signed transfer moves its coins to the account IN_TRANSIT. A settled one moves them
  * to the account where they arrived, minus the fee.
  */
 import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
@@ -10,14 +10,14 @@ import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts
 export const findNextNonce = statement(
   'coins_next_nonce',
   { parameters: { sender: text }, columns: { nonce: int } },
-  'select coalesce(max(nonce) + 1, 0) as nonce from coin_moves where sender = $sender',
+  'select coalesce(max(nonce) + 1, 0) as nonce from coin_transfers where sender = $sender',
 )
 
 /** Returns the open transfers of an address: signed, not settled and not suspended. */
 export const findUnderWay = statement(
-  'coins_under_way',
+  'coins_in_transit',
   { parameters: { sender: text }, columns: { nonce: int, amount: numeric } },
-  `select m.nonce, m.amount from coin_moves m where m.sender = $sender and ${isOpenSql} order by m.nonce`,
+  `select m.nonce, m.amount from coin_transfers m where m.sender = $sender and ${isOpenSql} order by m.nonce`,
 )
 
 /** A transfer with its transactions, cheapest first. The arrays are parallel. Prices are in wei, other amounts in currency units. */
@@ -36,15 +36,15 @@ export const signedColumns = {
 export const leavesSql = `(t.value + 21000 * 0.000000000000000001 * t.gas_price)`
 const insertTransactionsSql = (move: string) => `
    inserted_transactions as (
-     insert into coin_transactions (hash, move_id, raw, gas_price, value)
+     insert into coin_transactions (hash, coin_transfer_id, raw, gas_price, value)
      select item.hash, ${move}.id, item.raw, item.price, item.value
      from ${move}, unnest($hashes, $raws, $prices, $values) as item (hash, raw, price, value)
      on conflict (hash) do nothing
    )`
 /** SQL that stores a transfer with its transactions for each row of `from`. Defines the CTE `inserted_move (id, transfer_id)`. */
-export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => `
+export const storeMoveSql = (kind: 'SWEEP' | 'WITHDRAWAL', from: string) => `
    inserted_move as (
-     insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
+     insert into coin_transfers (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
      select '${kind}', $sender, $nonce, $recipient, $user, $amount, ($hashes)[1] from ${from}
      on conflict (sender, nonce) do nothing
      returning id, uuidv7() as transfer_id
@@ -67,17 +67,17 @@ const lockedWalletSql = `
    )`
 const isAllSql = `($unswept is null or $unswept = ${unsweptSql('locked_wallet')})`
 /** SQL of the ledger entries for a sweep of all coins at an address, in the CTE `move (id, transfer_id)`. */
-const gatherSql = (move: string, reference: string) => `
-   gathered_deposits as (
-     update deposits d set gathered_by = ${move}.id from ${move}
-     where $unswept is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
+const sweepSql = (move: string, reference: string) => `
+   swept_deposits as (
+     update deposits d set swept_by = ${move}.id from ${move}
+     where $unswept is not null and d.wallet_id = $user and d.swept_by is null and ${isCoinSql}
    ),
    ${postTransferSql({
      from: move,
      reference,
      lines: [
        { book: 'DEPOSITS', currency: 'NUM', amount: '$amount' },
-       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-$amount' },
      ],
    })}`
 
@@ -85,32 +85,32 @@ const gatherSql = (move: string, reference: string) => `
  * Stores a sweep with all its transactions. `unswept` is the expected ledger balance of the address, and the sweep takes all of it. Null for
  * coins that are not in the ledger. Returns no row if the account is deleted, the balance differs, or the nonce is used.
  */
-export const storeGathering = statement(
-  'coins_store_gathering',
+export const insertSweep = statement(
+  'coins_store_sweep',
   { parameters: { ...signedColumns, unswept: orNull(numeric) }, columns: { id: uuid } },
   `with ${lockedWalletSql},
-   ${storeMoveSql('GATHERING', `locked_wallet where ${isAllSql}`)},
-   ${gatherSql('inserted_move', `'coins-signed:' || inserted_move.id`)}
+   ${storeMoveSql('SWEEP', `locked_wallet where ${isAllSql}`)},
+   ${sweepSql('inserted_move', `'coins-signed:' || inserted_move.id`)}
    select id from inserted_move`,
 )
 
 /**
  * Resumes a suspended sweep with transactions of another amount at its nonce. Its earlier transactions stay valid, and only one of them can
- * be included. Returns no row in the same cases as `storeGathering`, or if the sweep is not suspended.
+ * be included. Returns no row in the same cases as `insertSweep`, or if the sweep is not suspended.
  */
-export const signAnew = statement(
+export const resumeSweep = statement(
   'coins_sign_anew',
   { parameters: { ...signedColumns, unswept: orNull(numeric) }, columns: { id: uuid } },
   `with ${lockedWalletSql},
    renewed_move as (
-     update coin_moves m set amount = $amount, stranded_at = null, status = 'SIGNED', transaction_hash = ($hashes)[1], updated_at = now()
+     update coin_transfers m set amount = $amount, suspended_at = null, status = 'SIGNED', transaction_hash = ($hashes)[1], updated_at = now()
      from locked_wallet
      where m.sender = $sender and m.nonce = $nonce and m.recipient = $recipient and m.wallet_id = $user
-       and ${isSignedSql} and m.stranded_at is not null and ${isAllSql}
+       and ${isSignedSql} and m.suspended_at is not null and ${isAllSql}
      returning m.id, uuidv7() as transfer_id
    ),
    ${insertTransactionsSql('renewed_move')},
-   ${gatherSql('renewed_move', `'coins-resumed:' || id || ':' || transfer_id`)}
+   ${sweepSql('renewed_move', `'coins-resumed:' || id || ':' || transfer_id`)}
    select id from renewed_move`,
 )
 
@@ -122,12 +122,12 @@ export const storeFillers = statement(
     columns: { hash: text },
   },
   `with given_up_move as materialized (
-     select m.id from coin_moves m where m.id = $move and m.kind = 'WITHDRAWAL' and m.status in ('SIGNED', 'BROADCAST') for no key update
+     select m.id from coin_transfers m where m.id = $move and m.kind = 'WITHDRAWAL' and m.status in ('SIGNED', 'BROADCAST') for no key update
    )
-   insert into coin_transactions (hash, move_id, raw, gas_price, value)
+   insert into coin_transactions (hash, coin_transfer_id, raw, gas_price, value)
    select item.hash, id, item.raw, item.price, 0
    from given_up_move, unnest($hashes, $raws, $prices) as item (hash, raw, price) where not exists (
-     select from coin_transactions t where t.move_id = $move and t.value = 0
+     select from coin_transactions t where t.coin_transfer_id = $move and t.value = 0
    ) returning hash`,
 )
 
@@ -135,7 +135,7 @@ const moveColumns = {
   id: uuid,
   sender: text,
   nonce: int,
-  status: textOf<'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('coin_move_status'),
+  status: textOf<'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('coin_transfer_status'),
   transactionHash: text,
   blockNumber: orNull(int),
   blockHash: orNull(text),
@@ -153,16 +153,16 @@ export const findMoves = statement(
   `select m.id, m.sender, m.nonce, m.status, m.transaction_hash as "transactionHash", m.block_number as "blockNumber",
      m.block_hash as "blockHash", coalesce(m.arrived > 0, false) as "hasArrived", t.hashes, t.prices, t.current
    from (
-     select * from coin_moves m where ${isOpenSql}
+     select * from coin_transfers m where ${isOpenSql}
      union
-     select * from coin_moves m where m.block_number is not null and m.block_number >= $youngest
+     select * from coin_transfers m where m.block_number is not null and m.block_number >= $youngest
    ) m, lateral (
      select array_agg(t.hash order by t.gas_price, t.hash) as hashes, array_agg(t.gas_price::text order by t.gas_price, t.hash) as prices,
        array_agg(case m.kind
-         when 'WITHDRAWAL' then t.value = (select min(o.value) from coin_transactions o where o.move_id = m.id)
+         when 'WITHDRAWAL' then t.value = (select min(o.value) from coin_transactions o where o.coin_transfer_id = m.id)
          else ${leavesSql} = m.amount
        end order by t.gas_price, t.hash) as current
-     from coin_transactions t where t.move_id = m.id
+     from coin_transactions t where t.coin_transfer_id = m.id
    ) t
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
 )
@@ -177,7 +177,7 @@ export const findCoinRaw = statement(
 export const markMovesSent = statement(
   'coins_sent',
   { parameters: { ids: arrayOf(uuid), hashes: arrayOf(text) } },
-  `update coin_moves m set status = 'BROADCAST', transaction_hash = item.hash, updated_at = now()
+  `update coin_transfers m set status = 'BROADCAST', transaction_hash = item.hash, updated_at = now()
    from unnest($ids, $hashes) as item (id, hash)
    where m.id = item.id and m.status in ('SIGNED', 'BROADCAST')`,
 )
@@ -200,17 +200,17 @@ export const markMovesIncluded = statement(
   },
   `with placed as materialized (
      select item.*, t.value, m.wallet_id, m.amount as before,
-       case m.kind when 'GATHERING' then ${leavesSql} else m.amount end as amount
+       case m.kind when 'SWEEP' then ${leavesSql} else m.amount end as amount
      from unnest($ids, $hashes, $blockNumbers, $blockHashes, $fees, $arrived)
        as item (id, hash, block_number, block_hash, fee, arrived)
-       join coin_transactions t on t.hash = item.hash join coin_moves m on m.id = item.id and m.id = t.move_id
+       join coin_transactions t on t.hash = item.hash join coin_transfers m on m.id = item.id and m.id = t.coin_transfer_id
      where m.status in ('SIGNED', 'BROADCAST')
    ),
    locked_wallets as materialized (
      select user_id from wallets where user_id in (select wallet_id from placed where before <> amount) order by user_id for no key update
    ),
    included_moves as (
-     update coin_moves m set status = 'INCLUDED', transaction_hash = p.hash, block_number = p.block_number, block_hash = p.block_hash,
+     update coin_transfers m set status = 'INCLUDED', transaction_hash = p.hash, block_number = p.block_number, block_hash = p.block_hash,
        amount = p.amount, fee = p.fee, arrived = case when p.arrived then p.value else 0 end, updated_at = now()
      from placed p
      where m.id = p.id and m.status in ('SIGNED', 'BROADCAST') and m.amount = p.before and (select count(*) from locked_wallets) >= 0
@@ -222,7 +222,7 @@ export const markMovesIncluded = statement(
      when: 'more <> 0',
      lines: [
        { book: 'DEPOSITS', currency: 'NUM', amount: 'more' },
-       { book: 'UNDER_WAY', currency: 'NUM', amount: '-more' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-more' },
      ],
    })}
    select from included_moves limit 0`,
@@ -237,38 +237,38 @@ export const settleMoves = statement(
   'coins_settle',
   { parameters: { ids: arrayOf(uuid), blockHashes: arrayOf(text) } },
   `with settled_moves as (
-     update coin_moves m set status = case when m.arrived > 0 then 'FINAL' else 'FAILED' end::coin_move_status,
+     update coin_transfers m set status = case when m.arrived > 0 then 'FINAL' else 'FAILED' end::coin_transfer_status,
        settlements = m.settlements + 1, updated_at = now()
      from unnest($ids, $blockHashes) as item (id, block_hash)
      where m.id = item.id and m.status = 'INCLUDED' and m.block_hash = item.block_hash
      returning m.id, m.kind, m.wallet_id is null as borne, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id,
-       (select max(t.value) from coin_transactions t where t.move_id = m.id) as value
+       (select max(t.value) from coin_transactions t where t.coin_transfer_id = m.id) as value
    ),
    reopened_withdrawals as (
      update withdrawals x set status = 'SENDING', settled_at = null from settled_moves s
-     where x.move_id = s.id and x.status = 'CONFIRMED' and s.arrived = 0
+     where x.coin_transfer_id = s.id and x.status = 'CONFIRMED' and s.arrived = 0
    ),
    ${postTransferSql({
      from: 'settled_moves',
      reference: `'coins-settled:' || id || ':' || settlements`,
      omitsZeros: true,
      lines: [
-       { book: 'UNDER_WAY', currency: 'NUM', amount: 'amount' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: 'amount' },
        { book: 'GAS', currency: 'NUM', amount: '-fee' },
        {
          book: 'TREASURY',
          currency: 'NUM',
-         amount: `case kind when 'GATHERING' then -arrived else arrived + fee - amount end`,
+         amount: `case kind when 'SWEEP' then -arrived else arrived + fee - amount end`,
        },
        {
          book: 'DEPOSITS',
          currency: 'NUM',
-         amount: `case kind when 'GATHERING' then arrived + fee - amount else 0 end`,
+         amount: `case kind when 'SWEEP' then arrived + fee - amount else 0 end`,
        },
        {
          book: 'WITHDRAWALS',
          currency: 'NUM',
-         amount: `case when kind = 'GATHERING' then 0 when borne then -value else -arrived end`,
+         amount: `case when kind = 'SWEEP' then 0 when borne then -value else -arrived end`,
        },
        { book: 'REVENUE', currency: 'NUM', amount: `case when borne then value - arrived else 0 end` },
      ],
@@ -280,7 +280,7 @@ export const settleMoves = statement(
 export const holdMoves = statement(
   'coins_hold_moves',
   { parameters: { ids: arrayOf(uuid) } },
-  'select from coin_moves where id = any ($ids) order by id for no key update',
+  'select from coin_transfers where id = any ($ids) order by id for no key update',
 )
 
 /** Marks transfers as displaced by a reorg and reverses the ledger entries of settled ones. The transfers must be locked. */
@@ -288,7 +288,7 @@ export const displaceMoves = statement(
   'coins_displace',
   { parameters: { ids: arrayOf(uuid) } },
   `with displaced_moves as (
-     update coin_moves m set status = 'BROADCAST', block_number = null, block_hash = null, arrived = null, fee = null,
+     update coin_transfers m set status = 'BROADCAST', block_number = null, block_hash = null, arrived = null, fee = null,
        updated_at = now()
      where m.id = any ($ids) and m.block_number is not null
      returning m.id, m.settlements, old.status as before, uuidv7() as transfer_id

@@ -65,7 +65,7 @@ export interface SignedTransfer {
 
 /** A coin transaction that is on the chain and not in the ledger. */
 export type UnknownTransfer =
-  | { kind: 'GATHERING'; move: SignedTransfer }
+  | { kind: 'SWEEP'; move: SignedTransfer }
   /** `claim`: the withdrawal that it pays. Without a claim, the platform bears the payment. */
   | { kind: 'WITHDRAWAL'; move: Omit<SignedTransfer, 'userId'>; claim: { id: string; userId: string } | undefined }
 

@@ -1,8 +1,8 @@
 /** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
 import type { Database } from '../../db/database-types.ts'
-import { findSetting, rememberSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
-import type { Sweep } from '../../jobs/batch-job.ts'
-import { createSweeper } from '../../jobs/run-batch-job.ts'
+import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
+import type { BatchJob } from '../../jobs/batch-job.ts'
+import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
 import type { Log } from '../../shared/log.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import {
@@ -68,7 +68,7 @@ export interface ManualDeposit {
 /** Maximum number of deposits per statement. */
 const PAGE = 500
 
-const settingOf = (chainId: number) => `${settingKeys.deposits}${chainId}`
+const settingOf = (chainId: number) => `${keyValueKeys.deposits}${chainId}`
 const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
 
 interface Parts {
@@ -82,14 +82,14 @@ export type DepositLedger = ReturnType<typeof createDepositLedger>
 
 /** Creates the ledger of deposits. It stores deposits together with the position of the scan, so that each block counts once. */
 export function createDepositLedger({ database, notifications, log }: Parts) {
-  const sweeper = createSweeper({ database, log, notifications })
+  const runner = createBatchJobRunner({ database, log, notifications })
   const lockScan = async (query: Database['query'], { chainId, position: from }: ScanPosition) =>
     (await query(holdScan, { setting: settingOf(chainId), from })).length > 0
   /** Runs `work` while the scan is locked at this position. Returns no rows if another process has moved it. */
   const withLock = <Row>(scan: ScanPosition, work: (query: Database['query']) => Promise<Row[]>) =>
     database.transaction(async (query) => ((await lockScan(query, scan)) ? work(query) : []))
 
-  const creditSweep = (scan: ScanPosition, due: number): Sweep => ({
+  const creditJob = (scan: ScanPosition, due: number): BatchJob => ({
     name: 'credit-deposits',
     find: (query, page) => query(findDueDeposits, { ...page, due }),
     page: PAGE,
@@ -135,11 +135,11 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
 
     /** Stores the newest block of the chain, and the newest block whose deposits are credited. */
     async noteHead(head: number, due: number): Promise<void> {
-      await database.query(replaceSetting, { key: settingKeys.depositsHead, value: `${head} ${due}` })
+      await database.query(replaceSetting, { key: keyValueKeys.depositsHead, value: `${head} ${due}` })
     },
 
     /** Credits deposits in blocks up to `due`. Returns how many. A deposit that fails is retried with backoff and listed for the operator. */
-    creditDue: (scan: ScanPosition, due: number): Promise<number> => sweeper.run(creditSweep(scan, due)),
+    creditDue: (scan: ScanPosition, due: number): Promise<number> => runner.run(creditJob(scan, due)),
 
     /**
      * Freezes a page of the deposits that were credited from blocks above a height. The last page also moves the scan back to `to` and deletes pending

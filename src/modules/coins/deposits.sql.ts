@@ -1,6 +1,6 @@
-import { settingKeys } from '../../db/key-value-store.ts'
+import { keyValueKeys } from '../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
-import { idPlaceSql, isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
+import { idPlaceSql, isNotBackedOffSql, pageShape } from '../../jobs/batch-job.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
@@ -17,7 +17,7 @@ export const scanMove = { setting: text, from: text, to: text }
 /** SQL of the CTE `advanced_scan`. It moves the scan and has a row, unless another process moved it. */
 export const advanceSql = `
    advanced_scan as materialized (
-     update settings set value = $to where key = $setting and value = $from returning key
+     update key_values set value = $to where key = $setting and value = $from returning key
    )`
 
 /**
@@ -27,7 +27,7 @@ export const advanceSql = `
 export const holdScan = statement(
   'deposits_hold_scan',
   { parameters: { setting: text, from: text }, columns: { key: text } },
-  'select key from settings where key = $setting and value = $from for no key update',
+  'select key from key_values where key = $setting and value = $from for no key update',
 )
 
 /**
@@ -75,9 +75,9 @@ const byId = idPlaceSql('d.id')
 /** Returns a page of deposits to credit, in the order in which they were found. */
 export const findDueDeposits = statement(
   'deposits_find_due',
-  { parameters: { ...sweepPage.parameters, due: int }, columns: sweepPage.columns },
+  { parameters: { ...pageShape.parameters, due: int }, columns: pageShape.columns },
   `select d.reference as item, ${byId.place} as place from deposits d
-   where ${dueSql} and ${byId.isAfter} and ${isAwakeSql('credit-deposits', 'd.reference')}
+   where ${dueSql} and ${byId.isAfter} and ${isNotBackedOffSql('credit-deposits', 'd.reference')}
    order by d.id limit $limit`,
 )
 
@@ -167,7 +167,7 @@ export const findCreditTarget = statement(
      from deposits where wallet_id = w.user_id and kind = 'COIN'
    ) sums, lateral (
      select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
-     from coin_moves where sender = w.address
+     from coin_transfers where sender = w.address
    ) moves
    where w.user_id = $user`,
 )
@@ -202,5 +202,5 @@ export const insertManualDeposit = statement(
 export const findHead = statement(
   'deposits_head',
   { columns: { head: orNull(int) } },
-  `select max(split_part(value, ' ', 1))::int as head from settings where key = '${settingKeys.depositsHead}'`,
+  `select max(split_part(value, ' ', 1))::int as head from key_values where key = '${keyValueKeys.depositsHead}'`,
 )

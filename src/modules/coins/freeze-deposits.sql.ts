@@ -86,7 +86,7 @@ export const moveScanBack = statement(
      update deposits d set block_number = null, block_hash = null
      from advanced_scan where d.status = 'FROZEN' and d.block_number > $height
    )
-   delete from setbacks where sweep = 'credit-deposits' and item in (select reference from deleted_deposits)`,
+   delete from job_failures where job = 'credit-deposits' and item in (select reference from deleted_deposits)`,
 )
 
 /** Returns frozen deposits, newest first. */

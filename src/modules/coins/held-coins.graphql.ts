@@ -33,7 +33,7 @@ const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
       description: 'What it lacks for all withdrawals that are due; null while the chain does not answer.',
     }),
     inTreasury: t.expose('inTreasury', { type: 'Decimal', description: 'Coins of users in it, by the books.' }),
-    underWay: t.expose('underWay', { type: 'Decimal', description: 'Coins in transactions that are not settled.' }),
+    inTransit: t.expose('inTransit', { type: 'Decimal', description: 'Coins in transactions that are not settled.' }),
     atAddresses: t.expose('atAddresses', {
       type: 'Decimal',
       description: 'Coins that lie at the addresses where they came in.',

@@ -11,7 +11,7 @@ import { assertMay } from '../../shared/policy.ts'
 
 const heldColumns = {
   atAddresses: numeric,
-  underWay: numeric,
+  inTransit: numeric,
   inTreasury: numeric,
   shortfall: numeric,
   frozenDeposits: int,
@@ -23,14 +23,14 @@ const heldColumns = {
 const findHeldCoins = statement(
   'held_coins',
   { columns: heldColumns },
-  `select trim_scale(books.at_addresses) as "atAddresses", trim_scale(books.under_way) as "underWay",
+  `select trim_scale(books.at_addresses) as "atAddresses", trim_scale(books.in_transit) as "inTransit",
      trim_scale(books.in_treasury) as "inTreasury", trim_scale(books.shortfall) as shortfall, deposits.*, due.*
    from (
      select coalesce(-sum(amount) filter (where book = 'DEPOSITS'), 0) as at_addresses,
-       coalesce(-sum(amount) filter (where book = 'UNDER_WAY'), 0) as under_way,
+       coalesce(-sum(amount) filter (where book = 'IN_TRANSIT'), 0) as in_transit,
        coalesce(-sum(amount) filter (where book = 'TREASURY'), 0) as in_treasury,
        coalesce(-sum(amount) filter (where book = 'SHORTFALL'), 0) as shortfall
-     from entries where currency = 'NUM' and book in ('DEPOSITS', 'UNDER_WAY', 'TREASURY', 'SHORTFALL')
+     from entries where currency = 'NUM' and book in ('DEPOSITS', 'IN_TRANSIT', 'TREASURY', 'SHORTFALL')
    ) books, (
      select count(*)::int as "frozenDeposits" from deposits where status = 'FROZEN'
    ) deposits, (

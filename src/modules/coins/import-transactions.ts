@@ -20,7 +20,7 @@ const storeUnclaimed = statement(
      omitsZeros: true,
      lines: [
        { book: 'TREASURY', currency: 'NUM', amount: '$amount' },
-       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-$amount' },
        { book: 'WITHDRAWALS', currency: 'NUM', amount: '($values)[1]' },
        { book: 'REVENUE', currency: 'NUM', amount: '-($values)[1]' },
      ],
@@ -45,7 +45,7 @@ export async function importTransactions(
 }
 
 async function store(query: Database['query'], transfer: UnknownTransfer): Promise<boolean> {
-  if (transfer.kind === 'GATHERING') return storeSweep(query, transfer.move)
+  if (transfer.kind === 'SWEEP') return storeSweep(query, transfer.move)
   const { move, claim } = transfer
   const columns = transferParams(move)
   const stored = claim

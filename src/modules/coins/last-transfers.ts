@@ -4,7 +4,7 @@ import { isNoAnswer, type Registry } from '../../chain/registry/registry.ts'
 import { quantity } from '../../chain/rpc.ts'
 import { readAccounts, readView } from '../../chain/view.ts'
 import type { Database } from '../../db/database-types.ts'
-import { findSetting, settingKeys } from '../../db/key-value-store.ts'
+import { findSetting, keyValueKeys } from '../../db/key-value-store.ts'
 import type { CoinPlan, Custody } from '../../keys/key-types.ts'
 import { LostKeyError, unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
@@ -75,7 +75,7 @@ async function readAddress(options: LastTransferOptions, booked: BookedCoins): P
     return await readFromChain(options, booked)
   } catch (error) {
     if (!isNoAnswer(error)) throw error
-    const [row] = await options.database.query(findSetting, { key: settingKeys.chain })
+    const [row] = await options.database.query(findSetting, { key: keyValueKeys.chain })
     const lowest = options.maxFeePerGas >> STEPS_BELOW_CAP
     return row && { chainId: Number(row.value), lowest, free: booked.unswept, count: 0 }
   }

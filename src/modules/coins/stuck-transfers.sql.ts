@@ -5,44 +5,44 @@ import { leavesSql } from './coin-transfers.sql.ts'
 import { isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
 
 /** Condition on a transfer `m`: a pending sweep without a change for an hour. */
-const waitsSql = `m.kind = 'GATHERING' and m.status in ('SIGNED', 'BROADCAST') and m.stranded_at is null and m.updated_at < now() - interval '1 hour'`
+const waitsSql = `m.kind = 'SWEEP' and m.status in ('SIGNED', 'BROADCAST') and m.suspended_at is null and m.updated_at < now() - interval '1 hour'`
 
 /**
  * Suspends the newest pending sweep of each address whose ledger balance has been negative for an hour. The chain has lost deposits of these
  * addresses. Also reverses the ledger entries of the sweep. Returns the addresses.
  */
-export const strandMoves = statement(
-  'coins_strand',
+export const suspendTransfers = statement(
+  'coins_suspend',
   { columns: { addresses: arrayOf(text) } },
   `with lacking_wallets as materialized (
      select w.user_id, w.address from wallets w
-     where w.address in (select m.sender from coin_moves m where ${waitsSql}) and ${unsweptSql('w')} < 0
+     where w.address in (select m.sender from coin_transfers m where ${waitsSql}) and ${unsweptSql('w')} < 0
      order by w.user_id for no key update
    ),
    newest_moves as (
-     select distinct on (m.sender) m.id from coin_moves m join lacking_wallets w on w.address = m.sender
+     select distinct on (m.sender) m.id from coin_transfers m join lacking_wallets w on w.address = m.sender
      where ${waitsSql} order by m.sender, m.nonce desc
    ),
-   stranded_moves as (
-     update coin_moves m set stranded_at = now(), updated_at = now() from newest_moves
+   suspended_transfers as (
+     update coin_transfers m set suspended_at = now(), updated_at = now() from newest_moves
      where m.id = newest_moves.id and ${waitsSql}
      returning m.id, m.sender, m.amount, uuidv7() as transfer_id
    ),
-   left_deposits as (update deposits d set gathered_by = null from stranded_moves s where d.gathered_by = s.id),
+   left_deposits as (update deposits d set swept_by = null from suspended_transfers s where d.swept_by = s.id),
    ${postTransferSql({
-     from: 'stranded_moves',
+     from: 'suspended_transfers',
      reference: `'coins-stranded:' || id || ':' || transfer_id`,
      lines: [
-       { book: 'UNDER_WAY', currency: 'NUM', amount: 'amount' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: 'amount' },
        { book: 'DEPOSITS', currency: 'NUM', amount: '-amount' },
      ],
    })}
-   select array(select sender from stranded_moves order by sender) as addresses`,
+   select array(select sender from suspended_transfers order by sender) as addresses`,
 )
 
 /** SQL for the transactions of the transfer `move` that the ledger balance of the wallet `w` covers. */
 const coveredSql = (move: string) =>
-  `select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
+  `select t.hash, ${leavesSql} as amount from coin_transactions t where t.coin_transfer_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
 
 /**
  * Returns a page of addresses whose oldest suspended sweep has a signed transaction that the ledger balance covers. `nonces` and `amounts` are
@@ -55,12 +55,12 @@ export const findResumable = statement(
     columns: { address: text, nonces: arrayOf(int), amounts: arrayOf(numeric) },
   },
   `with oldest_moves as materialized (
-     select distinct on (m.sender) m.id, m.sender from coin_moves m
-     where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
+     select distinct on (m.sender) m.id, m.sender from coin_transfers m
+     where ${isSignedSql} and m.suspended_at is not null order by m.sender, m.nonce
    )
    select o.sender as address, u.nonces, u.amounts from oldest_moves o join wallets w on w.address = o.sender, lateral (
      select coalesce(array_agg(m.nonce order by m.nonce), '{}') as nonces, coalesce(array_agg(m.amount order by m.nonce), '{}') as amounts
-     from coin_moves m where m.sender = o.sender and ${isOpenSql}
+     from coin_transfers m where m.sender = o.sender and ${isOpenSql}
    ) u
    where o.sender > $after and exists (${coveredSql('o')}) order by o.sender limit $limit`,
 )
@@ -78,24 +78,24 @@ export const resumeMoves = statement(
   },
   `with oldest_moves as materialized (
      select distinct on (m.sender) m.id, m.sender, seen.free
-     from coin_moves m join unnest($addresses, $free) as seen (address, free) on seen.address = m.sender
-     where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
+     from coin_transfers m join unnest($addresses, $free) as seen (address, free) on seen.address = m.sender
+     where ${isSignedSql} and m.suspended_at is not null order by m.sender, m.nonce
    ),
    covering_wallets as materialized (
      select o.id, f.hash, f.amount from wallets w join oldest_moves o on o.sender = w.address, lateral (
        ${coveredSql('o')} order by amount desc, t.gas_price limit 1
      ) f
      where not exists (
-       select from coin_transactions t where t.move_id = o.id and ${leavesSql} > f.amount and ${leavesSql} <= o.free
+       select from coin_transactions t where t.coin_transfer_id = o.id and ${leavesSql} > f.amount and ${leavesSql} <= o.free
      )
      order by w.user_id for no key update of w
    ),
    resumed_moves as (
-     update coin_moves m set stranded_at = null, updated_at = now(), amount = c.amount,
+     update coin_transfers m set suspended_at = null, updated_at = now(), amount = c.amount,
        status = case when m.amount = c.amount then m.status else 'SIGNED' end,
        transaction_hash = case when m.amount = c.amount then m.transaction_hash else c.hash end
      from covering_wallets c
-     where m.id = c.id and m.stranded_at is not null
+     where m.id = c.id and m.suspended_at is not null
      returning m.id, m.sender, m.amount, uuidv7() as transfer_id
    ),
    ${postTransferSql({
@@ -103,7 +103,7 @@ export const resumeMoves = statement(
      reference: `'coins-resumed:' || id || ':' || transfer_id`,
      lines: [
        { book: 'DEPOSITS', currency: 'NUM', amount: 'amount' },
-       { book: 'UNDER_WAY', currency: 'NUM', amount: '-amount' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-amount' },
      ],
    })}
    select array(select sender from resumed_moves order by sender) as addresses`,

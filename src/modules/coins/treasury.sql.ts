@@ -1,5 +1,5 @@
 /** Unswept coins and treasuries, with the conditions on deposits and coin transfers that several statements share. */
-import { settingKeys } from '../../db/key-value-store.ts'
+import { keyValueKeys } from '../../db/key-value-store.ts'
 import {
   arrayOf,
   boolean,
@@ -14,18 +14,18 @@ import {
   uuid,
 } from '../../db/sql.ts'
 
-/** Condition on a transfer `m`: signed and not settled. It must match the partial index `coin_moves_open_idx`. */
+/** Condition on a transfer `m`: signed and not settled. It must match the partial index `coin_transfers_open_idx`. */
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
 /** Condition on a transfer `m`: signed, not settled and not suspended. */
-export const isOpenSql = `${isSignedSql} and m.stranded_at is null`
+export const isOpenSql = `${isSignedSql} and m.suspended_at is null`
 /** Condition on a deposit `d`: credited coins. Tokens are never swept. */
 export const isCoinSql = `d.kind = 'COIN' and d.status = 'CREDITED'`
 /** Condition on a deposit `d`: credited coins that no transfer has taken. */
-const isUnsweptSql = `d.gathered_by is null and ${isCoinSql}`
+const isUnsweptSql = `d.swept_by is null and ${isCoinSql}`
 /** SQL for the ledger balance of a wallet's address: the credited deposits, minus all transfers from it that are not suspended. */
 export const unsweptSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
-   - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address and m.stranded_at is null)`
+   - (select coalesce(sum(m.amount), 0) from coin_transfers m where m.sender = ${wallet}.address and m.suspended_at is null)`
 
 const unsweptColumns = {
   userId: uuid,
@@ -49,13 +49,13 @@ export type UnsweptRow = RowOf<typeof unsweptColumns>
 const DOUBTED = 8
 const unsweptRowSql = `
    w.user_id as "userId", w.address, ${unsweptSql('w')} as unswept,
-   coalesce((select max(m.nonce) + 1 from coin_moves m where m.sender = w.address), 0) as "nextNonce",
+   coalesce((select max(m.nonce) + 1 from coin_transfers m where m.sender = w.address), 0) as "nextNonce",
    a.nonce as "asideNonce", a.recipient as "asideRecipient",
    array(select d.amount::text from deposits d where d.wallet_id = w.user_id and ${isUnsweptSql}
      order by d.block_number desc, d.id desc limit ${DOUBTED}) as newest,
    k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
    from wallets w join user_keys k on k.user_id = w.user_id left join lateral (
-     select m.nonce, m.recipient from coin_moves m where m.sender = w.address and ${isSignedSql} and m.stranded_at is not null
+     select m.nonce, m.recipient from coin_transfers m where m.sender = w.address and ${isSignedSql} and m.suspended_at is not null
      order by m.nonce limit 1) a on true`
 
 /** Returns a page of users with at least `least` unswept coins and no open transfer from their address. */
@@ -65,7 +65,7 @@ export const findUnswept = statement(
   `with page as materialized (
      select w.user_id from deposits d join wallets w on w.user_id = d.wallet_id join user_keys k on k.user_id = w.user_id
      where ${isUnsweptSql} and d.wallet_id > $after and w.closed_at is null
-       and not exists (select from coin_moves m where m.sender = w.address and ${isOpenSql})
+       and not exists (select from coin_transfers m where m.sender = w.address and ${isOpenSql})
      group by w.user_id having sum(d.amount) >= $least and ${unsweptSql('w')} >= $least
      order by w.user_id limit $limit
    )
@@ -86,36 +86,36 @@ export const findOwnUnswept = statement(
 export const hasCoinWork = statement(
   'coins_has_work',
   { parameters: { least: numeric }, columns: { open: boolean } },
-  `select exists (select from coin_moves m where ${isOpenSql})
+  `select exists (select from coin_transfers m where ${isOpenSql})
      or exists (select from withdrawals where status in ('WAITING', 'SENDING') and due_at <= now())
      or exists (
-       select from deposits n where n.gathered_by is null and n.kind = 'COIN' and n.credited_at > now() - interval '1 minute'
+       select from deposits n where n.swept_by is null and n.kind = 'COIN' and n.credited_at > now() - interval '1 minute'
          and (select sum(d.amount) from deposits d where d.wallet_id = n.wallet_id and ${isUnsweptSql}) >= $least
      ) as open`,
 )
 
 /** Key of the setting that names a treasury with transactions that the ledger does not know. */
-const IN_DOUBT = `'${settingKeys.treasuryInDoubt}'`
+const IN_DOUBT = `'${keyValueKeys.treasuryInDoubt}'`
 /** Condition: no waiting withdrawal can have been paid already. */
-export const isTreasuryCertainSql = `not exists (select from settings where key = ${IN_DOUBT})`
+export const isTreasuryCertainSql = `not exists (select from key_values where key = ${IN_DOUBT})`
 
 /** Stores or deletes this setting. */
 export const doubtTreasury = statement(
   'coins_doubt_treasury',
   { parameters: { address: text, doubted: boolean } },
-  `with certain as (delete from settings where key = ${IN_DOUBT} and not $doubted)
-   insert into settings (key, value) select ${IN_DOUBT}, $address where $doubted on conflict (key) do nothing`,
+  `with certain as (delete from key_values where key = ${IN_DOUBT} and not $doubted)
+   insert into key_values (key, value) select ${IN_DOUBT}, $address where $doubted on conflict (key) do nothing`,
 )
 
 /** Prefix of the settings of treasuries. */
-const TREASURY = `'${settingKeys.treasury}'`
+const TREASURY = `'${keyValueKeys.treasury}'`
 
 /** All treasuries, with the signed nonces and the transaction count when the treasury was first used. */
 export const findNotedTreasuries = statement(
   'coins_noted_treasuries',
   { columns: { address: text, nonces: arrayOf(int), first: int } },
-  `select address, array(select m.nonce from coin_moves m where m.sender = address order by m.nonce) as nonces, first
-   from (select substr(key, length(${TREASURY}) + 1) as address, value::int as first from settings where key like ${TREASURY} || '%') noted
+  `select address, array(select m.nonce from coin_transfers m where m.sender = address order by m.nonce) as nonces, first
+   from (select substr(key, length(${TREASURY}) + 1) as address, value::int as first from key_values where key like ${TREASURY} || '%') noted
    order by address`,
 )
 
@@ -123,12 +123,12 @@ export const findNotedTreasuries = statement(
 export const noteTreasury = statement(
   'coins_note_treasury',
   { parameters: { address: text, count: int }, columns: { first: int } },
-  `with inserted_setting as (
-     insert into settings (key, value)
-     select ${TREASURY} || $address, case when exists (select from settings where key like ${TREASURY} || '%') then 0 else $count end::text
+  `with inserted_value as (
+     insert into key_values (key, value)
+     select ${TREASURY} || $address, case when exists (select from key_values where key like ${TREASURY} || '%') then 0 else $count end::text
      on conflict (key) do nothing returning value
    )
-   select value::int as first from inserted_setting union all select value::int from settings where key = ${TREASURY} || $address limit 1`,
+   select value::int as first from inserted_value union all select value::int from key_values where key = ${TREASURY} || $address limit 1`,
 )
 
 /** All treasuries except the current one, with swept coins that are still there. */
@@ -137,7 +137,7 @@ export const findEarlierTreasuries = statement(
   { parameters: { current: text }, columns: { address: text, held: numeric } },
   `select address, held from (
      select g.recipient as address, sum(g.arrived)
-       - coalesce((select sum(coalesce(m.arrived + m.fee, m.amount)) from coin_moves m where m.sender = g.recipient), 0) as held
-     from coin_moves g where g.kind = 'GATHERING' and g.status = 'FINAL' and g.recipient <> $current group by g.recipient
+       - coalesce((select sum(coalesce(m.arrived + m.fee, m.amount)) from coin_transfers m where m.sender = g.recipient), 0) as held
+     from coin_transfers g where g.kind = 'SWEEP' and g.status = 'FINAL' and g.recipient <> $current group by g.recipient
    ) earlier where held > 0 order by address`,
 )

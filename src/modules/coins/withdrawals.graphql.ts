@@ -1,4 +1,4 @@
-import type { CoinMove, Withdrawal } from '../../db/prisma/client.ts'
+import type { CoinTransfer, Withdrawal } from '../../db/prisma/client.ts'
 import { builder, type InputFields, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
@@ -31,7 +31,7 @@ export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
 })
 
 /** Returns the hash of a withdrawal's transaction. Null until it was sent. */
-export const hashOf = (move: Pick<CoinMove, 'status' | 'transactionHash'> | null): string | null =>
+export const hashOf = (move: Pick<CoinTransfer, 'status' | 'transactionHash'> | null): string | null =>
   move && move.status !== 'SIGNED' ? move.transactionHash : null
 
 /** The withdrawal type. Only the owner of a withdrawal sees it. */

@@ -180,7 +180,7 @@ export const endWithdrawals = statement(
   { parameters: { limit: int }, columns: { owners: arrayOf(uuid) } },
   `with settled_withdrawals as materialized (
      select x.id, m.status as moved, t.value > 0 as sent
-     from withdrawals x join coin_moves m on m.id = x.move_id join coin_transactions t on t.hash = m.transaction_hash
+     from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id join coin_transactions t on t.hash = m.transaction_hash
      where x.status = 'SENDING' and m.status in ('FINAL', 'FAILED') order by x.id limit $limit for no key update of x skip locked
    ),
    ended_withdrawals as (
@@ -230,14 +230,14 @@ export const storeWithdrawal = statement(
    ),
    ${storeMoveSql('WITHDRAWAL', 'locked_withdrawal')},
    sent_withdrawal as (
-     update withdrawals x set status = 'SENDING', move_id = inserted_move.id from inserted_move where x.id = $withdrawal
+     update withdrawals x set status = 'SENDING', coin_transfer_id = inserted_move.id from inserted_move where x.id = $withdrawal
    ),
    ${postTransferSql({
      from: 'inserted_move',
      reference: `'coins-signed:' || inserted_move.id`,
      lines: [
        { book: 'TREASURY', currency: 'NUM', amount: '$amount' },
-       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
+       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-$amount' },
      ],
    })}
    select id from inserted_move`,
@@ -257,6 +257,6 @@ export const findUntaken = statement(
   'withdrawal_untaken',
   { columns: { treasury: text, nonce: int, count: int, oldest: timestamp } },
   `select m.sender as treasury, min(m.nonce) as nonce, count(*)::int as count, min(m.created_at) as oldest
-   from withdrawals x join coin_moves m on m.id = x.move_id
+   from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id
    where x.status = 'SENDING' and m.status = 'SIGNED' and m.created_at < now() - interval '10 minutes' group by m.sender order by m.sender`,
 )

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Use } from '../../context.ts'
-import { settingKeys } from '../../db/key-value-store.ts'
+import { keyValueKeys } from '../../db/key-value-store.ts'
 import { int, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import { canonicalNid } from '../../shared/ids.ts'
@@ -31,11 +31,11 @@ const findManifestFacts = statement(
       registry: orNull(text),
     },
   },
-  `with chain as (select value as id from settings where key = '${settingKeys.chain}')
+  `with chain as (select value as id from key_values where key = '${keyValueKeys.chain}')
    select c.sequence, c.tree, c.tree_cid, c.tree_sha256,
      case when r.status in ('INCLUDED', 'FINAL') then r.transaction_hash end as transaction,
      (select id from chain) as chain_id,
-     coalesce($registry, (select value from settings, chain where key = '${settingKeys.registry}' || chain.id)) as registry
+     coalesce($registry, (select value from key_values, chain where key = '${keyValueKeys.registry}' || chain.id)) as registry
    from commits c left join commit_relays r on r.commit_id = c.id
    where c.id = $commit and c.tree <> ''`,
 )

@@ -1,8 +1,8 @@
 /** Batch jobs that expire unconfirmed orders and erase their arguments. Several processes can run them concurrently. */
 import type { AppContext } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
-import { isAwakeSql, placeSql, type Sweep, sweepPage } from '../../jobs/batch-job.ts'
-import { createSweeper } from '../../jobs/run-batch-job.ts'
+import { type BatchJob, isNotBackedOffSql, pageShape, placeSql } from '../../jobs/batch-job.ts'
+import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from './orders.sql.ts'
 
@@ -11,9 +11,9 @@ const byDeadline = placeSql('expires_at', 'id')
 
 const findOverdue = statement(
   'order_overdue',
-  sweepPage,
+  pageShape,
   `select id::text as item, ${byDeadline.place} as place from orders
-   where ${isOverdueSql} and ${byDeadline.isAfter} and ${isAwakeSql('expire-orders', 'id::text')}
+   where ${isOverdueSql} and ${byDeadline.isAfter} and ${isNotBackedOffSql('expire-orders', 'id::text')}
    order by expires_at, id limit $limit`,
 )
 
@@ -58,10 +58,10 @@ const bySettlement = placeSql('o.settled_at', 'o.id')
 
 const findOldArguments = statement(
   'order_old_arguments',
-  { parameters: { ...sweepPage.parameters, days: int }, columns: sweepPage.columns },
+  { parameters: { ...pageShape.parameters, days: int }, columns: pageShape.columns },
   `select o.id::text as item, ${bySettlement.place} as place from orders o
    where ${isErasableSql} and o.settled_at < now() - make_interval(days => $days)
-     and ${bySettlement.isAfter} and ${isAwakeSql('erase-arguments', 'o.id::text')}
+     and ${bySettlement.isAfter} and ${isNotBackedOffSql('erase-arguments', 'o.id::text')}
    order by o.settled_at, o.id limit $limit`,
 )
 
@@ -78,7 +78,7 @@ type Needs = Pick<AppContext, 'database' | 'log' | 'notifications'>
 
 /** Expires the orders that were not confirmed in time. */
 export async function expireOrders(context: Needs): Promise<void> {
-  const job: Sweep = {
+  const job: BatchJob = {
     name: 'expire-orders',
     find: (query, part) => query(findOverdue, part),
     page: ORDERS_AT_ONCE,
@@ -87,7 +87,7 @@ export async function expireOrders(context: Needs): Promise<void> {
       return { items: expired.map(({ id }) => id), owners: expired.map(({ buyer_id }) => buyer_id) }
     },
   }
-  await createSweeper(context).run(job)
+  await createBatchJobRunner(context).run(job)
 }
 
 /** Erases the arguments of orders that ended more than ORDER_ARGUMENTS_DAYS ago. */
@@ -95,7 +95,7 @@ export async function eraseOrderArguments(
   context: Needs & Pick<AppContext, 'config'>,
   cancel?: AbortSignal,
 ): Promise<void> {
-  const job: Sweep = {
+  const job: BatchJob = {
     name: 'erase-arguments',
     find: (query, part) => query(findOldArguments, { ...part, days: context.config.store.orderArgumentsDays }),
     page: ORDERS_AT_ONCE,
@@ -103,5 +103,5 @@ export async function eraseOrderArguments(
       items: (await query(eraseStatement, { orders })).map(({ item }) => item),
     }),
   }
-  await createSweeper(context).run(job, cancel)
+  await createBatchJobRunner(context).run(job, cancel)
 }

@@ -45,7 +45,7 @@ export const bookInvariants: Invariant[] = [
               from summed where num <> num_entries or points <> points_entries
             union all
             select 'user:' || e.wallet_id, 'transfer:' || e.transfer_id, null, null, null, null from entries e
-              where e.wallet_id is not null and notes_balance(e.transfer_id)
+              where e.wallet_id is not null and is_balance_checkpoint(e.transfer_id)
                 and not exists (select from statement_balances s where s.wallet_id = e.wallet_id and s.transfer_id = e.transfer_id)`,
   },
   {
@@ -88,23 +88,23 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'C7',
     sentence:
-      'The accounts UNDER_WAY and TREASURY match the coin transfers. Each coin transfer was posted once when it was signed, and once when it was settled.',
+      'The accounts IN_TRANSIT and TREASURY match the coin transfers. Each coin transfer was posted once when it was signed, and once when it was settled.',
     columns: { subject: text, booked: text, moved: text },
     query: `with booked as (
-              select coalesce(sum(e.amount) filter (where e.book = 'UNDER_WAY'), 0) as under_way,
+              select coalesce(sum(e.amount) filter (where e.book = 'IN_TRANSIT'), 0) as in_transit,
                 coalesce(sum(e.amount) filter (where e.book = 'TREASURY'), 0) as treasury
               from entries e join transfers t on t.id = e.transfer_id
-              where t.reference like 'coins-%' and e.book in ('UNDER_WAY', 'TREASURY')
+              where t.reference like 'coins-%' and e.book in ('IN_TRANSIT', 'TREASURY')
             ), moved as (
-              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED') and stranded_at is null), 0) as under_way,
+              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED') and suspended_at is null), 0) as in_transit,
                 coalesce(sum(case
                   when kind = 'WITHDRAWAL' and status in ('FINAL', 'FAILED') then arrived + fee
                   when kind = 'WITHDRAWAL' then amount
                   when status = 'FINAL' then -arrived end), 0) as treasury
-              from coin_moves
+              from coin_transfers
             )
-            select 'under way' as subject, booked.under_way::text as booked, moved.under_way::text as moved
-              from booked, moved where booked.under_way <> moved.under_way
+            select 'under way' as subject, booked.in_transit::text as booked, moved.in_transit::text as moved
+              from booked, moved where booked.in_transit <> moved.in_transit
             union all
             select 'treasury', booked.treasury::text, moved.treasury::text
               from booked, moved where booked.treasury <> moved.treasury`,
@@ -125,14 +125,14 @@ export const bookInvariants: Invariant[] = [
               left join transfers t on t.reference = 'withdrawal-refund:' || x.id
               where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
             union all
-            select 'withdrawal:' || x.id, 'confirmed, but its coin transfer failed' from withdrawals x join coin_moves m on m.id = x.move_id
+            select 'withdrawal:' || x.id, 'confirmed, but its coin transfer failed' from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id
               where x.status = 'CONFIRMED' and m.status = 'FAILED'
             union all
             select 'WITHDRAWALS', 'the account has ' || booked || ', the withdrawals ' || moved from (
               select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,
-                (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_moves m on m.id = x.move_id
+                (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_transfers m on m.id = x.coin_transfer_id
                   where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL')
-                  + (select coalesce(sum(t.value), 0) from coin_moves m join coin_transactions t on t.move_id = m.id
+                  + (select coalesce(sum(t.value), 0) from coin_transfers m join coin_transactions t on t.coin_transfer_id = m.id
                     where m.wallet_id is null and m.status not in ('FINAL', 'FAILED')) as moved) sums
               where booked <> moved`,
   },

@@ -291,14 +291,14 @@ it('only the system can export or delete accounts of other users', async () => {
 it('annal users delete is rejected on another chain, and warns if the chain does not answer', async () => {
   const user = await app.newUser()
   const deed = ['users', 'delete', user.publicId, '--reason', reason, '--yes']
-  const chainId = (await app.sql(`select value from settings where key = 'chain:id'`))[0]?.value
+  const chainId = (await app.sql(`select value from key_values where key = 'chain:id'`))[0]?.value
   await app.sql(
-    `insert into settings (key, value) values ('chain:id', '137') on conflict (key) do update set value = excluded.value`,
+    `insert into key_values (key, value) values ('chain:id', '137') on conflict (key) do update set value = excluded.value`,
   )
   const refused = await annalHere(app.env, deed)
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('on chain 137, but the node') })
-  if (chainId === undefined) await app.sql(`delete from settings where key = 'chain:id'`)
-  else await app.sql(`update settings set value = $1 where key = 'chain:id'`, [chainId])
+  if (chainId === undefined) await app.sql(`delete from key_values where key = 'chain:id'`)
+  else await app.sql(`update key_values set value = $1 where key = 'chain:id'`, [chainId])
   expectOk(await user.rest('GET', 'auth/users/me/'))
   const said = await annalHere({ ...app.env, CHAIN_RPC_URL: 'http://127.0.0.1:1' }, deed)
   expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(/^The chain does not answer\. Coins /) })

@@ -124,7 +124,7 @@ describe('a block of the IPFS gateway', () => {
 
   it('can be read by its own CID without a previous request for the root block', async () => {
     const file = await register(Buffer.concat([randomBytes(CHUNK), Buffer.from('end')]), true)
-    await app.maintenance.sweep()
+    await app.maintenance.run()
     const links = dagPb.decode((await app.installation.contentStore.readBlock(file)) as Uint8Array).Links
     for (const { Hash } of links) expect((await get(`/ipfs/${Hash}?format=raw`)).status).toBe(200)
     expect((await get(`/ipfs/${links[1]!.Hash}`)).bytes.toString()).toBe('end')
@@ -167,7 +167,7 @@ describe('a block of the IPFS gateway', () => {
     expect((await get(`/ipfs/${block}?format=raw`)).status).toBe(200)
     expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
     expect((await get(`/ipfs/${block}?format=raw`)).status).toBe(404)
-    await app.maintenance.sweep()
+    await app.maintenance.run()
     expect(await app.sql('select cid from asset_blocks where cid = any ($1)', [[id, block]])).toEqual([])
   })
 })

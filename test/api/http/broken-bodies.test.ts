@@ -94,7 +94,7 @@ describe('an aborted upload', () => {
     mkdirSync(folder, { recursive: true })
     await writeFile(join(folder, '0'), 'left behind')
     utimesSync(folder, 1, 1)
-    await app.maintenance.sweepUploads()
+    await app.maintenance.deleteAbandonedUploads()
     await nothingLeft()
   })
 })

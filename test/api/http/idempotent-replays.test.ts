@@ -12,7 +12,7 @@ const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency
 
 async function forgetKeys() {
   await app.sql(`update idempotency_keys set created_at = created_at - interval '8 days'`)
-  await app.maintenance.sweep()
+  await app.maintenance.run()
 }
 
 describe('an idempotency key', () => {

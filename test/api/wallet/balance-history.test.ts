@@ -13,7 +13,7 @@ import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 const app = await createTestApp()
 const notesEvery = (condition: string) =>
   app.sql(
-    `create or replace function notes_balance(transfer uuid) returns boolean language sql immutable strict parallel safe return ${condition}`,
+    `create or replace function is_balance_checkpoint(transfer uuid) returns boolean language sql immutable strict parallel safe return ${condition}`,
   )
 const THIRD = 'get_byte(uuid_send(transfer), 15) % 3 = 0'
 await notesEvery(THIRD)

@@ -191,7 +191,7 @@ export const alertCases: Record<string, AlertCase> = {
     ...{ firesAt: 10, labels: {} },
     calm: { 'annal_deposits_uncredited{instance="a:4001"}': '1x9 0 1x3' },
   },
-  AnnalCoinMovesWait: {
+  AnnalCoinTransfersWait: {
     trouble: { 'annal_suspended_transfers{instance="a:4001"}': '1x80' },
     ...{ firesAt: 60, labels: {} },
     calm: { 'annal_suspended_transfers{instance="a:4001"}': '1x59 0 1x19' },

@@ -87,7 +87,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const rich = async (value: bigint): Promise<SignedIn> => {
     const user = await app.newUser({ points: '0' })
     await eventually(
-      () => app.sql(`select value from settings where key like 'deposits:%'`),
+      () => app.sql(`select value from key_values where key like 'deposits:%'`),
       ([row]) => row !== undefined,
     )
     await pay(user.address, value)
@@ -101,7 +101,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const movesOf = (user: SignedIn) =>
     app.sql<MoveRow>(
       `select status::text, trim_scale(amount)::text as amount, trim_scale(arrived)::text as arrived, trim_scale(fee)::text as fee, sender
-       from coin_moves where wallet_id = $1::uuid and kind = 'GATHERING' order by nonce`,
+       from coin_transfers where wallet_id = $1::uuid and kind = 'SWEEP' order by nonce`,
       [user.id],
     )
   const settled = (user: SignedIn, count = 1) =>
@@ -125,7 +125,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
     const change = (book: string) => (after[book] ?? 0n) - (before[book] ?? 0n)
     return {
       deposits: change('DEPOSITS'),
-      underWay: change('UNDER_WAY'),
+      inTransit: change('IN_TRANSIT'),
       treasury: change('TREASURY'),
       gas: change('GAS'),
     }

@@ -33,8 +33,8 @@ export interface DepositScene {
 }
 
 export async function openDepositScene(app: TestApp): Promise<DepositScene> {
-  await app.sql(`delete from settings where key like 'deposits%'`)
-  await app.sql('delete from setbacks')
+  await app.sql(`delete from key_values where key like 'deposits%'`)
+  await app.sql('delete from job_failures')
   await app.sql(`delete from deposits where status = 'PENDING'`)
   await app.sql(`update deposits set block_number = 0 where status = 'CREDITED'`)
   app.log.lines.length = 0
@@ -48,7 +48,7 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
   const dueBefore = (block: number) =>
     app.sql(
       `select from deposits where status <> 'CREDITED' and block_number <= $1
-         and not exists (select from setbacks where item = reference)`,
+         and not exists (select from job_failures where item = reference)`,
       [block],
     )
   await mine(CONFIRMATIONS)
@@ -76,7 +76,7 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
     async caughtUp() {
       const { number, hash } = await headOf()
       await eventually(
-        () => app.sql<{ value: string }>(`select value from settings where key like 'deposits:%'`),
+        () => app.sql<{ value: string }>(`select value from key_values where key like 'deposits:%'`),
         ([row]) => row !== undefined && JSON.parse(row.value)[0][1] === hash,
       )
       await eventually(

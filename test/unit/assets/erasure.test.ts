@@ -87,7 +87,7 @@ describe('the database contains none of the erased values', () => {
       return { deleted }
     })
     expect((await deleted).status).toBe(204)
-    await app.maintenance.sweep()
+    await app.maintenance.run()
     expect(await marks.found()).toEqual([])
   })
 

@@ -39,8 +39,8 @@ it('`annal check` reports commits of a previous account that a restored database
   onTestFinished(() => before.drop())
   const client = new pg.Client({ connectionString: before.url })
   await client.connect()
-  for (const { key, value } of await app.sql('select key, value from settings'))
-    await client.query('insert into settings (key, value) values ($1, $2) on conflict do nothing', [key, value])
+  for (const { key, value } of await app.sql('select key, value from key_values'))
+    await client.query('insert into key_values (key, value) values ($1, $2) on conflict do nothing', [key, value])
   await client.end()
   const env = { ...app.env, DATABASE_URL: before.url, CHAIN_RELAY_KEYS: ANOTHER_KEY }
   const check = async (more: Record<string, string>) => {

@@ -66,7 +66,7 @@ describe('processes that quote gas fees', () => {
     await other.look()
     expect(other.current()).toBe(one.current())
     await world.sql(
-      `update settings set value = split_part(value, ' ', 1) || ' 2020-01-01T00:00:00Z' where key = 'gas:quote'`,
+      `update key_values set value = split_part(value, ' ', 1) || ' 2020-01-01T00:00:00Z' where key = 'gas:quote'`,
     )
     proxy.fault = () => 'cut'
     await expect(other.look()).rejects.toThrow('The chain is not available')

@@ -264,12 +264,12 @@ describe('annal doctor', () => {
     const earlier = Wallet.createRandom().address
     await createRpc({ url: app.env.CHAIN_RPC_URL! }).call('anvil_setBalance', earlier, '0x10')
     await app.sql(
-      `insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash, status, arrived, fee, block_number, block_hash, settlements)
-       values ('GATHERING', $1, 0, $2, $3::uuid, 2, '0x01', 'FINAL', 1, 1, 1, '0x02', 1)`,
+      `insert into coin_transfers (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash, status, arrived, fee, block_number, block_hash, settlements)
+       values ('SWEEP', $1, 0, $2, $3::uuid, 2, '0x01', 'FINAL', 1, 1, 1, '0x02', 1)`,
       ['0x0000000000000000000000000000000000000000', earlier, user.id],
     )
     const seen = await doctor({ CHAIN_TREASURY_KEY: privateKey }, 'treasury')
-    await app.sql(`update coin_moves set status = 'FAILED', arrived = 0`)
+    await app.sql(`update coin_transfers set status = 'FAILED', arrived = 0`)
     expect(seen.of('treasury')).toMatchObject([
       { state: 'ok', finding: expect.stringContaining(`${address} holds 0 coins`) },
       { state: 'error', finding: expect.stringContaining(`are at the earlier treasury ${earlier}`) },
@@ -283,11 +283,11 @@ describe('annal doctor', () => {
        select id::text from made`,
     )
     await app.sql(
-      `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
+      `insert into job_failures (job, item, attempts, next_attempt_at, last_error)
        values ('expire-orders', 'x', 3, now() + interval '1 hour', 'it is locked')`,
     )
     const { code, of } = await doctor({}, 'jobs', 'batch-jobs')
-    await app.sql('delete from setbacks')
+    await app.sql('delete from job_failures')
     await app.sql('delete from jobs.job where id = $1::uuid', [letter!.id])
     expect([code, of('jobs'), of('batch-jobs')]).toMatchObject([
       1,
@@ -337,9 +337,9 @@ describe('annal doctor', () => {
     const mail = await startMailServer(onTestFinished)
     const { states } = await doctor({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.org' }, 'mail')
     expect(states).toEqual({ mail: 'ok' })
-    await app.sql(`insert into settings (key, value) values ('vault', 'another')`)
+    await app.sql(`insert into key_values (key, value) values ('vault', 'another')`)
     const { of } = await doctor({}, 'keys')
-    await app.sql(`delete from settings where key = 'vault'`)
+    await app.sql(`delete from key_values where key = 'vault'`)
     expect(of('keys')).toMatchObject([{ state: 'error', finding: expect.stringContaining('do not belong') }])
   })
 

@@ -174,7 +174,7 @@ const unsweptOf = async ({ id }: SignedIn) =>
   (
     await app.sql<{ amount: number }>(
       `select (coalesce((select sum(amount) from deposits where wallet_id = w.user_id and status = 'CREDITED'), 0)
-         - coalesce((select sum(amount) from coin_moves where sender = w.address and stranded_at is null), 0))::int as amount
+         - coalesce((select sum(amount) from coin_transfers where sender = w.address and suspended_at is null), 0))::int as amount
        from wallets w where user_id = $1::uuid`,
       [id],
     )
@@ -190,7 +190,7 @@ it('does not sweep a deposit that was frozen while the statement waited for the 
     () => coins.store(moveOf(user, 5n * COIN)),
   ])
   expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
-  expect(await app.sql('select from coin_moves where wallet_id = $1::uuid', [user.id])).toEqual([])
+  expect(await app.sql('select from coin_transfers where wallet_id = $1::uuid', [user.id])).toEqual([])
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
@@ -215,7 +215,7 @@ it('does not resume a transfer whose coins were frozen while the statement waite
   await scan.credit(100)
   expect(await coins.store(moveOf(user, 5n * COIN))).toBe(true)
   await scan.goBack(90)
-  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   expect(await coins.suspendTransfers()).toEqual([user.address])
   await scan.note(user, '5', 96)
   await scan.credit(100)
@@ -237,15 +237,15 @@ it('reverses a settlement that happens while its transaction is reorganized away
   const move = moveOf(user, 5n * COIN)
   const fee = 21_000n * move.signed[0]!.gasPrice
   expect(await coins.store(move)).toBe(true)
-  const [stored] = await app.sql('select id from coin_moves where sender = $1', [user.address])
+  const [stored] = await app.sql('select id from coin_transfers where sender = $1', [user.address])
   const [id, blockHash] = [stored!.id!, newHash()]
   const block = { blockNumber: 96, blockHash, fee, hasArrived: true }
   await coins.markIncluded([{ id, transactionHash: move.signed[0]!.hash, ...block }])
-  await inTurnWhileHeld(`coin_moves where id = '${id}'`, [
+  await inTurnWhileHeld(`coin_transfers where id = '${id}'`, [
     () => coins.settle([{ id, blockHash }]),
     () => coins.markDisplaced([id]),
   ])
-  expect(await app.sql('select status::text from coin_moves where id = $1::uuid', [id])).toEqual([
+  expect(await app.sql('select status::text from coin_transfers where id = $1::uuid', [id])).toEqual([
     { status: 'BROADCAST' },
   ])
   expect(await contradictions()).toEqual([])

@@ -69,7 +69,7 @@ async function withdraw(door: Rest): Promise<string> {
 async function receive(): Promise<string> {
   const key = randomUUID()
   const place = { setting: key, from: '1', to: '2', references: [key], kinds: ['COIN' as const], hashes: [key] }
-  await app.sql(`insert into settings values ($1, '1')`, [key])
+  await app.sql(`insert into key_values values ($1, '1')`, [key])
   await app.installation.database.query(noteDeposits, {
     ...{ ...place, addresses: [admin.address], amounts: ['1'], blockNumbers: [1], blockHashes: [key] },
   })

@@ -33,13 +33,13 @@ it('reports an unanswered statement as a database outage, and answers others', a
 })
 
 it('rolls back a transaction with an unanswered statement', async () => {
-  const write = statement('test_unanswered_write', {}, `insert into settings (key, value) values ('test', '1')`)
+  const write = statement('test_unanswered_write', {}, `insert into key_values (key, value) values ('test', '1')`)
   const work = database.transaction(async (query) => {
     await query(write)
     await query(slow, { seconds: 4 })
   })
   await expect(work).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-  const left = statement('test_unanswered_left', answer, `select count(*)::int as n from settings where key = 'test'`)
+  const left = statement('test_unanswered_left', answer, `select count(*)::int as n from key_values where key = 'test'`)
   expect(await database.query(left)).toEqual([{ n: 0 }])
 })
 

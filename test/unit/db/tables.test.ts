@@ -37,18 +37,18 @@ it('reports a missing object and an invalid index by name', async () => {
     alter table assets drop constraint assets_owner_id_fkey;
     alter table entries drop constraint entries_amount_not_zero;
     drop index assets_sha256_id_idx;
-    drop trigger access_tokens_tell_ended on access_tokens`)
-  await operator.query(`insert into settings (key, value) values ('one', 'same'), ('other', 'same')`)
+    drop trigger access_tokens_notify_ended on access_tokens`)
+  await operator.query(`insert into key_values (key, value) values ('one', 'same'), ('other', 'same')`)
   await expect(
-    operator.query('create unique index concurrently settings_value_key on settings (value)'),
+    operator.query('create unique index concurrently key_values_value_key on key_values (value)'),
   ).rejects.toMatchObject({ code: '23505' })
   const missing = [
-    'access_tokens.access_tokens_tell_ended',
+    'access_tokens.access_tokens_notify_ended',
     'assets.assets_owner_id_fkey',
     'assets.assets_sha256_id_idx',
     'entries.entries_amount_not_zero',
     'entries.entries_pkey',
   ].map((subject) => ({ subject, problem: 'is missing' }))
-  const unfinished = { subject: 'settings.settings_value_key', problem: 'is an index that was not finished' }
+  const unfinished = { subject: 'key_values.key_values_value_key', problem: 'is an index that was not finished' }
   expect((await checkTables(database)).rows).toEqual([...missing, unfinished])
 })

@@ -1,9 +1,9 @@
-/** Every sweep: an item that can never be dealt with holds up no other, is told once, and stands where an operator looks. */
+/** Every job: an item that can never be dealt with holds up no other, is told once, and stands where an operator looks. */
 
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type SweepName, sweepNames } from '../../../src/jobs/batch-job.ts'
-import { findSetbacks, retrySetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
+import { type BatchJobName, batchJobNames } from '../../../src/jobs/batch-job.ts'
+import { findJobFailures, retryJobFailures } from '../../../src/jobs/recorded-failures.sql.ts'
 import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
 import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
@@ -35,7 +35,7 @@ interface Scene {
   run(): Promise<unknown>
 }
 
-const tidy = () => app.maintenance.sweep()
+const tidy = () => app.maintenance.run()
 const sweepDeletions = () => cleanUpDeletedAccounts(app.context)
 
 const order = async (fields: object = {}, of = store) => {
@@ -46,7 +46,7 @@ const order = async (fields: object = {}, of = store) => {
 const remove = async ({ rest }: { rest: typeof app.rest }) =>
   expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
 
-const scenes: Record<SweepName, Scene> = {
+const scenes: Record<BatchJobName, Scene> = {
   'expire-orders': {
     table: 'orders',
     async make() {
@@ -61,10 +61,10 @@ const scenes: Record<SweepName, Scene> = {
     table: 'assets',
     async make() {
       const { uuid } = await asset()
-      await app.sql('update assets set thumbnail_asked = false where id = $1::uuid', [uuid])
+      await app.sql('update assets set thumbnail_requested = false where id = $1::uuid', [uuid])
       return uuid
     },
-    done: 'thumbnail_asked',
+    done: 'thumbnail_requested',
     run: () => requestThumbnails(app.context),
   },
   'erase-arguments': {
@@ -142,7 +142,7 @@ const scenes: Record<SweepName, Scene> = {
       await settle(uuid)
       return uuid
     },
-    done: `erased_to = head_sequence and not exists (select from commits c where c.asset_id = t.id and c.tree <> '')`,
+    done: `erased_through = head_sequence and not exists (select from commits c where c.asset_id = t.id and c.tree <> '')`,
     run: tidy,
   },
   'forfeit-left-over': {
@@ -309,11 +309,11 @@ const isDone = async ({ table, key = 'id', done }: Scene, item: string) => {
   return rows.length === 0
 }
 
-const setbackOf = async (item: string) =>
-  (await database.query(findSetbacks, { limit: 1_000 })).find((row) => row.item === item)
-const lines = (sweep: string) => app.log.lines.filter(({ fields }) => 'sweep' in fields && fields.sweep === sweep)
+const jobFailureOf = async (item: string) =>
+  (await database.query(findJobFailures, { limit: 1_000 })).find((row) => row.item === item)
+const lines = (job: string) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === job)
 
-describe.each(sweepNames)('%s', (name) => {
+describe.each(batchJobNames)('%s', (name) => {
   const scene = scenes[name]
 
   it('processes all other items if one always fails; logs it once, lists it, and retries it with backoff', async () => {
@@ -324,31 +324,31 @@ describe.each(sweepNames)('%s', (name) => {
     expect(await look()).toEqual([false, false, false])
     await scene.run()
     expect(await look()).toEqual([false, true, true])
-    const first = (await setbackOf(bad))!
-    expect(first).toMatchObject({ sweep: name, attempts: 1, last_error: 'for a test' })
+    const first = (await jobFailureOf(bad))!
+    expect(first).toMatchObject({ job: name, attempts: 1, last_error: 'for a test' })
     expect(+first.next_attempt_at - +first.since).toBeGreaterThanOrEqual(5_000)
 
-    await app.sql(`update setbacks set next_attempt_at = next_attempt_at + interval '1 hour'`)
+    await app.sql(`update job_failures set next_attempt_at = next_attempt_at + interval '1 hour'`)
     const later = await scene.make()
     await scene.run()
-    expect([await isDone(scene, later), (await setbackOf(bad))!.attempts]).toEqual([true, 1])
+    expect([await isDone(scene, later), (await jobFailureOf(bad))!.attempts]).toEqual([true, 1])
     const [clock] = await app.sql<{ now: Date }>(
-      `with due as (update setbacks set next_attempt_at = now() - interval '1 ms') select now() as now`,
+      `with due as (update job_failures set next_attempt_at = now() - interval '1 ms') select now() as now`,
     )
     await scene.run()
-    const again = (await setbackOf(bad))!
+    const again = (await jobFailureOf(bad))!
     expect(again.attempts).toBe(2)
     expect(+again.next_attempt_at - +clock!.now).toBeGreaterThanOrEqual(10_000)
-    const [shown] = await withPublicItems(database, [{ sweep: name, item: bad }])
+    const [shown] = await withPublicItems(database, [{ job: name, item: bad }])
     expect(shown!.item).not.toMatch(UUID)
     expect(lines(name)).toMatchObject([{ level: 'error', fields: { count: 1, items: [shown!.item] } }])
 
     await allow()
     await scene.run()
     expect(await isDone(scene, bad)).toBe(false)
-    await database.query(retrySetbacks)
+    await database.query(retryJobFailures)
     await scene.run()
-    expect([await isDone(scene, bad), await setbackOf(bad)]).toEqual([true, undefined])
+    expect([await isDone(scene, bad), await jobFailureOf(bad)]).toEqual([true, undefined])
   })
 })
 

@@ -46,7 +46,7 @@ it('alternates accounts for thumbnails of old assets too', async () => {
   // They are asked for from the newest on.
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)
   await carryOut('thumbnail', 5)
-  await app.sql('update assets set thumbnail_asked = false where id = any ($1::uuid[])', [[...one, ...many]])
+  await app.sql('update assets set thumbnail_requested = false where id = any ($1::uuid[])', [[...one, ...many]])
   await requestThumbnails(app.context)
   const order = await carryOut('thumbnail', 5)
   expect(order.indexOf(one[0]!)).toBeLessThan(2)

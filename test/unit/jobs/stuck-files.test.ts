@@ -2,7 +2,7 @@
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { findSetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
+import { findJobFailures } from '../../../src/jobs/recorded-failures.sql.ts'
 import { beforeFiles } from '../../support/before-files.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -17,9 +17,9 @@ const app = await createTestApp()
 const { database, config, contentStore } = app.installation
 beforeEach(() => stuck.clear())
 
-const setbacks = async (name: string) =>
-  (await database.query(findSetbacks, { limit: 100 })).filter(({ sweep }) => sweep === name)
-const told = (name: string) => app.log.lines.filter(({ fields }) => 'sweep' in fields && fields.sweep === name)
+const job_failures = async (name: string) =>
+  (await database.query(findJobFailures, { limit: 100 })).filter(({ job }) => job === name)
+const told = (name: string) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === name)
 const isThere = (path: string) =>
   stat(path).then(
     () => true,
@@ -46,7 +46,7 @@ it('removes a stuck block', async () => {
   stuck.add(basename(bad))
   await app.maintenance.collectGarbage()
   expect(await isThere(good)).toBe(false)
-  expect(await setbacks('collect-garbage')).toMatchObject([{ attempts: 1, last_error: 'EPERM: for a test' }])
+  expect(await job_failures('collect-garbage')).toMatchObject([{ attempts: 1, last_error: 'EPERM: for a test' }])
   for (let run = 0; run < 3; run += 1) await app.maintenance.collectGarbage()
   // In its place and aside, and never more often.
   expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(2)
@@ -54,7 +54,7 @@ it('removes a stuck block', async () => {
 
   stuck.clear()
   await app.maintenance.collectGarbage()
-  expect([await readdir(dirname(bad)), await setbacks('collect-garbage')]).toEqual([[], []])
+  expect([await readdir(dirname(bad)), await job_failures('collect-garbage')]).toEqual([[], []])
 })
 
 it('removes an aborted upload', async () => {
@@ -65,12 +65,12 @@ it('removes an aborted upload', async () => {
     await utimes(join(folder, name), 1, 1)
   }
   stuck.add('a-bad-one')
-  for (let run = 0; run < 2; run += 1) await app.maintenance.sweep()
+  for (let run = 0; run < 2; run += 1) await app.maintenance.run()
   expect(await readdir(folder)).toEqual(['a-bad-one'])
-  expect(await setbacks('empty-uploads')).toMatchObject([{ item: 'a-bad-one', attempts: 2 }])
+  expect(await job_failures('empty-uploads')).toMatchObject([{ item: 'a-bad-one', attempts: 2 }])
   expect(told('empty-uploads')).toMatchObject([{ level: 'error', fields: { items: ['a-bad-one'] } }])
 
   stuck.clear()
-  await app.maintenance.sweep()
-  expect([await readdir(folder), await setbacks('empty-uploads')]).toEqual([[], []])
+  await app.maintenance.run()
+  expect([await readdir(folder), await job_failures('empty-uploads')]).toEqual([[], []])
 })

@@ -68,7 +68,7 @@ it('expires an entry after a minute unless it is renewed', async () => {
   await living.release('minute', 500)
   await other.release('minute', 500)
   await minuteLater()
-  await other.sweep()
+  await other.deleteExpired()
   expect(await database.prisma.concurrencyCounter.count({ where: { subject: 'minute' } })).toBe(0)
 })
 

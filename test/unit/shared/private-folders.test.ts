@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
 const open = async (dir: string) => {
-  await app.sql(`delete from settings where key = 'vault'`)
+  await app.sql(`delete from key_values where key = 'vault'`)
   await (await openInfrastructure({ ...config, dir }, log, { isService: true })).close()
 }
 

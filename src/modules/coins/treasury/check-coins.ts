@@ -37,13 +37,13 @@ const findTreasuries = statement(
   'check_coins_treasuries',
   { parameters: { upTo: int }, columns: { address: text, arrived: numeric } },
   `select recipient as address, coalesce(sum(arrived) filter (where block_number <= $upTo), 0) as arrived
-   from coin_moves where kind = 'GATHERING' group by recipient order by recipient`,
+   from coin_transfers where kind = 'SWEEP' group by recipient order by recipient`,
 )
 /** Returns what the first `count` transactions of an account cost. Pending ones count with their signed amount. */
 const findSpent = statement(
   'check_coins_spent',
   { parameters: { sender: text, count: int }, columns: { spent: numeric } },
-  `select coalesce(sum(coalesce(arrived + fee, amount)), 0) as spent from coin_moves where sender = $sender and nonce < $count`,
+  `select coalesce(sum(coalesce(arrived + fee, amount)), 0) as spent from coin_transfers where sender = $sender and nonce < $count`,
 )
 
 const PAGE = 500

@@ -3,7 +3,7 @@
  * from which the database was restored. Writes nothing.
  */
 import type { Database } from '../../../db/database-types.ts'
-import { settingKeys } from '../../../db/key-value-store.ts'
+import { keyValueKeys } from '../../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
@@ -37,7 +37,7 @@ const ownersSql = (
      lateral (select coalesce(sum(amount), 0) as credited from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
      lateral (
        select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
-       from coin_moves where sender = w.address) m
+       from coin_transfers where sender = w.address) m
    where w.address > $after and ${which} order by w.address limit $limit`
 
 const ownersTypes = { parameters: { after: text, limit: int }, columns: ownerColumns }
@@ -66,15 +66,15 @@ type Treasury = RowOf<typeof treasuryColumns>
 const findTreasuries = statement(
   'compare_treasuries',
   { columns: treasuryColumns },
-  `select t.address, coalesce((select sum(g.arrived) from coin_moves g where g.kind = 'GATHERING' and g.recipient = t.address), 0) as arrived,
-     m.nonces, m.amounts, (select value::int from settings where key = '${settingKeys.treasury}' || t.address) as first
+  `select t.address, coalesce((select sum(g.arrived) from coin_transfers g where g.kind = 'SWEEP' and g.recipient = t.address), 0) as arrived,
+     m.nonces, m.amounts, (select value::int from key_values where key = '${keyValueKeys.treasury}' || t.address) as first
    from (
-     select recipient as address from coin_moves where kind = 'GATHERING'
-     union select substr(key, ${settingKeys.treasury.length + 1}) from settings where key like '${settingKeys.treasury}%'
+     select recipient as address from coin_transfers where kind = 'SWEEP'
+     union select substr(key, ${keyValueKeys.treasury.length + 1}) from key_values where key like '${keyValueKeys.treasury}%'
    ) t, lateral (
      select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
        coalesce(array_agg(coalesce(arrived + fee, amount)::text order by nonce), '{}') as amounts
-     from coin_moves where sender = t.address) m
+     from coin_transfers where sender = t.address) m
    order by t.address`,
 )
 
@@ -256,7 +256,7 @@ export const unknownTransfersOf = ({ differing }: Comparison): UnknownTransfer[]
         // The full value, even if it did not arrive: in another block it could.
         const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
         const move = { sender: address, recipient: to, nonce, signed }
-        if (owner) return { kind: 'GATHERING', move: { ...move, userId: owner, amount: value + fee } }
+        if (owner) return { kind: 'SWEEP', move: { ...move, userId: owner, amount: value + fee } }
         const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : value + fee
         return { kind: 'WITHDRAWAL', claim, move: { ...move, amount } }
       }),
