@@ -1,8 +1,8 @@
-/** `npm run generate`: writes the table of docs/metrics.md from `src/telemetry/metric-table.ts`. */
+/** `npm run generate`: writes the table of docs/reference/metrics.md from `src/telemetry/metric-table.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type MetricRow, metricTable } from '../src/telemetry/metric-table.ts'
 
-const page = new URL('../docs/metrics.md', import.meta.url)
+const page = new URL('../docs/reference/metrics.md', import.meta.url)
 const HEADING = '## Every metric\n'
 
 const rows = (Object.entries(metricTable) as [string, MetricRow][]).map(

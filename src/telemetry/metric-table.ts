@@ -1,5 +1,5 @@
 /**
- * All metrics of the service. `/metrics`, `docs/metrics.md` (written by `npm run generate`), the dashboard and the
+ * All metrics of the service. `/metrics`, `docs/reference/metrics.md` (written by `npm run generate`), the dashboard and the
  * alerts use these names. prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
  */
 

@@ -12,7 +12,7 @@ const { types } = parseMetrics(await createMetrics('').text())
 const parts = (name: string) =>
   types.get(name) === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name]
 const known = new Set([...ofPrometheus, ...[...types.keys()].flatMap(parts)])
-const book = readFileSync(new URL('../../docs/alerts.md', import.meta.url), 'utf8')
+const book = readFileSync(new URL('../../docs/reference/alerts.md', import.meta.url), 'utf8')
 
 describe('dashboard and alerts', () => {
   it('use only existing metrics', () => {
@@ -43,7 +43,7 @@ describe('dashboard and alerts', () => {
   })
 })
 
-describe('docs/alerts.md', () => {
+describe('docs/reference/alerts.md', () => {
   it('explains each alert and its remedy, in order', () => {
     const entries = [...book.matchAll(/^## (\w+)\n\n\*\*(\w+)\.\*\* [^\n]+\n\n[^\n]+/gm)].map(([, name, severity]) => ({
       name,
@@ -51,7 +51,7 @@ describe('docs/alerts.md', () => {
     }))
     expect(entries).toEqual(alerts.map(({ name, severity }) => ({ name, severity })))
     expect(alerts.map(({ runbook }) => runbook)).toEqual(
-      alerts.map(({ name }) => `docs/alerts.md#${name.toLowerCase()}`),
+      alerts.map(({ name }) => `docs/reference/alerts.md#${name.toLowerCase()}`),
     )
   })
 })

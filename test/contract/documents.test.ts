@@ -89,7 +89,7 @@ describe('a document', () => {
   })
 
   it('lists each background queue', () => {
-    const told = read('docs/architecture.md').split('## What runs in the background')[1]!.split('\n## ')[0]!
+    const told = read('docs/explanation/architecture.md').split('## What runs in the background')[1]!.split('\n## ')[0]!
     const loops = read('src/background.ts')
     const queues = loops.slice(loops.indexOf('const queues'), loops.indexOf('const upkeepOfQueues'))
     const names = [...queues.matchAll(/^ {2}'?([\w-]+)'?: \{/gm)].map(([, name]) => name!)

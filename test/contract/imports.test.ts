@@ -1,4 +1,4 @@
-/** Checks the import rules of `docs/architecture.md`. Each message says what to do instead. */
+/** Checks the import rules of `docs/explanation/architecture.md`. Each message says what to do instead. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -25,8 +25,8 @@ const program = createProgram('1.2.3')
 const leaves = leavesOf(program)
 
 describe('each command', () => {
-  it('is documented in docs/commands.md with its help text', async () => {
-    await expect(commandsPage(program)).toMatchFileSnapshot('../../docs/commands.md')
+  it('is documented in docs/reference/commands.md with its help text', async () => {
+    await expect(commandsPage(program)).toMatchFileSnapshot('../../docs/reference/commands.md')
   })
 
   it.each(leaves.map(({ name, command }) => [name, command] as const))(

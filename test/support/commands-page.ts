@@ -1,4 +1,4 @@
-/** Generates docs/commands.md from the help of the commands. */
+/** Generates docs/reference/commands.md from the help of the commands. */
 import type { Command } from 'commander'
 import { helpTextOf, leavesOf } from '../../src/cli/command.ts'
 

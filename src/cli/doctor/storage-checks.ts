@@ -211,7 +211,7 @@ export async function checkContentCredentials({ config }: Parts): Promise<Diagno
     return [failure(messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')]
   }
   if (contentCredentials.certificates === undefined) {
-    const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/content-credentials.md describes them.'
+    const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/reference/content-credentials.md describes them.'
     if (!contentCredentials.mayBeDevelopment)
       return [info('Files with Content Credentials are not available: there is no certificate.', fix)]
     const finding = 'Content Credentials are signed with a development certificate, which nobody trusts.'

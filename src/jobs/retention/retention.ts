@@ -1,4 +1,4 @@
-/** Retention periods of all tables and of the files below ANNAL_DIR. `docs/retention.md` is generated from them. */
+/** Retention periods of all tables and of the files below ANNAL_DIR. `docs/reference/retention.md` is generated from them. */
 import type { BatchJobName, FileScanName } from '../batch-job.ts'
 import { ONE_TIME_TOKEN_DAYS } from './aged-rows.ts'
 
