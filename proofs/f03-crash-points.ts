@@ -1,7 +1,7 @@
 /** The crash points of F03, at which a gateway is killed. Each is detected from outside, because the service has no hooks for this. */
 import type { ChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
-import type { Watch } from './harness/client.ts'
+import type { Poller } from './harness/client.ts'
 import type { Gate, Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import type { Random } from './harness/random.ts'
@@ -51,7 +51,7 @@ export interface Scene {
   gates: Gates
   random: Random
   /** Kills the next gateway whose request reaches this stage. Undefined if no kill is pending. */
-  ambush: { moment: keyof Watch; spring: (base: string) => void } | undefined
+  ambush: { moment: keyof Poller; spring: (base: string) => void } | undefined
 }
 
 const patience = 30_000

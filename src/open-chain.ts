@@ -2,7 +2,7 @@
 import type { Coins } from './chain/chain-types.ts'
 import { type ChainConnection, createChain } from './chain/create-chain.ts'
 import type { RelayAccount } from './chain/keys.ts'
-import type { Watch } from './chain/poller.ts'
+import type { Poller } from './chain/poller.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { createCoinLedger } from './modules/coins/coin-ledger.ts'
 import { createDepositLedger } from './modules/coins/deposit-ledger.ts'
@@ -16,13 +16,13 @@ import { createTreasuryWorker } from './modules/coins/treasury/treasury-worker.t
 interface CoinParts {
   coins: Coins
   /** Sweeps deposits and pays withdrawals. */
-  treasuryWorker: Watch
-  deposits: Watch
+  treasuryWorker: Poller
+  deposits: Poller
   /** Account that deposits are swept to and withdrawals are paid from. */
   treasury: RelayAccount
 }
 
-const noDeposits: Watch = { start() {}, async stop() {} }
+const noDeposits: Poller = { start() {}, async stop() {} }
 
 function createCoins(
   infrastructure: Infrastructure,

@@ -3,7 +3,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer } from '../../test/support/http-client.ts'
-import { type Call, persist, type Watch } from './client.ts'
+import { type Call, type Poller, persist } from './client.ts'
 import type { Random } from './random.ts'
 
 export interface Account {
@@ -68,7 +68,7 @@ export interface CallersOptions {
   random: Random
   choose(): string | undefined
   /** Returns callbacks for the stages of a request to this gateway. */
-  watchOf(base: string): Watch
+  watchOf(base: string): Poller
   acknowledged: Acknowledged
   /** Maximum pause between two requests of a caller, in milliseconds. Defaults to 100. */
   rest?: number | undefined

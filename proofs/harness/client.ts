@@ -8,10 +8,10 @@ export interface Call extends Message {
 }
 
 /** Callbacks for the stages of one request. */
-export type Watch = Pick<Delivery, 'onSent' | 'onFirstByte'>
+export type Poller = Pick<Delivery, 'onSent' | 'onFirstByte'>
 
 /** Counts how many requests with this watch were pending when the first of them got a response. */
-export function countCrowd(): { watch: Watch; size(): number } {
+export function countCrowd(): { watch: Poller; size(): number } {
   let sent = 0
   let size = 0
   const watch = {
@@ -41,7 +41,7 @@ export interface Persistence {
 export async function persist(
   choose: () => string | undefined,
   call: Call,
-  watchOf?: (base: string) => Watch,
+  watchOf?: (base: string) => Poller,
 ): Promise<Persistence> {
   let tries = 0
   let last: Answer | undefined

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { arrayOf, boolean, int, type RowOf, statement, text, uuid } from '../../src/db/sql.ts'
 import { trySend } from '../../test/support/http-client.ts'
-import { type Call, countCrowd, type Watch } from './client.ts'
+import { type Call, countCrowd, type Poller } from './client.ts'
 import type { Random } from './random.ts'
 import { orderUuid, type Store } from './store.ts'
 
@@ -42,7 +42,7 @@ export async function confirmOnce(
   door: DoorName,
   gateway: number,
   orderId: string,
-  watch: Watch = {},
+  watch: Poller = {},
 ): Promise<Outcome> {
   const started = performance.now()
   const answer = await trySend(store.gateways[gateway]!.url, callOf(door, store, orderId), watch)

@@ -2,9 +2,9 @@
  * Deliberately faulty start after a restore, for a control, never part of the product. It signs and sends everything that the dump shows as
  * unsent, without checking the chain.
  */
-import { encodeCommitData } from '../../src/chain/commit-data.ts'
+
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
-import { encodeCommit } from '../../src/chain/registry/abi.ts'
+import { encodeCommit, encodeCommitData } from '../../src/chain/registry/abi.ts'
 import { registrySetting } from '../../src/chain/registry/registry.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { findSetting } from '../../src/db/key-value-store.ts'

@@ -6,7 +6,7 @@ import { toId } from '../../src/shared/ids.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Answer, trySend } from '../../test/support/http-client.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
-import { ask, type Call, countCrowd, type Watch } from './client.ts'
+import { ask, type Call, countCrowd, type Poller } from './client.ts'
 import { confirmOnce, type DoorName } from './confirms.ts'
 import type { Parts } from './parts.ts'
 import type { Random } from './random.ts'
@@ -184,7 +184,7 @@ function wishesOf(
   store: Store,
   leaver: Leaver,
   times: number,
-  watch: Watch,
+  watch: Poller,
 ): Record<Wish, { count: number; ask(index: number): Promise<string> }> {
   const gatewayOf = (index: number) => (index >> 1) % store.gateways.length
   const doorOf = (index: number): DoorName => (index % 2 ? 'REST' : 'GraphQL')

@@ -1,8 +1,8 @@
 /** Checks of the transactions that a relay sent: one nonce per commit, and valid replacements. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Transaction } from 'ethers'
-import { larger } from '../../src/chain/fees.ts'
 import { decodeCommits, registryBytecode } from '../../src/chain/registry/abi.ts'
+import { larger } from '../../src/chain/transaction.ts'
 
 interface Sent {
   hash: string

@@ -2,8 +2,7 @@
  * The position of a chain scan and the hashes of earlier blocks, to detect a chain reorganization (reorg). It keeps each of the newest 128
  * blocks, and exponentially fewer of the older ones. The depth of a reorg of at most 128 blocks is exact; that of a deeper one is approximate.
  */
-import type { BlockReply } from './replies.ts'
-import { contradiction, type Rpc } from './rpc.ts'
+import { type BlockReply, contradiction, type Rpc } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
 /** A scanned block. `time` is in Unix seconds; checkpoints of earlier versions do not have it. */

@@ -10,7 +10,7 @@ import { NIL_UUID, toId } from '../shared/ids.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus } from './relay/commit-signer.sql.ts'
 import { transactionsOfSql } from './relay/relay.sql.ts'
-import type { ReceiptReply } from './replies.ts'
+import type { ReceiptReply } from './rpc.ts'
 
 const commitColumns = {
   commit_id: uuid,

@@ -7,8 +7,8 @@ import type { Database } from '../db/database-types.ts'
 import { keyValueKeys } from '../db/key-value-store.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
 import { fromUnits, toUnits } from '../shared/money.ts'
-import { type FeeMarket, larger, smaller } from './fees.ts'
 import type { Registry } from './registry/registry.ts'
+import { type FeeMarket, larger, smaller } from './transaction.ts'
 import { readView } from './view.ts'
 
 /** Minimum, maximum and initial gas fee, as decimal strings in currency units. */

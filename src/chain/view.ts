@@ -1,7 +1,6 @@
 import { unavailable } from '../shared/errors.ts'
-import type { FeeMarket } from './fees.ts'
-import type { BlockReply, FullBlockReply } from './replies.ts'
-import { quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
+import { type BlockReply, type FullBlockReply, quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
+import type { FeeMarket } from './transaction.ts'
 
 export interface BlockId {
   number: number

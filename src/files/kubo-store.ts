@@ -4,7 +4,6 @@ import { carOf, cidsBelow } from './block-reader.ts'
 import { identifyDocument, identifyFile, measure, parseCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector } from './garbage-collection.ts'
-import { createDeadline, timeoutError, withItemTimeout } from './timeout.ts'
 
 /** Option of Kubo: use only local blocks. On the network, a missing block never fails. */
 const offline: { offline: true } = { offline: true }
@@ -316,4 +315,48 @@ export const countServed = async (url: string): Promise<number> => {
   const isServer = await kubo.config.get('Bitswap.ServerEnabled', { signal }).catch(() => true)
   if (isServer === false) return 0
   return (await kubo.swarm.peers({ signal }).catch(() => [])).length
+}
+
+/** Returns the error of a server that did not answer in time. */
+export const timeoutError = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
+
+/** Creates a timer that aborts its signal unless it is stopped in time. */
+export const createDeadline = (milliseconds: number) => {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  return {
+    signal: controller.signal,
+    /** Starts or restarts the timer. */
+    start() {
+      clearTimeout(timer)
+      timer = setTimeout(() => controller.abort(timeoutError(milliseconds)), milliseconds)
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+/** Yields the items of `open`, each within the timeout. The signal aborts when the timeout ends or the consumer stops. */
+export async function* withItemTimeout<T>(
+  milliseconds: number,
+  open: (signal: AbortSignal) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const { signal, start, stop } = createDeadline(milliseconds)
+  const stopped = new AbortController()
+  const iterator = open(AbortSignal.any([signal, stopped.signal]))[Symbol.asyncIterator]()
+  const expired = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  expired.catch(() => undefined)
+  try {
+    for (;;) {
+      start()
+      const next = await Promise.race([iterator.next(), expired])
+      stop()
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    stop()
+    stopped.abort()
+  }
 }

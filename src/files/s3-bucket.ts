@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
-import { timeoutError } from './timeout.ts'
+import { timeoutError } from './kubo-store.ts'
 
 /** The bucket. Credentials come from the default provider chain of the AWS SDK. */
 export interface S3BucketOptions {

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { encodeCommitData } from '../../src/chain/commit-data.ts'
+import { encodeCommitData } from '../../src/chain/registry/abi.ts'
 import { identifyingKeys } from '../../src/modules/assets/asset-tree.ts'
 import type { CommitData } from '../../src/modules/commits/commit-data.ts'
 

@@ -1,8 +1,7 @@
 /** Coins after the database came back from a backup, while the chain had gone on. */
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
-import type { ReceiptReply } from '../../src/chain/replies.ts'
-import { quantity } from '../../src/chain/rpc.ts'
+import { quantity, type ReceiptReply } from '../../src/chain/rpc.ts'
 import { fromUnits, toUnits } from '../../src/shared/money.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from '../support/chain/coin-scene.ts'

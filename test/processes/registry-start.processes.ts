@@ -1,6 +1,6 @@
 /** From which block on the log of the registry is read, on long chains and nodes that forget. */
 import { afterEach, expect, it } from 'vitest'
-import type { Watch } from '../../src/chain/poller.ts'
+import type { Poller } from '../../src/chain/poller.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
@@ -16,7 +16,7 @@ let proxy: ChainProxy
 useRelayScene((scene) => {
   ;({ world, chain, proxy } = scene)
 })
-const watchers: Watch[] = []
+const watchers: Poller[] = []
 afterEach(async () => {
   await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()))
 })

@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createPace } from '../../src/chain/cpu-yield.ts'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createLease, LeaseLostError } from '../../src/chain/lease.ts'
+import { createCpuThrottle } from '../../src/chain/poller.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { closeGap } from '../../src/chain/relay/close-gap.ts'
 import { createLane, type RelayParts } from '../../src/chain/relay/relay-parts.ts'
@@ -174,7 +174,7 @@ describe('the relay', () => {
       tracer: noopTracer,
       lease,
       rpc: chain.rpc,
-      pace: createPace(),
+      cpu: createCpuThrottle(),
       describe: () => expect.fail('nothing is described'),
       chainId: await registry.readChainId(),
       registry: account.address,

@@ -1,7 +1,6 @@
 /** Writes histories onto the chain, honest and forged, and holds their trees and files for a gateway. */
 import { getCreateAddress, Wallet } from 'ethers'
-import { encodeCommitData } from '../../../src/chain/commit-data.ts'
-import { encodeCommit, registryBytecode } from '../../../src/chain/registry/abi.ts'
+import { encodeCommit, encodeCommitData, registryBytecode } from '../../../src/chain/registry/abi.ts'
 import { createRpc, type Rpc } from '../../../src/chain/rpc.ts'
 import { identifyDocument } from '../../../src/files/cids.ts'
 import type { CommitData } from '../../../src/modules/commits/commit-data.ts'

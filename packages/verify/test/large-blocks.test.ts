@@ -8,7 +8,7 @@ import { annalHere, type Said } from '../../../test/support/annal-command.ts'
 import { annalVerify } from '../../../test/support/annal-verify.ts'
 import { atEnd } from '../../../test/support/at-end.ts'
 import { relayKeys, startChain } from '../../../test/support/chain/anvil.ts'
-import { startToldGateway, type ToldGateway } from '../../../test/support/told-node.ts'
+import { startToldGateway, type ToldGateway } from '../../../test/support/fake-node.ts'
 import type { Verification } from '../src/verification.ts'
 import { createForger, type Forger } from './forger.ts'
 

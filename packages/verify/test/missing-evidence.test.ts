@@ -7,7 +7,7 @@ import { annalHere, type Said } from '../../../test/support/annal-command.ts'
 import { annalVerify } from '../../../test/support/annal-verify.ts'
 import { atEnd } from '../../../test/support/at-end.ts'
 import { relayKeys, startChain } from '../../../test/support/chain/anvil.ts'
-import { startToldGateway, startToldNode, type ToldGateway, type ToldNode } from '../../../test/support/told-node.ts'
+import { type FakeNode, startFakeNode, startToldGateway, type ToldGateway } from '../../../test/support/fake-node.ts'
 import { connectNode } from '../src/chain-node.ts'
 import { CODES } from '../src/read-proof.ts'
 import type { Verification } from '../src/verification.ts'
@@ -16,7 +16,7 @@ import { createForger, type Forger } from './forger.ts'
 import { type Block, blocksOf, carOf } from './proof-blocks.ts'
 
 let forger: Forger
-let node: ToldNode
+let node: FakeNode
 let gateway: ToldGateway
 let dir: string
 let nid: string
@@ -64,7 +64,7 @@ beforeAll(async () => {
   const chain = await startChain({ args: ['--no-mining'] })
   atEnd(chain.stop)
   forger = await createForger(chain.url, relayKeys[0]!)
-  node = await startToldNode(atEnd, chain.url)
+  node = await startFakeNode(atEnd, chain.url)
   gateway = await startToldGateway(atEnd, 'http://127.0.0.1:1')
   gateway.swap = everything
   nid = forger.hold('a file of which some evidence is missing')
@@ -222,7 +222,7 @@ describe('a node', () => {
     ['a block without a hash', { number: '0x1' }],
     ['a string', '<!doctype html>'],
   ])('that is queried second and returns %s leaves the history unsettled', async (_, value) => {
-    const second = await startToldNode(
+    const second = await startFakeNode(
       atEnd,
       forger.rpc.host.startsWith('http') ? forger.rpc.host : `http://${forger.rpc.host}`,
     )

@@ -10,13 +10,13 @@ import { annalVerify } from '../../../test/support/annal-verify.ts'
 import { atEnd } from '../../../test/support/at-end.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { expectOk } from '../../../test/support/expect-error.ts'
+import { type FakeNode, startFakeNode } from '../../../test/support/fake-node.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../../../test/support/test-app.ts'
-import { startToldNode, type ToldNode } from '../../../test/support/told-node.ts'
 import { CODES, type Manifest } from '../src/read-proof.ts'
 import type { Verification } from '../src/verification.ts'
 import { type Block, blocksOf, carOf, withManifest as changeManifest, manifestOf } from './proof-blocks.ts'
 
-let node: ToldNode
+let node: FakeNode
 let app: TestApp
 let owner: SignedIn
 let dir: string
@@ -59,7 +59,7 @@ const without = (code: number): Block[] => blocks.filter((block) => !isOf(code)(
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-proof-'))
   atEnd(() => rm(dir, { recursive: true, force: true }))
-  node = await startToldNode(atEnd, inject('rpcUrl'))
+  node = await startFakeNode(atEnd, inject('rpcUrl'))
   app = await createTestApp({ withChain: true, rpcUrl: node.url })
   owner = await app.newUser()
   ;({ id } = await owner.register({ caption: 'One' }))
@@ -221,7 +221,7 @@ describe('the verification by the service', () => {
       ({ complete }) => complete.result === 'RIGHT',
     )
 
-  it.each<[string, Partial<ToldNode>]>([
+  it.each<[string, Partial<FakeNode>]>([
     ['status 500', { answer: () => ({ status: 500, body: 'no' }) }],
     ['an HTML page', { answer: () => ({ body: '<!doctype html>' }) }],
     ['errors', { lie: () => new Error('no') }],

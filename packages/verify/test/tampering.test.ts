@@ -6,18 +6,18 @@ import { annalVerify } from '../../../test/support/annal-verify.ts'
 import { atEnd } from '../../../test/support/at-end.ts'
 import { relayKeys, startChain, type TestChain } from '../../../test/support/chain/anvil.ts'
 import {
+  type FakeNode,
   type Lie,
+  startFakeNode,
   startToldGateway,
-  startToldNode,
   type ToldGateway,
-  type ToldNode,
-} from '../../../test/support/told-node.ts'
+} from '../../../test/support/fake-node.ts'
 import type { Verification } from '../src/verification.ts'
 import { createForger, type Forge, type Forger } from './forger.ts'
 
 let chain: TestChain
 let forger: Forger & { author: Wallet }
-let node: ToldNode
+let node: FakeNode
 let gateway: ToldGateway
 let nid: string
 let honest: Verification
@@ -110,7 +110,7 @@ const forged = new Map<string, string>()
 beforeAll(async () => {
   chain = await startChain({ args: ['--no-mining'] })
   forger = await createForger(chain.url, relayKeys[0]!)
-  node = await startToldNode(atEnd, chain.url)
+  node = await startFakeNode(atEnd, chain.url)
   gateway = await startToldGateway(atEnd, 'http://127.0.0.1:1')
   gateway.swap = everything
   nid = newNid()
@@ -378,7 +378,7 @@ describe('altered node data', () => {
   })
 
   it('is broken if a second node has other blocks, and unsettled for an unknown trusted hash', async () => {
-    const second = await startToldNode(atEnd, chain.url)
+    const second = await startFakeNode(atEnd, chain.url)
     second.lie = (method, params, truth) =>
       method === 'eth_getBlockByNumber' && params[0] !== 'latest'
         ? { ...(truth as object), hash: `0x${'2'.repeat(64)}` }
@@ -388,7 +388,7 @@ describe('altered node data', () => {
   })
 
   it('tolerates a reorganization of the newest block while reading', async () => {
-    const second = await startToldNode(atEnd, chain.url)
+    const second = await startFakeNode(atEnd, chain.url)
     const hash = `0x${'2'.repeat(64)}`
     second.lie = (method, _params, truth) => {
       if (method !== 'eth_getBlockByNumber') return undefined

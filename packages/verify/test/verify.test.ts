@@ -7,14 +7,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { annalVerify as run } from '../../../test/support/annal-verify.ts'
 import { atEnd } from '../../../test/support/at-end.ts'
 import { eventually } from '../../../test/support/eventually.ts'
+import { type FakeNode, startFakeNode, startToldGateway, type ToldGateway } from '../../../test/support/fake-node.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../../../test/support/test-app.ts'
-import { startToldGateway, startToldNode, type ToldGateway, type ToldNode } from '../../../test/support/told-node.ts'
 import reader from '../package.json' with { type: 'json' }
 import type { Verification } from '../src/verification.ts'
 
 let app: TestApp
 let owner: SignedIn
-let node: ToldNode
+let node: FakeNode
 let gateway: ToldGateway
 let registry: string
 
@@ -51,7 +51,7 @@ const settled = (nid: string) =>
 beforeAll(async () => {
   app = await createTestApp({ withChain: true })
   owner = await app.newUser()
-  node = await startToldNode(atEnd, app.env.CHAIN_RPC_URL!)
+  node = await startFakeNode(atEnd, app.env.CHAIN_RPC_URL!)
   gateway = await startToldGateway(atEnd, app.url)
   registry = (await eventually(
     async () => app.chain.registry.findAddress(await app.chain.registry.readChainId()),

@@ -5,14 +5,12 @@ import type { Database } from '../../db/database-types.ts'
 import { rememberSetting } from '../../db/key-value-store.ts'
 import { statement, text } from '../../db/sql.ts'
 import type { Log } from '../../shared/log.ts'
-import { chooseFees, isPoor } from '../fees.ts'
 import { type RelayAccount, toHex } from '../keys.ts'
 import { quantity, RpcError } from '../rpc.ts'
-import { signTransaction } from '../transaction.ts'
+import { chooseFees, isPoor, signTransaction } from '../transaction.ts'
 import { readAccounts, readView } from '../view.ts'
 import { registryBytecode } from './abi.ts'
-import { type Registry, registrySetting } from './registry.ts'
-import { noteStart } from './start.ts'
+import { noteStart, type Registry, registrySetting } from './registry.ts'
 
 interface DeployOptions {
   registry: Registry

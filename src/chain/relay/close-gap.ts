@@ -2,10 +2,10 @@
  * Closes nonce gaps: nonces between the account's transaction count and its first pending transaction that the chain does not have. A gap
  * appears if a chain loses blocks that counted as final, such as an embedded or a development chain that was reset.
  */
-import { chooseFees, raiseFees } from '../fees.ts'
+
 import { toHex } from '../keys.ts'
 import { contradiction, RpcError } from '../rpc.ts'
-import { signTransaction } from '../transaction.ts'
+import { chooseFees, raiseFees, signTransaction } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
 import { type BlockRow, findNonces } from './follow-commits.sql.ts'
 import { displace } from './follow-commits.ts'

@@ -13,9 +13,8 @@ import { toId } from '../../shared/ids.ts'
 import type { Log } from '../../shared/log.ts'
 import { explainError } from '../../shared/operator-errors.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
-import { createPace } from '../cpu-yield.ts'
 import type { Lease } from '../lease.ts'
-import { createLogDeduper, type LogDeduper } from '../log-dedupe.ts'
+import { createCpuThrottle, createLogDeduper, type LogDeduper } from '../poller.ts'
 import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './commit-signer.sql.ts'
 
 /** Options of the commit signer. */
@@ -59,7 +58,7 @@ const LAST_TRY_WITHOUT_KEY = 80
  */
 export const createPreparer = (options: PreparerOptions): Preparer => {
   const { database, lease, contentStore, custody, log, tracer, stopping } = options
-  const pace = createPace()
+  const cpu = createCpuThrottle()
   const [outages, failures] = [createLogDeduper(), createLogDeduper()]
   let wakeUp: (() => void) | undefined
   let isWoken = false
@@ -120,7 +119,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     if (isErased(row)) return refund(row, 'the tree was erased before it was signed')
     await tree
     try {
-      ready.push([row.commit_id, await pace.turn(() => custody.sign(row.author_id, key, row.tree_sha256))])
+      ready.push([row.commit_id, await cpu.run(() => custody.sign(row.author_id, key, row.tree_sha256))])
     } catch (error) {
       if (!(error instanceof LostKeyError && (await settleWithoutKey(row, error)))) throw error
     }

@@ -8,13 +8,12 @@ import type { Custody } from '../../keys/key-types.ts'
 import type { DescribeCommit } from '../../modules/commits/commit-data.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Meter, Origin, RelayLoad, Tracer, WatchedRelay } from '../../telemetry/telemetry-types.ts'
-import type { Pace } from '../cpu-yield.ts'
-import type { Fees } from '../fees.ts'
 import type { RelayAccount } from '../keys.ts'
 import type { Lease } from '../lease.ts'
-import { createLogDeduper, type LogDeduper, logOnce, type Problem } from '../log-dedupe.ts'
+import { type CpuThrottle, createLogDeduper, type LogDeduper, logOnce, type Problem } from '../poller.ts'
 import type { ChainCommit, Registry } from '../registry/registry.ts'
 import type { Rpc } from '../rpc.ts'
+import type { Fees } from '../transaction.ts'
 import { findAllLanes } from './relay.sql.ts'
 
 /** Options of the relay. */
@@ -101,7 +100,7 @@ export interface RelayParts {
   database: Database
   lease: Lease
   rpc: Rpc
-  pace: Pace
+  cpu: CpuThrottle
   log: Log
   meter: Meter
   tracer: Tracer

@@ -5,10 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { explainError } from '../../shared/operator-errors.ts'
 import { noopMeter, noopTracer } from '../../telemetry/telemetry-types.ts'
-import { createPace } from '../cpu-yield.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
-import { createLogDeduper } from '../log-dedupe.ts'
+import { createCpuThrottle, createLogDeduper } from '../poller.ts'
 import { ensureRegistry } from '../registry/deploy.ts'
 import { WrongChainError } from '../registry/registry.ts'
 import { type ChainView, readBalances, readView } from '../view.ts'
@@ -142,7 +141,7 @@ export function createRelay(options: RelayOptions): Relay {
       doubtPatience,
       gapPatience,
       commitsPerTransaction,
-      pace: createPace(),
+      cpu: createCpuThrottle(),
       chainId,
       registry: address,
     }

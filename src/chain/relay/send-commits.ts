@@ -1,8 +1,19 @@
-import { isPoor, isTaken, larger, RESEND_AFTER_MS, raiseFees, STUCK_BLOCKS, STUCK_SECONDS, wantsMore } from '../fees.ts'
 import { toHex } from '../keys.ts'
-import type { Problem } from '../log-dedupe.ts'
+import type { Problem } from '../poller.ts'
 import { decodeCommits } from '../registry/abi.ts'
-import { parseTransaction, type SignedTransaction, signTransaction } from '../transaction.ts'
+import {
+  isPoor,
+  isTaken,
+  larger,
+  parseTransaction,
+  RESEND_AFTER_MS,
+  raiseFees,
+  type SignedTransaction,
+  STUCK_BLOCKS,
+  STUCK_SECONDS,
+  signTransaction,
+  wantsMore,
+} from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { findRaw, type InFlightRow, markBroadcast, storeReplaced } from './relay.sql.ts'
 import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'

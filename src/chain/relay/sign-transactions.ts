@@ -1,12 +1,17 @@
 /** Signs and stores the transactions of prepared commits. */
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import type { Origin } from '../../telemetry/telemetry-types.ts'
-import { encodeCommitData } from '../commit-data.ts'
-import { chooseFees, type Fees, smaller } from '../fees.ts'
 import type { RelayAccount } from '../keys.ts'
-import { batchQuestions, type CommitCall, decodeCommits, encodeCommit, encodeCommits } from '../registry/abi.ts'
+import {
+  batchQuestions,
+  type CommitCall,
+  decodeCommits,
+  encodeCommit,
+  encodeCommitData,
+  encodeCommits,
+} from '../registry/abi.ts'
 import { type Rpc, RpcError } from '../rpc.ts'
-import { type SignedTransaction, signTransaction } from '../transaction.ts'
+import { chooseFees, type Fees, type SignedTransaction, signTransaction, smaller } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { markFoundCommits } from './find-on-chain.ts'
 import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay.sql.ts'

@@ -1,6 +1,6 @@
 /** A service, a chain with manual mining behind a proxy, and the coin transfers on it. */
 import { afterEach, beforeEach } from 'vitest'
-import type { Watch } from '../../../src/chain/poller.ts'
+import type { Poller } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
 import type { Database } from '../../../src/db/database-types.ts'
@@ -41,7 +41,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   await chain.rpc.call('anvil_mine', quantity(CONFIRMATIONS + 1))
 
-  let parts: Watch[]
+  let parts: Poller[]
   beforeEach(() => {
     parts = []
     proxy.fault = undefined

@@ -1,6 +1,6 @@
 /** A chain with manual mining and deposit watchers on it. Each test controls the confirmation depth. */
 
-import type { Watch } from '../../../src/chain/poller.ts'
+import type { Poller } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
@@ -22,7 +22,7 @@ export interface DepositScene {
   url: string
   rpc: Rpc
   sender: string
-  watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): Watch
+  watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): Poller
   mine(blocks: number): Promise<void>
   headNumber(): Promise<number>
   snapshot(): Promise<string>
@@ -40,7 +40,7 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
   app.log.lines.length = 0
   const chain = await startChain({ args: ['--no-mining'] })
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
-  const watchers: Watch[] = []
+  const watchers: Poller[] = []
   const mine = async (blocks: number) => {
     await chain.rpc.call('anvil_mine', quantity(blocks))
   }

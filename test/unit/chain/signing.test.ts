@@ -1,14 +1,18 @@
 import { Interface, Transaction, Wallet } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import { encodeCommitData, parseCommitData } from '../../../src/chain/commit-data.ts'
-import { restAfter } from '../../../src/chain/cpu-yield.ts'
-import { chooseFees, raiseFees } from '../../../src/chain/fees.ts'
 import { createKeyPair, createRelayAccount, signText } from '../../../src/chain/keys.ts'
-import { decodeCommits, encodeCommit, encodeCommits } from '../../../src/chain/registry/abi.ts'
+import { restAfter } from '../../../src/chain/poller.ts'
+import {
+  decodeCommits,
+  encodeCommit,
+  encodeCommitData,
+  encodeCommits,
+  parseCommitData,
+} from '../../../src/chain/registry/abi.ts'
 import artefact from '../../../src/chain/registry.json' with { type: 'json' }
 import { costsOf } from '../../../src/chain/relay/find-on-chain.ts'
-import { feeOf, type LogReply, type ReceiptReply } from '../../../src/chain/replies.ts'
-import { nonceOf, parseTransaction, signTransaction } from '../../../src/chain/transaction.ts'
+import { feeOf, type LogReply, type ReceiptReply } from '../../../src/chain/rpc.ts'
+import { chooseFees, nonceOf, parseTransaction, raiseFees, signTransaction } from '../../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../../src/modules/commits/commit-data.ts'
 import { relayKeys } from '../../support/chain/anvil.ts'
 import { recoverSigner } from '../../support/recover-signer.ts'

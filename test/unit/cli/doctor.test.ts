@@ -10,10 +10,10 @@ import { checks } from '../../../src/cli/doctor/doctor-command.ts'
 import { openInfrastructure } from '../../../src/infrastructure.ts'
 import { makeDevelopmentChain } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { annalHere } from '../../support/annal-command.ts'
+import { startFakeNode } from '../../support/fake-node.ts'
 import { listen } from '../../support/listen.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { createTestApp } from '../../support/test-app.ts'
-import { startToldNode } from '../../support/told-node.ts'
 import { refuse, startS3Counterpart } from '../files/s3-counterpart.ts'
 
 const app = await createTestApp()
@@ -249,7 +249,7 @@ describe('annal doctor', () => {
 
   it('reports a chain without finality, an invalid token and coins at a previous treasury', async () => {
     const { address, privateKey } = Wallet.createRandom()
-    const node = await startToldNode(onTestFinished, app.env.CHAIN_RPC_URL!)
+    const node = await startFakeNode(onTestFinished, app.env.CHAIN_RPC_URL!)
     node.lie = (method, [tag]) => (method === 'eth_getBlockByNumber' && tag === 'finalized' ? null : undefined)
     const { of } = await doctor(
       { CHAIN_RPC_URL: node.url, CHAIN_DEPOSIT_CONFIRMATIONS: 'finalized', CHAIN_TOKEN_ADDRESS: address },

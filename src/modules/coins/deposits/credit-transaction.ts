@@ -2,8 +2,17 @@
 
 import { readTrail } from '../../../chain/block-checkpoint.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
-import { type BlockReply, hasSucceeded, type ReceiptReply, type TransactionReply } from '../../../chain/replies.ts'
-import { contradiction, quantity, type Rpc, RpcError, resultOf } from '../../../chain/rpc.ts'
+import {
+  type BlockReply,
+  contradiction,
+  hasSucceeded,
+  quantity,
+  type ReceiptReply,
+  type Rpc,
+  RpcError,
+  resultOf,
+  type TransactionReply,
+} from '../../../chain/rpc.ts'
 import { readAccounts } from '../../../chain/view.ts'
 import { DomainError, notFound } from '../../../shared/errors.ts'
 import { toId } from '../../../shared/ids.ts'

@@ -5,12 +5,16 @@
 import { getAddress, Interface } from 'ethers'
 import {
   type BlockReply,
+  contradiction,
   type FullBlockReply,
   hasSucceeded,
   type LogReply,
+  quantity,
   type ReceiptReply,
-} from '../../../chain/replies.ts'
-import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from '../../../chain/rpc.ts'
+  type Rpc,
+  type RpcOutcome,
+  resultOf,
+} from '../../../chain/rpc.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { DepositLedger, FoundDeposit } from '../deposit-ledger.ts'
 

@@ -14,10 +14,9 @@ import {
   writeTrail,
 } from '../../../chain/block-checkpoint.ts'
 import { createLease } from '../../../chain/lease.ts'
-import { createWatch, type Watch } from '../../../chain/poller.ts'
+import { createPoller, type Poller } from '../../../chain/poller.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
-import type { BlockReply } from '../../../chain/replies.ts'
-import { contradiction, type Rpc, resultOf } from '../../../chain/rpc.ts'
+import { type BlockReply, contradiction, type Rpc, resultOf } from '../../../chain/rpc.ts'
 import type { Log } from '../../../shared/log.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { DepositLedger, ScanPosition } from '../deposit-ledger.ts'
@@ -87,7 +86,7 @@ export function createDepositWatcher({
   confirmations,
   token,
   pollEvery = 1_000,
-}: DepositWatcherOptions): Watch {
+}: DepositWatcherOptions): Poller {
   const stopping = new AbortController()
   const rpc = registry.rpc.until(stopping.signal)
   const lease = createLease({ databaseUrl, log })
@@ -183,5 +182,5 @@ export function createDepositWatcher({
   }
 
   const messages = { failed: 'Deposit watcher failed; retrying', recovered: 'Deposit watcher recovered' }
-  return createWatch({ step, stopping, close: () => lease.close(), log, messages })
+  return createPoller({ step, stopping, close: () => lease.close(), log, messages })
 }

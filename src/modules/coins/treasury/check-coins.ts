@@ -1,7 +1,6 @@
 /** Compares deposits and the ledger of coins with the chain, for `annal check`. Balances are read at one block. Writes nothing. */
 import type { ChainCheck, ChainFinding } from '../../../chain/check-chain.ts'
-import { hasSucceeded, type ReceiptReply } from '../../../chain/replies.ts'
-import { quantity, type Rpc, resultOf } from '../../../chain/rpc.ts'
+import { hasSucceeded, quantity, type ReceiptReply, type Rpc, resultOf } from '../../../chain/rpc.ts'
 import { readAccounts, type SeenAccount } from '../../../chain/view.ts'
 import type { Database } from '../../../db/database-types.ts'
 import { int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'

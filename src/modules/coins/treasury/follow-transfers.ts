@@ -1,7 +1,6 @@
 /** Compares coin transfers with the chain: included, settled, or displaced by a reorganization. */
-import type { Problem } from '../../../chain/log-dedupe.ts'
-import { feeOf, hasSucceeded, type ReceiptReply } from '../../../chain/replies.ts'
-import { quantity, type Rpc, RpcError, resultOf } from '../../../chain/rpc.ts'
+import type { Problem } from '../../../chain/poller.ts'
+import { feeOf, hasSucceeded, quantity, type ReceiptReply, type Rpc, RpcError, resultOf } from '../../../chain/rpc.ts'
 import { type BlockId, type ChainView, isGone, readAccounts, readBlockHashes } from '../../../chain/view.ts'
 import { fromUnits } from '../../../shared/money.ts'
 import type { CoinTransfer, IncludedTransfer } from '../coin-types.ts'

@@ -2,7 +2,7 @@
  * Gas prices and gas limits of coin transfers. A transfer is signed several times with one nonce, at prices that double from step to step. Whatever
  * gas costs later, one of them fits, and no key is needed to raise the price. All amounts are in wei.
  */
-import { type FeeMarket, larger, smaller } from '../../../chain/fees.ts'
+import { type FeeMarket, larger, smaller } from '../../../chain/transaction.ts'
 import type { ChainView, SeenAccount } from '../../../chain/view.ts'
 import type { CoinPlan } from '../../../keys/key-types.ts'
 import type { OpenTransfer } from '../coin-types.ts'

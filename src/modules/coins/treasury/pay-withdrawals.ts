@@ -1,8 +1,8 @@
 /** Signs payments of due withdrawals from the treasury, oldest first. */
-import { larger } from '../../../chain/fees.ts'
-import { logOnce } from '../../../chain/log-dedupe.ts'
+
+import { logOnce } from '../../../chain/poller.ts'
 import { quantity, RpcError } from '../../../chain/rpc.ts'
-import { signCoins } from '../../../chain/transaction.ts'
+import { larger, signCoins } from '../../../chain/transaction.ts'
 import type { ChainView } from '../../../chain/view.ts'
 import { toId } from '../../../shared/ids.ts'
 import { fromUnits } from '../../../shared/money.ts'

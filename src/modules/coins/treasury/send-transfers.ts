@@ -1,9 +1,17 @@
 /** Sends stored transactions of coin transfers at the present gas price, and at a higher price if they are not included. */
-import { isPoor, isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS, smaller } from '../../../chain/fees.ts'
+
 import { toHex } from '../../../chain/keys.ts'
-import type { Problem } from '../../../chain/log-dedupe.ts'
+import type { Problem } from '../../../chain/poller.ts'
 import type { RpcError } from '../../../chain/rpc.ts'
-import { signCoins } from '../../../chain/transaction.ts'
+import {
+  isPoor,
+  isTaken,
+  RESEND_AFTER_MS,
+  STUCK_BLOCKS,
+  STUCK_SECONDS,
+  signCoins,
+  smaller,
+} from '../../../chain/transaction.ts'
 import type { ChainView } from '../../../chain/view.ts'
 import type { CoinTransfer } from '../coin-types.ts'
 import { maxPaymentGas } from './gas-prices.ts'

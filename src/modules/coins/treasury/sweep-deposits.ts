@@ -1,5 +1,5 @@
 /** Sweeps credited deposits from the users' addresses into the treasury. */
-import { logOnce } from '../../../chain/log-dedupe.ts'
+import { logOnce } from '../../../chain/poller.ts'
 import { quantity } from '../../../chain/rpc.ts'
 import { type ChainView, readAccounts, type SeenAccount } from '../../../chain/view.ts'
 import { keysetPages } from '../../../shared/async.ts'

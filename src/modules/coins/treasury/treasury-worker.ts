@@ -3,8 +3,7 @@
  * it is sent, so after a crash the next process sends the same bytes again.
  */
 import { createLease } from '../../../chain/lease.ts'
-import { createLogDeduper, logOnce, type Problem } from '../../../chain/log-dedupe.ts'
-import { createWatch, type Watch } from '../../../chain/poller.ts'
+import { createLogDeduper, createPoller, logOnce, type Poller, type Problem } from '../../../chain/poller.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
 import { type ChainView, readView } from '../../../chain/view.ts'
 import { keysetPages } from '../../../shared/async.ts'
@@ -44,7 +43,7 @@ export function createTreasuryWorker({
   pollEvery = 1_000,
   doubtPatience = 120_000,
   ...options
-}: TreasuryWorkerOptions): Watch {
+}: TreasuryWorkerOptions): Poller {
   const { ledger, log } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
@@ -98,7 +97,7 @@ export function createTreasuryWorker({
   }
 
   const messages = { failed: 'Coin transfers failed; retrying', recovered: 'Coin transfers recovered' }
-  return createWatch({ step, stopping, close: () => lease.close(), log, messages })
+  return createPoller({ step, stopping, close: () => lease.close(), log, messages })
 }
 
 /**

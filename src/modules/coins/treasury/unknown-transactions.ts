@@ -5,10 +5,12 @@ import {
   type FullBlockReply,
   feeOf,
   hasSucceeded,
+  quantity,
   type ReceiptReply,
+  type Rpc,
+  resultOf,
   type TransactionReply,
-} from '../../../chain/replies.ts'
-import { quantity, type Rpc, resultOf } from '../../../chain/rpc.ts'
+} from '../../../chain/rpc.ts'
 import { findSpender, readAccounts } from '../../../chain/view.ts'
 
 /** Options of the search for transactions. */

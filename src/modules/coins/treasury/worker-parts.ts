@@ -1,6 +1,6 @@
 /** Parts and memory that all functions of the treasury worker share. */
 import type { RelayAccount } from '../../../chain/keys.ts'
-import type { LogDeduper } from '../../../chain/log-dedupe.ts'
+import type { LogDeduper } from '../../../chain/poller.ts'
 import type { Rpc } from '../../../chain/rpc.ts'
 import type { Custody } from '../../../keys/key-types.ts'
 import type { Log } from '../../../shared/log.ts'

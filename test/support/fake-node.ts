@@ -14,7 +14,7 @@ export interface HttpAnswer {
   body: string
 }
 
-export interface ToldNode {
+export interface FakeNode {
   url: string
   lie: Lie | undefined
   answer: Answer | undefined
@@ -27,7 +27,7 @@ export interface Call {
 }
 
 /** A proxy in front of the node at `rpcUrl`, which may be a socket. */
-export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldNode> {
+export async function startFakeNode(atEnd: AtEnd, rpcUrl: string): Promise<FakeNode> {
   const rpc = createRpc({ url: rpcUrl, timeout: 60_000 })
   const server = createServer(async (request, response) => {
     const asked = JSON.parse(await text(request)) as Call | Call[]
@@ -50,7 +50,7 @@ export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldN
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify(Array.isArray(asked) ? replies : replies[0]))
   })
-  const node: ToldNode = {
+  const node: FakeNode = {
     url: `http://127.0.0.1:${await listen(server, atEnd)}`,
     ...{ lie: undefined, answer: undefined },
   }
