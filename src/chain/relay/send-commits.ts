@@ -137,7 +137,7 @@ export const replaceStuck = async (
     const newLimit = isRefused(lane, row) || row.hashes.length > 1 ? await estimateGas(parts, lane, [data]) : oldLimit
     const gasLimit = larger(newLimit, oldLimit)
     const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
-    const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
+    const transaction = await parts.cpu.run(async () => signTransaction(signer.account, plan))
     signed.push({ ...transaction, commits: row.commits, traces: row.traces })
   }
   if (signed.length === 0) return

@@ -69,7 +69,7 @@ const signTransactions = async (
   for (const [index, { calls, gasLimit }] of transactions.entries()) {
     const nonce = firstNonce + index
     const plan = { ...fees, chainId: parts.chainId, nonce, to: parts.registry, data: callData(calls), gasLimit }
-    signed.push({ ...(await parts.pace.turn(async () => signTransaction(account, plan))), calls })
+    signed.push({ ...(await parts.cpu.run(async () => signTransaction(account, plan))), calls })
   }
   const carried = signed.flatMap(({ nonce, calls }) =>
     calls.map(({ commitId }, position) => ({ commitId, nonce, position })),

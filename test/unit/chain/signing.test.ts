@@ -203,10 +203,10 @@ describe('commit data', () => {
   })
 })
 
-describe('the pace of signing', () => {
+describe('the CPU throttle', () => {
   it('yields to requests, but never stops signing', () => {
     expect(restAfter(2)).toBe(30)
-    // Measured beside requests that took the processor: the signature itself was quick.
+    // A long duration means that the task waited for the CPU.
     expect(restAfter(2_000)).toBeLessThanOrEqual(100)
   })
 })
