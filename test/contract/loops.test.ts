@@ -13,7 +13,7 @@ const files = globSync('**/*.ts', { cwd: root })
   .sort()
 
 const REPEATS =
-  /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreateWatch\(|\bstartJobLoop\(/
+  /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreatePoller\(|\bstartJobLoop\(/
 
 const started: Record<string, string> = {
   'modules/coins/treasury/treasury-worker.ts': 'treasuryWorker',
@@ -26,7 +26,7 @@ const started: Record<string, string> = {
 
 const ofParts: Record<string, string> = {
   'chain/lease.ts': 'renews what the loops of this process hold, and begins with the first',
-  'chain/poller.ts': 'is how the watches of the chain go on',
+  'chain/poller.ts': 'repeats the steps of chain pollers',
   'run-process.ts': 'says that the process lives, whatever it is there for',
   'db/query-timeout.ts': 'looks at the connections of this process',
   'db/event-notifications.ts': 'looks while somebody of this process follows a feed',
