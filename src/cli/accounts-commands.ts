@@ -141,7 +141,7 @@ export function addApiKeyCommands(program: Command): void {
       const { toId } = await import('../shared/ids.ts')
       const { listApiKeys } = await import('../modules/store/api-keys.ts')
       const { asSystem } = await import('../context.ts')
-      const rows = await withApp(({ context }) => listApiKeys(asSystem(context), undefined))
+      const rows = await withApp(({ context }) => listApiKeys(asSystem(context), {}))
       const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
         ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
       }))

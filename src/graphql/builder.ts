@@ -22,6 +22,8 @@ type Scalars = {
   Upload: { Input: Promise<FileUpload>; Output: never }
 }
 
+const datamodel = getDatamodel()
+
 /** Schema builder. Every file that defines a part of the schema adds to it. */
 export const builder = new SchemaBuilder<{
   Context: Context
@@ -38,7 +40,7 @@ export const builder = new SchemaBuilder<{
     // Compiled reads replace Prisma's engine (decision 2). The plugin uses only the methods of
     // `context.database.read`.
     client: (context) => context.database.read as never,
-    dmmf: getDatamodel(),
+    dmmf: datamodel,
     onUnusedQuery: null,
   },
   relay: {
@@ -103,3 +105,16 @@ export const omitNullish = <Input extends object>(input: Input) =>
   Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
   ) as OmitNullish<Input>
+
+type Columns<Model extends keyof PrismaTypes> = keyof PrismaTypes[Model]['Shape'] & string
+
+/** Selects all columns of a model except some. */
+export function allColumns<Model extends keyof PrismaTypes & string, Omitted extends Columns<Model> = never>(
+  model: Model,
+  ...omitted: Omitted[]
+) {
+  const columns = datamodel.datamodel.models[model]!.fields.filter(
+    ({ kind, name }) => kind !== 'object' && !omitted.some((column) => column === name),
+  )
+  return Object.fromEntries(columns.map(({ name }) => [name, true])) as Record<Exclude<Columns<Model>, Omitted>, true>
+}

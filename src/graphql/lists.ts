@@ -1,6 +1,8 @@
+import type { ObjectRef } from '@pothos/core'
+import type { Context } from '../context.ts'
 import { validationFailed } from '../shared/errors.ts'
 import { MAX_COUNTED } from '../shared/lists.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
 
 type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
 
@@ -74,3 +76,65 @@ export function assertCursors(
     }
   }
 }
+
+type Nullish<Fields> = { [Key in keyof Fields]?: Fields[Key] | null }
+
+type ListArgs<Filter> = Nullish<Filter> & {
+  filter?: Nullish<Filter> | null
+  offset?: number | null
+  first?: number | null
+  last?: number | null
+  after?: string | null
+  before?: string | null
+}
+
+/** Returns the conditions of a list: the fields of its argument `filter`, and its arguments that do not select a page. */
+function filterOf<Filter>(args: ListArgs<Filter>): Filter {
+  const { filter, offset, first, last, after, before, ...others } = args
+  return omitNullish({ ...filter, ...others }) as Filter
+}
+
+/** Resolvers of a connection. `list` returns a page, and `count` the number of items on all pages. */
+export const listResolvers = <Filter, Query extends { skip?: number | undefined }, Item>(
+  list: (context: Context, filter: Filter, query: Query) => Promise<Item[]>,
+  count: (context: Context, filter: Filter, offset?: number | null) => Promise<number>,
+) => ({
+  totalCount: (_connection: unknown, args: ListArgs<Filter>, context: Context) =>
+    count(context, filterOf(args), args.offset),
+  resolve: (query: Query, _root: unknown, args: ListArgs<Filter>, context: Context) => {
+    assertCursors('id', args)
+    return list(context, filterOf(args), withOffset(query, args.offset))
+  },
+})
+
+/** Creates the connection type `<name>Connection`. `item` and `items` name its items, as in "an order" and "orders". */
+export const connectionOf = <Shape>(
+  type: ObjectRef<typeof builder.$inferSchemaTypes, Shape>,
+  name: string,
+  [item, items]: readonly [string, string],
+  description = totalCountDescription,
+) =>
+  builder.connectionObject(
+    {
+      type,
+      name: `${name}Connection`,
+      description: `A page of ${items}.`,
+      fields: (t) => ({ totalCount: t.int({ description, resolve: totalCountOf }) }),
+    },
+    { name: `${name}Edge`, description: `${item.charAt(0).toUpperCase()}${item.slice(1)} with its cursor.` },
+  )
+
+/** Creates an input type whose only field is an ID. */
+export const idInputType = <Field extends string = 'id'>(
+  name: string,
+  description: string,
+  fieldDescription: string,
+  field = 'id' as Field,
+) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) =>
+      ({ [field]: t.id({ required: true, description: fieldDescription }) }) as {
+        [Key in Field]: ReturnType<typeof t.id<true>>
+      },
+  })

@@ -1,13 +1,6 @@
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  assertCursors,
-  boundedCountDescription,
-  offsetArg,
-  searchArg,
-  totalCountOf,
-  withOffset,
-} from '../../graphql/lists.ts'
+import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
@@ -52,14 +45,11 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
   }),
 })
 
-const AuditEntryConnection = builder.connectionObject(
-  {
-    type: AuditEntryType,
-    name: 'AuditEntryConnection',
-    description: 'A page of the audit trail.',
-    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'AuditEntryEdge', description: 'An entry with its cursor.' },
+const AuditEntryConnection = connectionOf(
+  AuditEntryType,
+  'AuditEntry',
+  ['an entry', 'the audit trail'],
+  boundedCountDescription,
 )
 
 builder.queryField('auditEntries', (t) =>
@@ -77,12 +67,7 @@ builder.queryField('auditEntries', (t) =>
         search: searchArg(t, 'the action, the subject, the network address or the reason'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { userId, everybody, search, offset }, context) =>
-        countAuditEntries(context, omitNullish({ userId, everybody, search }), offset),
-      resolve: (query, _root, { userId, everybody, search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listAuditEntries(context, omitNullish({ userId, everybody, search }), withOffset(query, offset))
-      },
+      ...listResolvers(listAuditEntries, countAuditEntries),
     },
     AuditEntryConnection,
   ),

@@ -2,14 +2,7 @@ import type { ApiKey } from '../../db/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  assertCursors,
-  offsetArg,
-  searchArg,
-  totalCountDescription,
-  totalCountOf,
-  withOffset,
-} from '../../graphql/lists.ts'
+import { connectionOf, idInputType, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { countApiKeys, getApiKey, issueApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
@@ -31,15 +24,7 @@ const ApiKeyType = builder.prismaObject('ApiKey', {
   }),
 })
 
-const ApiKeyConnection = builder.connectionObject(
-  {
-    type: ApiKeyType,
-    name: 'ApiKeyConnection',
-    description: 'A page of API keys.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'ApiKeyEdge', description: 'An API key with its cursor.' },
-)
+const ApiKeyConnection = connectionOf(ApiKeyType, 'ApiKey', ['an API key', 'API keys'])
 
 const IssueApiKeyInput = builder.inputType('IssueApiKeyInput', {
   description: 'The key to create.',
@@ -48,10 +33,7 @@ const IssueApiKeyInput = builder.inputType('IssueApiKeyInput', {
   }),
 })
 
-const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
-  description: 'The key to revoke.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the key.' }) }),
-})
+const RevokeApiKeyInput = idInputType('RevokeApiKeyInput', 'The key to revoke.', 'Identifier of the key.')
 
 const apiKeyField = {
   type: ApiKeyType,
@@ -88,11 +70,7 @@ builder.queryField('apiKeys', (t) =>
         search: searchArg(t, 'the name or the prefix'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { search }, context) => countApiKeys(context, search),
-      resolve: (query, _root, { search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listApiKeys(context, search, withOffset(query, offset))
-      },
+      ...listResolvers(listApiKeys, countApiKeys),
     },
     ApiKeyConnection,
   ),

@@ -130,22 +130,22 @@ export async function getApiKey(context: Reader, id: string, query?: ApiKeyQuery
   return key
 }
 
-const whereOf = (search: Search) =>
+const whereOf = ({ search }: { search?: Search }) =>
   searched<Prisma.ApiKeyWhereInput>(search, (word) => [{ name: word }, { prefix: word }])
 
 /** Returns the records of all keys, including revoked ones, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export async function listApiKeys(
   { actor, database }: Reader,
-  search: Search,
+  filter: { search?: Search },
   query: ApiKeyQuery = {},
 ): Promise<ApiKey[]> {
   assertMay(actor, 'store:administer')
   const orderBy: Prisma.ApiKeyOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
-  return database.read.apiKey.findMany({ ...query, orderBy, where: whereOf(search) })
+  return database.read.apiKey.findMany({ ...query, orderBy, where: whereOf(filter) })
 }
 
 /** Counts the records that `listApiKeys` returns on all pages. */
-export async function countApiKeys({ actor, database }: Reader, search?: Search): Promise<number> {
+export async function countApiKeys({ actor, database }: Reader, filter: { search?: Search }): Promise<number> {
   assertMay(actor, 'store:administer')
-  return database.read.apiKey.count({ where: whereOf(search) })
+  return database.read.apiKey.count({ where: whereOf(filter) })
 }

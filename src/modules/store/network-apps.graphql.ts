@@ -3,15 +3,7 @@ import type { NetworkApp } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  assertCursors,
-  offsetArg,
-  orderByArg,
-  searchArg,
-  totalCountDescription,
-  totalCountOf,
-  withOffset,
-} from '../../graphql/lists.ts'
+import { connectionOf, idInputType, listResolvers, offsetArg, orderByArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { canAdminister } from '../../shared/policy.ts'
@@ -87,15 +79,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   }),
 })
 
-const NetworkAppConnection = builder.connectionObject(
-  {
-    type: NetworkAppType,
-    name: 'NetworkAppConnection',
-    description: 'A page of network apps.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'NetworkAppEdge', description: 'A network app with its cursor.' },
-)
+const NetworkAppConnection = connectionOf(NetworkAppType, 'NetworkApp', ['a network app', 'network apps'])
 
 const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
   description: 'Conditions that all hold.',
@@ -144,15 +128,16 @@ const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
   }),
 })
 
-const RotateWebhookSecretInput = builder.inputType('RotateWebhookSecretInput', {
-  description: 'The app that gets a new webhook secret.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
-})
-
-const DeactivateNetworkAppInput = builder.inputType('DeactivateNetworkAppInput', {
-  description: 'The app whose sale ends.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
-})
+const RotateWebhookSecretInput = idInputType(
+  'RotateWebhookSecretInput',
+  'The app that gets a new webhook secret.',
+  'Identifier of the app.',
+)
+const DeactivateNetworkAppInput = idInputType(
+  'DeactivateNetworkAppInput',
+  'The app whose sale ends.',
+  'Identifier of the app.',
+)
 
 /** Reads the requested fields of the `networkApp` in the payload of a mutation. */
 const readChanged = (uuid: string, context: Context, query: () => ShownQuery) =>
@@ -215,12 +200,7 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search }, context) =>
-        countNetworkApps(context, omitNullish({ ...filter, search })),
-      resolve: (query, _root, { filter, search, orderBy: listOrder, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listNetworkApps(context, omitNullish({ ...filter, search }), { ...withOffset(query, offset), listOrder })
-      },
+      ...listResolvers(listNetworkApps, countNetworkApps),
     },
     NetworkAppConnection,
   ),

@@ -8,7 +8,7 @@ import { notFound, validationFailed } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, outlived, remember } from '../../shared/idempotency.ts'
 import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
-import { type ListOrder, searchPatterns } from '../../shared/lists.ts'
+import { searchPatterns } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
 import { newSecret } from '../../shared/secrets.ts'
@@ -80,7 +80,14 @@ const updateInput = (context: Use<'config'>) =>
   z.strictObject({ name, price, webhookUrl: webhookUrl(context).nullable(), deliveryFailurePolicy }).partial()
 
 /** Schema of the filter. `name` matches any part of the name and ignores case. */
-const filterInput = z.strictObject({ name: trimmedText(100), isActive: z.boolean(), search: z.string() }).partial()
+const filterInput = z
+  .strictObject({
+    name: trimmedText(100),
+    isActive: z.boolean(),
+    search: z.string(),
+    orderBy: z.enum(['CREATED_AT', 'UPDATED_AT']),
+  })
+  .partial()
 
 /** Filter of a list of apps. */
 export type NetworkAppFilter = z.input<typeof filterInput>
@@ -117,20 +124,20 @@ function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
 }
 
 /**
- * Returns the apps that the actor may see, newest first by the timestamp in `listOrder`. Without `listOrder`, an app with exactly the
+ * Returns the apps that the actor may see, newest first by the timestamp in `orderBy`. Without `orderBy`, an app with exactly the
  * filtered name comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED, VALIDATION_FAILED.
  */
 export async function listNetworkApps(
   { actor, database }: Reader,
   filter: NetworkAppFilter,
-  { listOrder, ...query }: NetworkAppQuery & { listOrder?: ListOrder | null | undefined },
+  query: NetworkAppQuery,
 ): Promise<NetworkApp[]> {
   assertMay(actor, 'store:read')
   const { take, skip = 0, cursor, ...rest } = query
   const isBackwards = take !== undefined && take < 0
   const rows = await database.query(isBackwards ? listNetworkAppsBackwards : listNetworkAppsStatement, {
     ...filterParams(actor, filter),
-    orderBy: listOrder ?? null,
+    orderBy: filter.orderBy ?? null,
     cursor: cursor?.id ?? null,
     limit: take === undefined ? null : String(Math.abs(take)),
     // Prisma's `skip` counts the app of the cursor, but the statement starts after it.

@@ -1,14 +1,13 @@
 import type { Order } from '../../db/prisma/client.ts'
-import { builder, maxCostField, omitNullish } from '../../graphql/builder.ts'
+import { allColumns, builder, maxCostField, omitNullish } from '../../graphql/builder.ts'
 import { characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
-  assertCursors,
   boundedCountDescription,
+  connectionOf,
+  idInputType,
+  listResolvers,
   offsetArg,
   searchArg,
-  totalCountDescription,
-  totalCountOf,
-  withOffset,
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -44,27 +43,7 @@ const nameDescription = 'Name of the network app when the order was created.'
 export const OrderType = builder.prismaObject('Order', {
   description: 'One purchase of a network app. Only its buyer sees it.',
   interfaces: [Node],
-  select: {
-    id: true,
-    buyerId: true,
-    networkAppId: true,
-    networkAppName: true,
-    status: true,
-    actionArgs: true,
-    actionArgsErasedAt: true,
-    price: true,
-    quotedPoints: true,
-    quotedNum: true,
-    pointsPaid: true,
-    numPaid: true,
-    pointsRefunded: true,
-    numRefunded: true,
-    transferId: true,
-    createdAt: true,
-    expiresAt: true,
-    paidAt: true,
-    settledAt: true,
-  },
+  select: allColumns('Order'),
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `order_01h2x…`.', resolve: ({ id }) => toId('order', id) }),
     status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
@@ -141,21 +120,7 @@ export const OrderType = builder.prismaObject('Order', {
 const SaleType = builder.prismaObject('Order', {
   variant: 'Sale',
   description: 'An order without its arguments, which may contain a valid access token. Only administrators see it.',
-  select: {
-    id: true,
-    networkAppId: true,
-    networkAppName: true,
-    status: true,
-    price: true,
-    pointsPaid: true,
-    numPaid: true,
-    pointsRefunded: true,
-    numRefunded: true,
-    createdAt: true,
-    expiresAt: true,
-    paidAt: true,
-    settledAt: true,
-  },
+  select: allColumns('Order', 'actionArgs'),
   fields: (t) => ({
     orderId: t.id({ description: 'Identifier of the order.', resolve: ({ id }) => toId('order', id) }),
     status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
@@ -194,24 +159,12 @@ const SaleType = builder.prismaObject('Order', {
   }),
 })
 
-const OrderConnection = builder.connectionObject(
-  {
-    type: OrderType,
-    name: 'OrderConnection',
-    description: 'A page of orders.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'OrderEdge', description: 'An order with its cursor.' },
-)
-
-const SaleConnection = builder.connectionObject(
-  {
-    type: SaleType,
-    name: 'SaleConnection',
-    description: 'A page of orders without their arguments.',
-    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'SaleEdge', description: 'An order with its cursor.' },
+const OrderConnection = connectionOf(OrderType, 'Order', ['an order', 'orders'])
+const SaleConnection = connectionOf(
+  SaleType,
+  'Sale',
+  ['an order', 'orders without their arguments'],
+  boundedCountDescription,
 )
 
 const SaleFilter = builder.inputType('SaleFilter', {
@@ -242,10 +195,7 @@ export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   }),
 })
 
-const CancelOrderInput = builder.inputType('CancelOrderInput', {
-  description: 'The order to cancel.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }) }),
-})
+const CancelOrderInput = idInputType('CancelOrderInput', 'The order to cancel.', 'Identifier of the order.')
 
 const orderPayload = (name: string, description: string) =>
   builder.objectRef<{ order: Order }>(name).implement({
@@ -275,12 +225,7 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the name of the network app'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status, search }, context) => countOrders(context, omitNullish({ status, search })),
-      resolve: (query, _root, { status, search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        const filter = omitNullish({ status, search })
-        return listOrders(context, filter, { ...withOffset(query, offset), cutsPages: context.cutsPages })
-      },
+      ...listResolvers(listOrders, countOrders),
     },
     OrderConnection,
   ),
@@ -304,11 +249,7 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: SaleFilter, description: 'Only orders that match.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, offset }, context) => countSales(context, omitNullish(filter ?? {}), offset),
-      resolve: (query, _root, { filter, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listSales(context, omitNullish(filter ?? {}), withOffset(query, offset))
-      },
+      ...listResolvers(listSales, countSales),
     },
     SaleConnection,
   ),

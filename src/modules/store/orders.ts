@@ -84,9 +84,9 @@ function whereOf(actor: Actor, { search, ...filter }: OrderFilter): Prisma.Order
 
 /** Returns the actor's orders, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
 export async function listOrders(
-  { actor, database }: Reader,
+  { actor, cutsPages, database }: Reader & Cuttable,
   filter: OrderFilter,
-  { cutsPages, ...query }: OrderQuery & Cuttable,
+  query: OrderQuery,
 ): Promise<Order[]> {
   const where = whereOf(actor, filter)
   const orderBy: Prisma.OrderOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]

@@ -1,15 +1,8 @@
 import type { Prisma, Refund } from '../../db/prisma/client.ts'
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import { allColumns, builder, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { atMost, characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  assertCursors,
-  offsetArg,
-  searchArg,
-  totalCountDescription,
-  totalCountOf,
-  withOffset,
-} from '../../graphql/lists.ts'
+import { connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { add } from '../../shared/money.ts'
@@ -19,16 +12,7 @@ const RefundType = builder.prismaObject('Refund', {
   description:
     'A refund of an order: by an administrator, or automatic after the delivery of its webhook failed permanently. The buyer and administrators see it.',
   interfaces: [Node],
-  select: {
-    id: true,
-    orderId: true,
-    transferId: true,
-    points: true,
-    num: true,
-    reason: true,
-    refundedBy: true,
-    createdAt: true,
-  },
+  select: allColumns('Refund'),
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `refund_01h2x…`.', resolve: ({ id }) => toId('refund', id) }),
     orderId: t.id({ description: 'Identifier of the order.', resolve: ({ orderId }) => toId('order', orderId) }),
@@ -65,15 +49,7 @@ export const recentRefunds = {
   } satisfies Prisma.Order$refundsArgs,
 }
 
-const RefundConnection = builder.connectionObject(
-  {
-    type: RefundType,
-    name: 'RefundConnection',
-    description: 'A page of refunds.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'RefundEdge', description: 'A refund with its cursor.' },
-)
+const RefundConnection = connectionOf(RefundType, 'Refund', ['a refund', 'refunds'])
 
 builder.queryField('refunds', (t) =>
   t.prismaConnection(
@@ -88,11 +64,7 @@ builder.queryField('refunds', (t) =>
         search: searchArg(t, 'the reason'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { orderId, search }, context) => countRefunds(context, { orderId, search }),
-      resolve: (query, _root, { orderId, search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listRefunds(context, { orderId, search }, withOffset(query, offset))
-      },
+      ...listResolvers(listRefunds, countRefunds),
     },
     RefundConnection,
   ),

@@ -2,7 +2,7 @@ import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../../graphql/lists.ts'
+import { connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { add } from '../../shared/money.ts'
@@ -113,15 +113,7 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
   }),
 })
 
-const TransferConnection = builder.connectionObject(
-  {
-    type: TransferType,
-    name: 'TransferConnection',
-    description: 'A page of transfers.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'TransferEdge', description: 'A transfer with its cursor.' },
-)
+const TransferConnection = connectionOf(TransferType, 'Transfer', ['a transfer', 'transfers'])
 
 builder.queryField('transfers', (t) =>
   t.connection(

@@ -1,15 +1,15 @@
 import type { Context } from '../../context.ts'
 import type { WebhookDelivery } from '../../db/prisma/client.ts'
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import { allColumns, builder } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
-  assertCursors,
   boundedCountDescription,
+  connectionOf,
+  idInputType,
+  listResolvers,
   offsetArg,
   searchArg,
-  totalCountOf,
-  withOffset,
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -63,17 +63,7 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
 export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
   description: 'One event on its way to the webhook of a network app. Administrators see it.',
   interfaces: [Node],
-  select: {
-    id: true,
-    eventId: true,
-    orderId: true,
-    networkAppId: true,
-    status: true,
-    attemptCount: true,
-    nextAttemptAt: true,
-    createdAt: true,
-    settledAt: true,
-  },
+  select: allColumns('WebhookDelivery'),
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `delivery_01h2x…`.', resolve: ({ id }) => toId('delivery', id) }),
     eventId: t.id({
@@ -131,16 +121,11 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
   }),
 })
 
-const WebhookDeliveryConnection = builder.connectionObject(
-  {
-    type: WebhookDeliveryType,
-    name: 'WebhookDeliveryConnection',
-    description: 'A page of webhook deliveries.',
-    fields: (t) => ({
-      totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }),
-    }),
-  },
-  { name: 'WebhookDeliveryEdge', description: 'A webhook delivery with its cursor.' },
+const WebhookDeliveryConnection = connectionOf(
+  WebhookDeliveryType,
+  'WebhookDelivery',
+  ['a webhook delivery', 'webhook deliveries'],
+  boundedCountDescription,
 )
 
 const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
@@ -152,10 +137,12 @@ const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   }),
 })
 
-const SendTestEventInput = builder.inputType('SendTestEventInput', {
-  description: 'Whose receiver to try.',
-  fields: (t) => ({ networkAppId: t.id({ required: true, description: 'Identifier of the network app.' }) }),
-})
+const SendTestEventInput = idInputType(
+  'SendTestEventInput',
+  'Whose receiver to try.',
+  'Identifier of the network app.',
+  'networkAppId',
+)
 
 const deliveryPayload = (name: string, description: string) =>
   builder.objectRef<{ webhookDelivery: WebhookDelivery }>(name).implement({
@@ -170,10 +157,11 @@ const deliveryPayload = (name: string, description: string) =>
 
 const SendTestEventPayload = deliveryPayload('SendTestEventPayload', 'The test event, on its way.')
 
-const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
-  description: 'What to send once more.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the webhook delivery.' }) }),
-})
+const ReplayWebhookDeliveryInput = idInputType(
+  'ReplayWebhookDeliveryInput',
+  'What to send once more.',
+  'Identifier of the webhook delivery.',
+)
 
 const ReplayWebhookDeliveryPayload = deliveryPayload(
   'ReplayWebhookDeliveryPayload',
@@ -201,12 +189,7 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the type of the event or the name of the network app'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search, offset }, context) =>
-        countDeliveries(context, omitNullish({ ...filter, search }), offset),
-      resolve: (query, _root, { filter, search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listDeliveries(context, omitNullish({ ...filter, search }), withOffset(query, offset))
-      },
+      ...listResolvers(listDeliveries, countDeliveries),
     },
     WebhookDeliveryConnection,
   ),
