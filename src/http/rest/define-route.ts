@@ -10,6 +10,7 @@ import type { ErrorCode, FieldErrors } from '../../shared/errors.ts'
 import type { Action } from '../../shared/policy.ts'
 import type { Refusal } from '../error-status.ts'
 import type { Fields } from './read-body.ts'
+import { nothing } from './values.ts'
 
 /** Chapters of the OpenAPI document, in its order. */
 export const tags = {
@@ -199,3 +200,11 @@ export interface DirectRoute {
 export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
   route: Route<Data, Variables, Body> & Required<Pick<Route<Data, Variables, Body>, 'present'>> & { list?: never },
 ): Route => route as unknown as Route
+
+type Command<Data, Variables extends Record<string, unknown>> = Omit<Route<Data, Variables>, 'answer' | 'status'>
+
+/** Defines a route that changes something and has no response body. */
+export const defineCommand = <Data, Variables extends Record<string, unknown>>(
+  route: Omit<Command<Data, Variables>, 'variables'> & Partial<Pick<Command<Data, Variables>, 'variables'>>,
+): Route =>
+  ({ variables: () => ({}), present: () => undefined, ...route, status: 204, answer: nothing }) as unknown as Route

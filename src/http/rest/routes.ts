@@ -1,9 +1,6 @@
 /** The route table of `/api/v3`. */
 
-import { accountRoutes } from '../../modules/accounts/accounts.rest.ts'
-import { deviceRoutes } from '../../modules/accounts/devices.rest.ts'
-import { identityRoutes } from '../../modules/accounts/identities.rest.ts'
-import { passwordRoutes } from '../../modules/accounts/passwords.rest.ts'
+import { credentialRoutes } from '../../modules/accounts/credentials.rest.ts'
 import { profileRoutes } from '../../modules/accounts/profiles.rest.ts'
 import { sessionRoutes } from '../../modules/accounts/sessions.rest.ts'
 import { userRoutes } from '../../modules/accounts/users.rest.ts'
@@ -26,12 +23,9 @@ import type { Route } from './define-route.ts'
 
 /** Every route that executes an operation. */
 export const routes: Route[] = [
-  ...accountRoutes,
-  ...passwordRoutes,
-  ...identityRoutes,
+  ...credentialRoutes,
   ...profileRoutes,
   ...sessionRoutes,
-  ...deviceRoutes,
   ...walletRoutes,
   ...auditRoutes,
   ...assetRoutes,

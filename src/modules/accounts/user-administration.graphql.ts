@@ -8,23 +8,20 @@ import { lockUser, unlockUser } from './lock-user.ts'
 import { readStoredUser } from './read-user.ts'
 import { UserType } from './users.graphql.ts'
 
-const userIdDescription = "The user's identifier, e-mail address or username."
+const lockInput = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({
+      userId: t.id({ required: true, description: "The user's identifier, e-mail address or username." }),
+      reason: t.string({
+        required: true,
+        description: 'Why, in at most 500 characters: it stands in the audit trail.',
+      }),
+    }),
+  })
 
-const LockUserInput = builder.inputType('LockUserInput', {
-  description: 'Whose account to lock, and why.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: userIdDescription }),
-    reason: t.string({ required: true, description: 'Why, in at most 500 characters: it stands in the audit trail.' }),
-  }),
-})
-
-const UnlockUserInput = builder.inputType('UnlockUserInput', {
-  description: 'Whose account to unlock, and why.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: userIdDescription }),
-    reason: t.string({ required: true, description: 'Why, in at most 500 characters: it stands in the audit trail.' }),
-  }),
-})
+const LockUserInput = lockInput('LockUserInput', 'Whose account to lock, and why.')
+const UnlockUserInput = lockInput('UnlockUserInput', 'Whose account to unlock, and why.')
 
 const payload = (name: string, description: string) =>
   builder.objectRef<{ user: User }>(name).implement({

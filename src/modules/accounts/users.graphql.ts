@@ -1,5 +1,6 @@
 import type { FileUpload } from 'graphql-upload-ts'
-import type { Picture } from '../../db/prisma/client.ts'
+import type { Context } from '../../context.ts'
+import type { Picture, User } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { characters, urlSize, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
@@ -22,28 +23,38 @@ export const Role = builder.enumType('Role', {
 
 const own = 'Only you see yours; null for others.'
 
-/** `User`: of somebody else's, what is private is null. */
+type PrivateColumn =
+  | 'allowC2paDownload'
+  | 'defaultTag'
+  | 'email'
+  | 'emailVerified'
+  | 'language'
+  | 'pendingEmail'
+  | 'referralCode'
+  | 'role'
+
+/** Options of a field that only the owner of the account sees. */
+const privateTo = <Column extends PrivateColumn>(column: Column, description: string) => ({
+  nullable: true as const,
+  description: `${description} ${own}`,
+  select: { [column]: true } as { [Name in Column]: true },
+  resolve: (user: Pick<User, 'id' | Column>, _args: object, { actor }: Context) =>
+    canSeePrivateParts(actor, user.id) ? user[column] : null,
+})
+
+/** `User`. Private fields are null for other callers. */
 export const UserType = builder.prismaObject('User', {
   description: "A person's account. What is private is null for everybody else.",
   interfaces: [Node],
-  // Read with every user; what is theirs alone is read when it is asked for.
+  // Columns that are read with every user. Private columns are read on request.
   select: { id: true, username: true, displayName: true, description: true, assetCount: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
-    username: t.string({
-      ...characters(21),
-      description: 'At most 21 characters, unique.',
-      resolve: ({ username }) => username,
-    }),
-    displayName: t.string({
-      ...characters(100),
-      description: 'The name shown to others.',
-      resolve: ({ displayName }) => displayName,
-    }),
-    description: t.string({
+    username: t.exposeString('username', { ...characters(21), description: 'At most 21 characters, unique.' }),
+    displayName: t.exposeString('displayName', { ...characters(100), description: 'The name shown to others.' }),
+    description: t.exposeString('description', {
       ...characters(1000),
       description: 'What the person says about themselves.',
-      resolve: ({ description }) => description,
     }),
     address: t.field({
       type: 'Address',
@@ -51,11 +62,7 @@ export const UserType = builder.prismaObject('User', {
       select: { wallet: { select: { address: true } } },
       resolve: ({ wallet }) => wallet!.address,
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When the account was made.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
     lockedAt: t.field({
       type: 'DateTime',
       nullable: true,
@@ -64,61 +71,22 @@ export const UserType = builder.prismaObject('User', {
       select: { lockedAt: true },
       resolve: ({ lockedAt }, _args, { actor }) => (canAdminister(actor) ? lockedAt : null),
     }),
-    email: t.string({
-      ...characters(254),
-      nullable: true,
-      description: `Address that notifications go to. ${own}`,
-      select: { email: true },
-      resolve: ({ id, email }, _args, { actor }) => (canSeePrivateParts(actor, id) ? email : null),
-    }),
-    emailVerified: t.boolean({
-      nullable: true,
-      description: `Whether the address is known to be theirs. ${own}`,
-      select: { emailVerified: true },
-      resolve: ({ id, emailVerified }, _args, { actor }) => (canSeePrivateParts(actor, id) ? emailVerified : null),
-    }),
+    email: t.string({ ...characters(254), ...privateTo('email', 'Address that notifications go to.') }),
+    emailVerified: t.boolean(privateTo('emailVerified', 'Whether the address is known to be theirs.')),
     pendingEmail: t.string({
-      nullable: true,
       ...characters(254),
-      description: `Address that takes the place of \`email\` once it is verified, if there is one. ${own}`,
-      select: { pendingEmail: true },
-      resolve: ({ id, pendingEmail }, _args, { actor }) => (canSeePrivateParts(actor, id) ? pendingEmail : null),
+      ...privateTo('pendingEmail', 'Address that takes the place of `email` once it is verified, if there is one.'),
     }),
-    role: t.field({
-      type: Role,
-      nullable: true,
-      description: `What the account may do. ${own}`,
-      select: { role: true },
-      resolve: ({ id, role }, _args, { actor }) => (canSeePrivateParts(actor, id) ? role : null),
-    }),
-    language: t.string({
-      ...characters(16),
-      nullable: true,
-      description: `Language of mails, as in en-us. ${own}`,
-      select: { language: true },
-      resolve: ({ id, language }, _args, { actor }) => (canSeePrivateParts(actor, id) ? language : null),
-    }),
-    defaultTag: t.string({
-      ...characters(100),
-      nullable: true,
-      description: `Tag that clients offer for new assets. ${own}`,
-      select: { defaultTag: true },
-      resolve: ({ id, defaultTag }, _args, { actor }) => (canSeePrivateParts(actor, id) ? defaultTag : null),
-    }),
+    role: t.field({ type: Role, ...privateTo('role', 'What the account may do.') }),
+    language: t.string({ ...characters(16), ...privateTo('language', 'Language of mails, as in en-us.') }),
+    defaultTag: t.string({ ...characters(100), ...privateTo('defaultTag', 'Tag that clients offer for new assets.') }),
     referralCode: t.string({
       ...characters(64),
-      nullable: true,
-      description: `Code the person signed up with. ${own}`,
-      select: { referralCode: true },
-      resolve: ({ id, referralCode }, _args, { actor }) => (canSeePrivateParts(actor, id) ? referralCode : null),
+      ...privateTo('referralCode', 'Code the person signed up with.'),
     }),
-    allowC2paDownload: t.boolean({
-      nullable: true,
-      description: `Whether clients may offer files with content credentials. ${own}`,
-      select: { allowC2paDownload: true },
-      resolve: ({ id, allowC2paDownload }, _args, { actor }) =>
-        canSeePrivateParts(actor, id) ? allowC2paDownload : null,
-    }),
+    allowC2paDownload: t.boolean(
+      privateTo('allowC2paDownload', 'Whether clients may offer files with content credentials.'),
+    ),
     wallet: t.field({
       type: WalletType,
       nullable: true,
@@ -146,7 +114,7 @@ interface HasAccount {
   userId: string
 }
 
-/** An account, of which what was asked for is read; of one that was deleted since, what is left of it. */
+/** A field with the current record of an account, also of an account that was deleted in the meantime. */
 export const accountField = <Shape extends HasAccount>(
   t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'read'>,
   description: string,
@@ -157,7 +125,7 @@ export const accountField = <Shape extends HasAccount>(
     resolve: (query, { userId }, _args, context) => readStoredUser(context, userId, query),
   })
 
-/** A payload that shows an account as it is after it was changed: read anew, for the actor's record is from before. */
+/** A payload with an account after its change. It is read again, because the record of the actor is from before. */
 export const accountPayload = (name: string, description: string, user: string) =>
   builder.objectRef<HasAccount>(name).implement({ description, fields: (t) => ({ user: accountField(t, user) }) })
 
@@ -226,32 +194,25 @@ builder.mutationField('updateProfile', (t) =>
   }),
 )
 
-type Kind = Picture['kind']
-
-const urlOf = (baseUrl: string, pictures: Pick<Picture, 'id' | 'kind'>[], wanted: Kind) => {
-  const picture = pictures.find(({ kind }) => kind === wanted)
-  return picture ? `${baseUrl}/pictures/${picture.id}` : null
-}
-
 const thumbnailOf = (url: string | null) => url && `${url}/thumbnail`
 
 builder.prismaObjectFields(UserType, (t) => {
-  const url = (kind: Kind, description: string, present: (url: string | null) => string | null = (found) => found) =>
+  const url = (wanted: Picture['kind'], description: string, present = (found: string | null) => found) =>
     t.string({
       nullable: true,
       ...urlSize,
       description: `${description}, as WebP for everybody to see; null when there is none.`,
       select: { pictures: { select: { id: true, kind: true } } },
-      resolve: ({ pictures }, _args, { baseUrl }) => present(urlOf(baseUrl, pictures, kind)),
+      resolve: ({ pictures }, _args, { baseUrl }) => {
+        const picture = pictures.find(({ kind }) => kind === wanted)
+        return present(picture ? `${baseUrl}/pictures/${picture.id}` : null)
+      },
     })
+  const background = 'the picture behind their profile is'
   return {
     profilePictureUrl: url('PROFILE', 'Where their picture is'),
     profilePictureThumbnailUrl: url('PROFILE', 'Where a small one of their picture is', thumbnailOf),
-    profileBackgroundUrl: url('BACKGROUND', 'Where the picture behind their profile is'),
-    profileBackgroundThumbnailUrl: url(
-      'BACKGROUND',
-      'Where a small one of the picture behind their profile is',
-      thumbnailOf,
-    ),
+    profileBackgroundUrl: url('BACKGROUND', `Where ${background}`),
+    profileBackgroundThumbnailUrl: url('BACKGROUND', `Where a small one of ${background}`, thumbnailOf),
   }
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute } from '../../http/rest/define-route.ts'
+import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
 import type { AdministeredUserFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderingFrom } from '../../http/rest/pagination.ts'
@@ -9,11 +9,7 @@ import { moment, neededText, same, userParam } from '../../http/rest/values.ts'
 /** The GraphQL fields of an account record for administrators. */
 export const AdministeredUser = graphql(/* GraphQL */ `
   fragment AdministeredUser on User {
-    id
-    username
-    displayName
-    createdAt
-    lockedAt
+    id username displayName createdAt lockedAt
   }
 `)
 
@@ -27,31 +23,14 @@ const userRecord = z
   })
   .meta({ id: 'AdministeredUser', description: 'An account as administrators deal with it.' })
 
-const lockBody = z
-  .object({ reason: same('LockUserInput.reason', neededText(500)) })
-  .meta({ id: 'LockUser', description: 'Why an account is locked.' })
-
-const unlockBody = z
-  .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
-  .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' })
-
 function orderFrom(query: URLSearchParams) {
   const order = orderingFrom(query)?.order
   return order && ({ newest: 'NEWEST', oldest: 'OLDEST' } as const)[order]
 }
 
-const presentUser = ({
-  id,
-  username,
-  displayName,
-  createdAt,
-  lockedAt,
-}: AdministeredUserFragment): z.output<typeof userRecord> => ({
-  id,
-  username,
-  display_name: displayName,
-  created_at: createdAt,
-  locked_at: lockedAt,
+const presentUser = (user: AdministeredUserFragment): z.output<typeof userRecord> => ({
+  ...{ id: user.id, username: user.username, display_name: user.displayName },
+  ...{ created_at: user.createdAt, locked_at: user.lockedAt },
 })
 
 const search = defineList({
@@ -69,9 +48,7 @@ const search = defineList({
   hasBoundedCount: true,
   operation: graphql(/* GraphQL */ `
     query RestUsers($search: String!, $limit: Int!, $offset: Int!, $order: UserOrder) {
-      users(search: $search, limit: $limit, offset: $offset, order: $order) {
-        ...AdministeredUser
-      }
+      users(search: $search, limit: $limit, offset: $offset, order: $order) { ...AdministeredUser }
       userCount(search: $search, offset: $offset)
     }
   `),
@@ -92,54 +69,49 @@ const search = defineList({
   present: presentUser,
 })
 
-const lock = defineRoute({
+const lockRoute = {
   method: 'POST',
+  tag: 'Store',
+  params: userParam,
+  action: 'store:administer',
+  variables: ({ params, body }: RestRequest) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
+  answer: userRecord,
+} as const
+
+const lock = defineRoute({
+  ...lockRoute,
   path: 'store/users/:id/lock',
   operationId: 'lockUser',
-  tag: 'Store',
   summary: 'Lock an account',
   description:
     'Its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on.',
-  params: userParam,
-  body: lockBody,
-  action: 'store:administer',
+  body: z
+    .object({ reason: same('LockUserInput.reason', neededText(500)) })
+    .meta({ id: 'LockUser', description: 'Why an account is locked.' }),
   operation: graphql(/* GraphQL */ `
     mutation RestLockUser($input: LockUserInput!) {
-      lockUser(input: $input) {
-        user {
-          ...AdministeredUser
-        }
-      }
+      lockUser(input: $input) { user { ...AdministeredUser } }
     }
   `),
-  variables: ({ params, body }) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
-  answer: userRecord,
   present: ({ lockUser }) => presentUser(lockUser.user),
 })
 
 const unlock = defineRoute({
-  method: 'POST',
+  ...lockRoute,
   path: 'store/users/:id/unlock',
   operationId: 'unlockUser',
-  tag: 'Store',
   summary: 'Unlock an account',
   description: 'Its owner may sign in again.',
-  params: userParam,
-  body: unlockBody,
-  action: 'store:administer',
+  body: z
+    .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
+    .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' }),
   operation: graphql(/* GraphQL */ `
     mutation RestUnlockUser($input: UnlockUserInput!) {
-      unlockUser(input: $input) {
-        user {
-          ...AdministeredUser
-        }
-      }
+      unlockUser(input: $input) { user { ...AdministeredUser } }
     }
   `),
-  variables: ({ params, body }) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
-  answer: userRecord,
   present: ({ unlockUser }) => presentUser(unlockUser.user),
 })
 
-/** Accounts, as administrators deal with them. */
+/** Routes for accounts, for administrators. */
 export const userRoutes = [search, lock, unlock]

@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { defineCommand, defineRoute } from '../../http/rest/define-route.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { givenEmail, neededText, newPassword, presentPassword, same } from '../../http/rest/values.ts'
+import { assertMayRequestMail } from './mailed-links.ts'
+
+const shared = { method: 'POST', tag: 'Account' } as const
+
+const changeEmail = defineCommand({
+  ...shared,
+  path: 'auth/users/set_email',
+  operationId: 'changeEmail',
+  summary: 'Change one’s e-mail address',
+  description: 'An address that is verified stands until the new one is verified, too.',
+  errors: ['DUPLICATE_EMAIL'],
+  body: z
+    .object({
+      current_password: same('ChangeEmailInput.currentPassword', presentPassword),
+      new_email: same('ChangeEmailInput.newEmail', givenEmail),
+    })
+    .meta({ id: 'ChangeEmail', description: 'The password and the new address.' }),
+  action: 'account:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestChangeEmail($input: ChangeEmailInput!) {
+      changeEmail(input: $input) { user { id } }
+    }
+  `),
+  variables: ({ body }) => ({
+    input: { currentPassword: body.exactText('current_password') ?? '', newEmail: body.exactText('new_email') ?? '' },
+  }),
+})
+
+const changeUsername = defineCommand({
+  ...shared,
+  path: 'auth/users/set_username',
+  operationId: 'changeUsername',
+  summary: 'Change one’s username',
+  errors: ['DUPLICATE_USERNAME'],
+  body: z
+    .object({
+      current_password: same('ChangeUsernameInput.currentPassword', presentPassword),
+      new_username: same('ChangeUsernameInput.newUsername', neededText(21)),
+    })
+    .meta({ id: 'ChangeUsername', description: 'The password and the new username.' }),
+  action: 'account:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestChangeUsername($input: ChangeUsernameInput!) {
+      changeUsername(input: $input) { user { id } }
+    }
+  `),
+  variables: ({ body }) => ({
+    input: { currentPassword: body.exactText('current_password') ?? '', newUsername: body.text('new_username') ?? '' },
+  }),
+})
+
+const verifyEmail = defineCommand({
+  ...shared,
+  path: 'auth/users/activation',
+  operationId: 'verifyEmail',
+  summary: 'Verify an e-mail address with the link of a mail',
+  errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
+  body: z
+    .object({
+      uid: same('VerifyEmailInput.uid', neededText()),
+      token: same('VerifyEmailInput.token', neededText()),
+    })
+    .meta({ id: 'VerifyEmail', description: 'What the link says.' }),
+  action: 'email:verify',
+  operation: graphql(/* GraphQL */ `
+    mutation RestVerifyEmail($input: VerifyEmailInput!) {
+      verifyEmail(input: $input) { user { id } }
+    }
+  `),
+  variables: ({ body }) => ({ input: { uid: body.text('uid') ?? '', token: body.text('token') ?? '' } }),
+})
+
+const requestVerification = defineCommand({
+  ...shared,
+  path: 'auth/users/resend_activation',
+  operationId: 'requestEmailVerification',
+  summary: 'Ask for another link to verify an e-mail address',
+  description: 'Signed in, for one’s own address; else for the one that is sent.',
+  errors: ['NOT_AUTHENTICATED'],
+  body: z
+    .object({ email: same('RequestEmailVerificationInput.email', givenEmail).optional() })
+    .meta({ id: 'RequestEmailVerification', description: 'Which address.' }),
+  action: 'email:verify',
+  admit: (context) => assertMayRequestMail(context, 'email-verification'),
+  operation: graphql(/* GraphQL */ `
+    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {
+      requestEmailVerification(input: $input) { email }
+    }
+  `),
+  variables: ({ body }) => ({ input: { email: body.exactText('email') } }),
+})
+
+const requestPasswordReset = defineRoute({
+  ...shared,
+  path: 'auth/users/reset_password',
+  operationId: 'requestPasswordReset',
+  summary: 'Ask for a link to set another password',
+  description: 'The answer is the same whether or not an account has the address.',
+  body: z
+    .object({ email: same('RequestPasswordResetInput.email', givenEmail) })
+    .meta({ id: 'RequestPasswordReset', description: 'Whose password is forgotten.' }),
+  action: 'password:reset',
+  admit: (context) => assertMayRequestMail(context, 'password-reset'),
+  operation: graphql(/* GraphQL */ `
+    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {
+      requestPasswordReset(input: $input) { email }
+    }
+  `),
+  variables: ({ body }) => ({ input: { email: body.exactText('email') ?? '' } }),
+  status: 201,
+  answer: z.object({}).meta({ id: 'Accepted', description: 'It is under way; there is nothing to tell.' }),
+  present: () => ({}),
+})
+
+const resetPassword = defineCommand({
+  ...shared,
+  path: 'auth/users/reset_password_confirm',
+  operationId: 'resetPassword',
+  summary: 'Set another password with the link of a mail',
+  description: 'Ends every session of the account.',
+  errors: ['INVALID_TOKEN'],
+  body: z
+    .object({
+      uid: same('ResetPasswordInput.uid', neededText()),
+      token: same('ResetPasswordInput.token', neededText()),
+      new_password: same('ResetPasswordInput.newPassword', newPassword),
+    })
+    .meta({ id: 'ResetPassword', description: 'What the link says, and the new password.' }),
+  action: 'password:reset',
+  operation: graphql(/* GraphQL */ `
+    mutation RestResetPassword($input: ResetPasswordInput!) {
+      resetPassword(input: $input) { user { id } }
+    }
+  `),
+  variables: ({ body }) => {
+    const link = { uid: body.text('uid') ?? '', token: body.text('token') ?? '' }
+    return { input: { ...link, newPassword: body.exactText('new_password') ?? '' } }
+  },
+})
+
+const changePassword = defineCommand({
+  ...shared,
+  path: 'auth/users/set_password',
+  operationId: 'changePassword',
+  summary: 'Change one’s password',
+  body: z
+    .object({
+      current_password: same('ChangePasswordInput.currentPassword', presentPassword),
+      new_password: same('ChangePasswordInput.newPassword', newPassword),
+    })
+    .meta({ id: 'ChangePassword', description: 'The present password and the new one.' }),
+  action: 'account:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestChangePassword($input: ChangePasswordInput!) {
+      changePassword(input: $input) { user { id } }
+    }
+  `),
+  variables: ({ body }) => {
+    const currentPassword = body.exactText('current_password') ?? ''
+    return { input: { currentPassword, newPassword: body.exactText('new_password') ?? '' } }
+  },
+})
+
+/** Routes for passwords, e-mail addresses and usernames. */
+export const credentialRoutes = [
+  requestPasswordReset,
+  resetPassword,
+  changePassword,
+  changeEmail,
+  changeUsername,
+  verifyEmail,
+  requestVerification,
+]
