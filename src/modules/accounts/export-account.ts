@@ -2,27 +2,15 @@
 import type { Use } from '../../context.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
-import { type IdPrefix, toId } from '../../shared/ids.ts'
+import { toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { assertOperator, assertUserMay } from '../../shared/policy.ts'
 import { rateLimitKeys } from '../../shared/rate-limiter.ts'
 import { describeReference } from '../wallet/statement.ts'
 import {
-  type ExportPage,
+  type ExportColumn,
+  exportPages,
   readAccount,
-  readAssetLinks,
-  readAssets,
-  readAuditEntries,
-  readCommits,
-  readDeposits,
-  readEvents,
-  readNetworkApps,
-  readOrders,
-  readPictures,
-  readRefunds,
-  readSessions,
-  readTransfers,
-  readWithdrawals,
   recordExport,
   recordOperatorExport,
 } from './export-account.sql.ts'
@@ -30,16 +18,6 @@ import { type AccountWithReason, accountWithReason, findAccount, isDeletedError 
 
 type Needs = Use<'actionArgs' | 'actor' | 'database' | 'semaphores'>
 type Item = Record<string, unknown>
-
-interface List {
-  name: string
-  page: ExportPage
-  /** Rows that are read at once. */
-  rows?: number
-  /** Columns with IDs, and their prefixes. */
-  ids?: Record<string, IdPrefix>
-  present?: (item: Item, context: Needs) => Item | Promise<Item>
-}
 
 /** An export that is recorded in the audit log, with the head of the document. */
 interface StartedExport {
@@ -54,47 +32,25 @@ const FEW = 48
 export const MAX_DATA_BYTES = 4_000_000
 const MAX_ROWS = 10_000
 
-const lists: List[] = [
-  { name: 'assets', page: readAssets, rows: FEW },
-  { name: 'commits', page: readCommits, rows: FEW, ids: { id: 'commit' } },
-  {
-    name: 'orders',
-    page: readOrders,
-    rows: FEW,
-    ids: { id: 'order', networkAppId: 'app', transferId: 'transfer' },
-    async present(item, { actionArgs }) {
-      return {
-        ...item,
-        actionArgs: await actionArgs.openForDisplay(item.id as string, item.actionArgs as Uint8Array | null),
-      }
-    },
-  },
-  { name: 'refunds', page: readRefunds, ids: { id: 'refund', orderId: 'order', transferId: 'transfer' } },
-  {
-    name: 'transfers',
-    page: readTransfers,
-    ids: { id: 'transfer' },
-    present: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
-  },
-  { name: 'deposits', page: readDeposits, ids: { id: 'deposit' } },
-  { name: 'withdrawals', page: readWithdrawals, ids: { id: 'withdrawal' } },
-  { name: 'sessions', page: readSessions, ids: { id: 'session' } },
-  { name: 'assetLinks', page: readAssetLinks, ids: { id: 'link' } },
-  { name: 'auditEntries', page: readAuditEntries, ids: { id: 'audit' } },
-  { name: 'pictures', page: readPictures, present: ({ id, ...item }) => item },
-  { name: 'networkApps', page: readNetworkApps, ids: { id: 'app' } },
-  {
-    name: 'events',
-    page: readEvents,
-    ids: { id: 'event', orderId: 'order', commitId: 'commit', deliveryId: 'delivery', transferId: 'transfer' },
-  },
-]
+type ListName = keyof typeof exportPages
+const listNames = Object.keys(exportPages) as ListName[]
+
+const smallPages = new Set<ListName>(['assets', 'commits', 'orders'])
+
+/** Changes the rows of some lists. */
+const presenters: { [Name in ListName]?: (item: Item, context: Needs) => Item | Promise<Item> } = {
+  orders: async (item, { actionArgs }) => ({
+    ...item,
+    actionArgs: await actionArgs.openForDisplay(item.id as string, item.actionArgs as Uint8Array | null),
+  }),
+  transfers: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
+}
 
 /** Replaces UUIDs by public IDs. */
-const withPublicIds = (item: Item, ids: Record<string, IdPrefix>): Item =>
+const withPublicIds = (item: Item, columns: Record<string, ExportColumn>): Item =>
   Object.fromEntries(
     Object.entries(item).map(([name, value]) => {
-      const prefix = ids[name]
+      const prefix = columns[name]?.prefix
       return [name, prefix && typeof value === 'string' ? toId(prefix, value) : value]
     }),
   )
@@ -104,30 +60,28 @@ async function readHead({ database }: Needs, user: string): Promise<Item> {
   const [found] = await database.query(readAccount, { user })
   if (!found) throw authenticationFailed()
   const { account, wallet, now } = found
-  return { exportedAt: now, account: withPublicIds(account, { id: 'user' }), wallet }
+  return { exportedAt: now, account, wallet }
 }
 
-async function* readItems(
-  context: Needs,
-  { page, rows: size = MANY, ids = {}, present = (item) => item }: List,
-  user: string,
-): AsyncGenerator<Item> {
+async function* readItems(context: Needs, list: ListName, user: string): AsyncGenerator<Item> {
+  const page = exportPages[list]
+  const present = presenters[list] ?? ((item) => item)
   const pages = keysetPages({
     first: '',
-    limit: size,
+    limit: smallPages.has(list) ? FEW : MANY,
     read: (after, limit) => context.database.query(page, { user, after, limit }),
     keyOf: ({ after }) => after,
   })
   for await (const rows of pages) {
-    for (const { after: _, ...item } of rows) yield withPublicIds(await present(item, context), ids)
+    for (const { after: _, ...item } of rows) yield withPublicIds(await present(item, context), page.columns)
   }
 }
 
 /** Yields the text of the document. Only one page is in memory at a time. */
 async function* writeDocument(context: Needs, { user, head }: StartedExport): AsyncGenerator<string> {
   yield JSON.stringify(head).slice(0, -1)
-  for (const list of lists) {
-    yield `,\n"${list.name}":[`
+  for (const list of listNames) {
+    yield `,\n"${list}":[`
     let separator = '\n'
     for await (const item of readItems(context, list, user)) {
       yield separator + JSON.stringify(item)
@@ -144,7 +98,7 @@ async function readDocument(context: Needs, { user, head }: StartedExport): Prom
   const document: Item = { ...head }
   let rows = 0
   let bytes = 0
-  for (const list of lists) {
+  for (const list of listNames) {
     const items: Item[] = []
     for await (const item of readItems(context, list, user)) {
       rows += 1
@@ -156,7 +110,7 @@ async function readDocument(context: Needs, { user, head }: StartedExport): Prom
       }
       items.push(item)
     }
-    document[list.name] = items
+    document[list] = items
   }
   await readHead(context, user)
   return document

@@ -203,8 +203,5 @@ export const eraseMetadataSql = [
   `custom = '{}'`,
 ].join(', ')
 
-/** Columns and SQL for the data export. */
-export const metadataExport = {
-  columns: { ...types, ...registrationTypes, custom: jsonb() },
-  sql: [...allEntries.map(([name, { column }]) => `${column} as "${name}"`), 'custom'].join(', '),
-}
+/** Columns of the data export. */
+export const metadataExport = { ...types, ...registrationTypes, custom: jsonb() }

@@ -1,8 +1,8 @@
-/** Whoever has much exports it page by page: each row comes once, and no page reads more than its rows. */
+/** Pages of an export contain each row once, and read no more than their own rows. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { valuesOf } from '../../../src/db/sql.ts'
-import * as lists from '../../../src/modules/accounts/export-account.sql.ts'
+import { type ExportPage, type ExportRow, exportPages } from '../../../src/modules/accounts/export-account.sql.ts'
 import { createSeededDatabase } from '../../support/seeded-database.ts'
 import type { TestDatabase } from '../../support/test-database.ts'
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function buffersOf(page: lists.ExportPage, after: string): Promise<number> {
+async function buffersOf(page: ExportPage, after: string): Promise<number> {
   const { rows } = await client.query(
     `explain (analyze, buffers, format json) ${page.text}`,
     valuesOf(page, { user, after, limit: LIMIT }),
@@ -46,11 +46,11 @@ async function buffersOf(page: lists.ExportPage, after: string): Promise<number>
   return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 }
 
-async function readAll(page: lists.ExportPage) {
+async function readAll(page: ExportPage) {
   const found: string[] = []
   const buffers: number[] = []
   for (let after = ''; ; ) {
-    const { rows } = await client.query<lists.ExportRow>(page.text, valuesOf(page, { user, after, limit: LIMIT }))
+    const { rows } = await client.query<ExportRow>(page.text, valuesOf(page, { user, after, limit: LIMIT }))
     buffers.push(await buffersOf(page, after))
     found.push(...rows.map((row) => row.after))
     if (rows.length < LIMIT) return { found, buffers }
@@ -59,18 +59,18 @@ async function readAll(page: lists.ExportPage) {
 }
 
 describe('the pages of an export list', () => {
-  it.each([
-    ['commits', lists.readCommits, 'commits c join assets a on a.id = c.asset_id where a.owner_id = $1'],
-    ['assets', lists.readAssets, 'assets where owner_id = $1'],
-    ['transfers', lists.readTransfers, '(select distinct transfer_id from entries where wallet_id = $1) own'],
-    ['orders', lists.readOrders, 'orders where buyer_id = $1'],
-    ['refunds', lists.readRefunds, 'refunds r join orders o on o.id = r.order_id where o.buyer_id = $1'],
-    ['links', lists.readAssetLinks, 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
-    ['sessions', lists.readSessions, 'access_tokens where user_id = $1'],
-    ['events', lists.readEvents, 'events where owner_id = $1'],
-  ])('contain each of the %s once, and read only their own rows', async (_, page, from) => {
+  it.each<[keyof typeof exportPages, string]>([
+    ['commits', 'commits c join assets a on a.id = c.asset_id where a.owner_id = $1'],
+    ['assets', 'assets where owner_id = $1'],
+    ['transfers', '(select distinct transfer_id from entries where wallet_id = $1) own'],
+    ['orders', 'orders where buyer_id = $1'],
+    ['refunds', 'refunds r join orders o on o.id = r.order_id where o.buyer_id = $1'],
+    ['assetLinks', 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
+    ['sessions', 'access_tokens where user_id = $1'],
+    ['events', 'events where owner_id = $1'],
+  ])('contain each of the %s once, and read only their own rows', async (list, from) => {
     const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${from}`, [user])
-    const { found, buffers } = await readAll(page)
+    const { found, buffers } = await readAll(exportPages[list])
     expect(found.length).toBe(rows[0]!.count)
     expect(new Set(found).size).toBe(found.length)
     expect(Math.max(...buffers)).toBeLessThanOrEqual(MOST_FOR_A_ROW * LIMIT)
