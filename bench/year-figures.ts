@@ -1,5 +1,5 @@
 /** What a simulated year leaves behind: the size of every table on the disk as the days pass, and what follows from it. */
-import { type Retention, retentions } from '../src/jobs/retention/retention.ts'
+import { type Retention, tableRetentions } from '../test/support/retention-page.ts'
 
 /** Of one table on one day. Bytes with its indexes, its large values and its free room. */
 export interface TableSize {
@@ -35,10 +35,9 @@ const ROOM_BYTES = 65_536
 /** By how much bytes for each row may rise while a table grows. */
 const MOST_DRIFT = 0.15
 
-/** Whether a table has an end of its own: a time, or a sweep that forgets. What goes with something else grows as that does. */
-const hasEnd = ({ kept, by = '' }: Retention) =>
-  /(DAYS|\bdays?|\bhours?|\bminutes?)\b/.test(kept) ||
-  (typeof by !== 'string' && by.some((sweep) => sweep.startsWith('forget-')))
+/** Returns true if the rows of a table are deleted after some time, so that the table stops growing. */
+const hasEnd = ({ kept, reason }: Retention) =>
+  /(DAYS|\bdays?|\bhours?|\bminutes?)\b/.test(kept) || reason.startsWith('`delete-')
 
 const within = (samples: readonly Sample[], from: number) => samples.filter(({ day }) => day >= from)
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
@@ -65,7 +64,7 @@ export function judge(samples: readonly Sample[]): Verdict[] {
   const sizes = (part: readonly Sample[], name: string) => part.map(({ tables }) => tables.get(name)!)
   return [...last.tables.values()]
     .map(({ name, rows, bytes }): Verdict => {
-      const isBounded = hasEnd((retentions as Record<string, Retention>)[name]!)
+      const isBounded = hasEnd(tableRetentions.get(name)!)
       const early = sizes(
         judged.filter(({ day }) => day <= half),
         name,

@@ -15,8 +15,8 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const { findWaiting } = await import('../chain/relay/commit-signer.sql.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
-  const { findJobFailures } = await import('../jobs/recorded-failures.sql.ts')
-  const { withPublicItems } = await import('../jobs/run-batch-job.ts')
+  const { findJobFailures } = await import('../jobs/batch-jobs.ts')
+  const { withPublicItems } = await import('../jobs/batch-jobs.ts')
   const { countDueWithdrawals, findUntaken } = await import('../modules/coins/withdrawals.sql.ts')
   const { toId } = await import('../shared/ids.ts')
   const limit = MOST_ROWS + 1

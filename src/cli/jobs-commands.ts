@@ -25,9 +25,9 @@ async function jobUuid(given: string): Promise<string> {
 async function readJobs(retry: true | string | undefined) {
   const job = typeof retry === 'string' ? await jobUuid(retry) : null
   const { toId } = await import('../shared/ids.ts')
-  const { withPublicItems } = await import('../jobs/run-batch-job.ts')
+  const { withPublicItems } = await import('../jobs/batch-jobs.ts')
   const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
-  const { findJobFailures, retryJobFailures } = await import('../jobs/recorded-failures.sql.ts')
+  const { findJobFailures, retryJobFailures } = await import('../jobs/batch-jobs.ts')
   return withDatabase(async (database) => {
     const [jobs] = retry ? await database.query(retryJobs, { job }) : []
     const [failures] = retry === true ? await database.query(retryJobFailures) : []

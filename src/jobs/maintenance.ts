@@ -14,10 +14,8 @@ import type { ConcurrencyCounter } from '../shared/concurrency-counter.ts'
 import type { Log } from '../shared/log.ts'
 import type { RateLimiter } from '../shared/rate-limiter.ts'
 import type { Meter } from '../telemetry/telemetry-types.ts'
-import type { BatchJob } from './batch-job.ts'
-import { deleteStaleJobFailures } from './recorded-failures.sql.ts'
-import { createRetentionJobs, type RetentionDays, readOverdue } from './retention/aged-rows.ts'
-import { createBatchJobRunner } from './run-batch-job.ts'
+import { createBatchJobRunner, deleteStaleJobFailures, simpleBatchJob } from './batch-jobs.ts'
+import { createRetentionJobs, type RetentionDays, readOverdue } from './retention.ts'
 
 const PINS_AT_ONCE = 1_000
 
@@ -34,16 +32,8 @@ const isPinned = statement(
   'select exists (select from pins where cid = $cid) as found',
 )
 
-/** Erases the histories of deleted assets. Pages are small because a history may be long. */
-const eraseDeletedAssets: BatchJob = {
-  name: 'erase-deleted-assets',
-  find: (query, part) => query(findUnerased, part),
-  page: 50,
-  async handle(query, assets) {
-    const rows = await query(eraseHistories, { assets })
-    return { items: rows.map(({ item }) => item), hasMore: rows.some(({ has_more }) => has_more) }
-  },
-}
+/** Pages are small because a history may be long. */
+const eraseDeletedAssets = simpleBatchJob('erase-deleted-assets', findUnerased, eraseHistories, {}, 50)
 
 interface Dependencies {
   database: Database
@@ -80,7 +70,7 @@ export function createMaintenance(deps: Dependencies) {
   }
 
   /** Deletes interrupted uploads. */
-  const deleteAbandonedUploads = () => runner.runFileScan('empty-uploads', deps.uploads.deleteAbandoned)
+  const deleteAbandonedUploads = () => runner.runFileScan('delete-uploads', deps.uploads.deleteAbandoned)
 
   return {
     /** Returns the CIDs that the file store must keep, without duplicates and in no order. Throws UNAVAILABLE. */
@@ -103,7 +93,7 @@ export function createMaintenance(deps: Dependencies) {
         deps.rateLimiter.deleteExpired,
         deps.counter.deleteExpired,
         deleteAbandonedUploads,
-        () => runner.runFileScan('list-blocks', (onError) => updateBlockIndex(deps, onError, cancel)),
+        () => runner.runFileScan('index-blocks', (onError) => updateBlockIndex(deps, onError, cancel)),
       ]
       await forEachSettled(steps, (step) => step(), cancel)
     },

@@ -198,8 +198,8 @@ const LISTED = 100
 /** Checks for failing items of batch jobs. */
 export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
   const database = await parts.database()
-  const { findJobFailures } = await import('../../jobs/recorded-failures.sql.ts')
-  const { withPublicItems } = await import('../../jobs/run-batch-job.ts')
+  const { findJobFailures } = await import('../../jobs/batch-jobs.ts')
+  const { withPublicItems } = await import('../../jobs/batch-jobs.ts')
   const failures = await withPublicItems(database, await database.query(findJobFailures, { limit: LISTED }))
   const [first] = failures
   if (!first) return [ok('No item of a batch job fails.')]

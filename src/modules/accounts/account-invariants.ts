@@ -2,7 +2,7 @@
 
 import type { Invariant } from '../../db/invariants/invariant.ts'
 import { int, text } from '../../db/sql.ts'
-import { keptFromSql } from '../../jobs/retention/kept-from.ts'
+import { keptFromSql } from '../../jobs/retention.ts'
 
 /** The invariants in the order of the report. */
 export const accountInvariants: Invariant[] = [

@@ -1,8 +1,7 @@
 /** Work after deletions: late data and money, and accounts or keys that a backup restored. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, statement, text, uuid } from '../../db/sql.ts'
-import { idPlaceSql, isNotBackedOffSql, pageShape, placeSql, simpleBatchJob } from '../../jobs/batch-job.ts'
-import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
+import { createBatchJobRunner, findItemsSql, pageShape, simpleBatchJob } from '../../jobs/batch-jobs.ts'
 import { chunk, forEachSettled } from '../../shared/async.ts'
 import { toId } from '../../shared/ids.ts'
 import { eraseArgumentsSql } from '../store/orders.sql.ts'
@@ -11,15 +10,12 @@ import { forfeitSql } from './delete-account.sql.ts'
 import { falseIfDeleted, forgetKey, retryDelete } from './delete-account.ts'
 
 const leftOverSql = 'closed_at is not null and (num > 0 or points > 0)'
-const byUser = idPlaceSql('user_id')
 
 /** Closed wallets that received money from a refund, a deposit or a sale. */
 const findLeftOver = statement(
   'deletion_find_left_over',
   pageShape,
-  `select user_id::text as item, ${byUser.place} as place from wallets
-   where ${leftOverSql} and ${byUser.isAfter} and ${isNotBackedOffSql('forfeit-left-over', 'user_id::text')}
-   order by user_id limit $limit`,
+  findItemsSql('forfeit-balances', 'user_id::text', 'wallets', leftOverSql, 'user_id'),
 )
 
 /** Forfeits the balances of closed wallets. */
@@ -38,16 +34,18 @@ const forfeitLeftOver = statement(
 )
 
 const settledSql = `o.action_args is not null and o.status not in ('CREATED', 'PENDING')`
-const byBuyer = placeSql('o.buyer_id', 'o.id', ['uuid', 'uuid'])
 
 /** Settled orders with arguments of deleted buyers. */
 const findLeftArguments = statement(
   'deletion_find_arguments',
   pageShape,
-  `select o.id::text as item, ${byBuyer.place} as place from users u join orders o on o.buyer_id = u.id
-   where u.deleted_at is not null and ${settledSql} and ${byBuyer.isAfter}
-     and ${isNotBackedOffSql('erase-arguments-of-deleted', 'o.id::text')}
-   order by o.buyer_id, o.id limit $limit`,
+  findItemsSql(
+    'erase-arguments-of-deleted',
+    'o.id::text',
+    'users u join orders o on o.buyer_id = u.id',
+    `u.deleted_at is not null and ${settledSql}`,
+    'o.buyer_id, o.id',
+  ),
 )
 
 /** Erases the arguments of orders. Skips orders that are being settled. */
@@ -62,16 +60,18 @@ const eraseLeftArguments = statement(
 
 const isDeliveredSql = `a.webhook_secret is not null and not exists (
      select from webhook_deliveries d where d.network_app_id = a.id and d.status = 'PENDING')`
-const byApp = idPlaceSql('a.id')
 
 /** Apps of deleted owners with a webhook and no pending delivery. */
 const findLeftWebhooks = statement(
   'deletion_find_webhooks',
   pageShape,
-  `select a.id::text as item, ${byApp.place} as place from network_apps a join users u on u.id = a.owner_id
-   where u.deleted_at is not null and ${isDeliveredSql} and ${byApp.isAfter}
-     and ${isNotBackedOffSql('erase-webhooks-of-deleted', 'a.id::text')}
-   order by a.id limit $limit`,
+  findItemsSql(
+    'erase-webhooks-of-deleted',
+    'a.id::text',
+    'network_apps a join users u on u.id = a.owner_id',
+    `u.deleted_at is not null and ${isDeliveredSql}`,
+    'a.id',
+  ),
 )
 
 /** Erases the URLs and secrets of webhooks. */
@@ -82,16 +82,17 @@ const eraseWebhooks = statement(
    where a.id = any ($items) and ${isDeliveredSql} returning a.id::text as item`,
 )
 
-const byTrail = placeSql('e.user_id', 'e.id', ['uuid', 'uuid'])
-
 /** Audit entries with a network address of deleted users. Concurrent requests wrote them after the deletion. */
 const findLeftAddresses = statement(
   'deletion_find_addresses',
   pageShape,
-  `select e.id::text as item, ${byTrail.place} as place from users u join audit_entries e on e.user_id = u.id
-   where u.deleted_at is not null and e.address is not null and ${byTrail.isAfter}
-     and ${isNotBackedOffSql('erase-addresses-of-deleted', 'e.id::text')}
-   order by e.user_id, e.id limit $limit`,
+  findItemsSql(
+    'erase-addresses-of-deleted',
+    'e.id::text',
+    'users u join audit_entries e on e.user_id = u.id',
+    'u.deleted_at is not null and e.address is not null',
+    'e.user_id, e.id',
+  ),
 )
 
 /** Erases network addresses in audit entries. */
@@ -104,7 +105,6 @@ const eraseAddresses = statement(
 /** A response of a webhook may contain personal data. */
 const answeredSql = `d.status <> 'PENDING'
      and exists (select from webhook_attempts a where a.delivery_id = d.id and a.response <> '')`
-const byBuyersDelivery = placeSql('o.buyer_id', 'd.id', ['uuid', 'uuid'])
 
 /** Deliveries settle within this time after a deletion. */
 const SETTLING = '7 days'
@@ -113,11 +113,13 @@ const SETTLING = '7 days'
 const findLeftAnswers = statement(
   'deletion_find_answers',
   pageShape,
-  `select d.id::text as item, ${byBuyersDelivery.place} as place
-   from users u join orders o on o.buyer_id = u.id join webhook_deliveries d on d.order_id = o.id
-   where u.deleted_at > now() - interval '${SETTLING}' and ${answeredSql} and ${byBuyersDelivery.isAfter}
-     and ${isNotBackedOffSql('erase-answers-of-deleted', 'd.id::text')}
-   order by o.buyer_id, d.id limit $limit`,
+  findItemsSql(
+    'erase-responses-of-deleted',
+    'd.id::text',
+    'users u join orders o on o.buyer_id = u.id join webhook_deliveries d on d.order_id = o.id',
+    `u.deleted_at > now() - interval '${SETTLING}' and ${answeredSql}`,
+    'o.buyer_id, d.id',
+  ),
 )
 
 /** Erases the responses to deliveries. The attempts and their statuses stay. */
@@ -190,11 +192,11 @@ export async function destroyRestoredKeys(
 }
 
 const batchJobs = [
-  simpleBatchJob('forfeit-left-over', findLeftOver, forfeitLeftOver),
-  simpleBatchJob('erase-arguments-of-deleted', findLeftArguments, eraseLeftArguments),
-  simpleBatchJob('erase-webhooks-of-deleted', findLeftWebhooks, eraseWebhooks),
-  simpleBatchJob('erase-addresses-of-deleted', findLeftAddresses, eraseAddresses),
-  simpleBatchJob('erase-answers-of-deleted', findLeftAnswers, eraseAnswers),
+  simpleBatchJob('forfeit-balances', findLeftOver, forfeitLeftOver, {}),
+  simpleBatchJob('erase-arguments-of-deleted', findLeftArguments, eraseLeftArguments, {}),
+  simpleBatchJob('erase-webhooks-of-deleted', findLeftWebhooks, eraseWebhooks, {}),
+  simpleBatchJob('erase-addresses-of-deleted', findLeftAddresses, eraseAddresses, {}),
+  simpleBatchJob('erase-responses-of-deleted', findLeftAnswers, eraseAnswers, {}),
 ]
 
 /** Erases late data of deleted accounts, and forfeits late money. Safe in several processes at once. */

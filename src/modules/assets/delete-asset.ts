@@ -1,7 +1,7 @@
 /** Deletion of assets. Commits up to the sequence `assets.erased_through` of a deleted asset are already erased. */
 import type { Use } from '../../context.ts'
-import { arrayOf, boolean, statement, text, uuid } from '../../db/sql.ts'
-import { idPlaceSql, isNotBackedOffSql, pageShape } from '../../jobs/batch-job.ts'
+import { arrayOf, statement, text, uuid } from '../../db/sql.ts'
+import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { notFound } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
@@ -74,23 +74,20 @@ export async function deleteAsset(
 }
 
 const isErasedSql = `deleted_at is not null and erased_through < head_sequence`
-const byId = idPlaceSql('id')
 
 /** Finds deleted assets whose history is not yet completely erased. */
 export const findUnerased = statement(
   'asset_unerased',
   pageShape,
-  `select id::text as item, ${byId.place} as place from assets
-   where ${isErasedSql} and ${byId.isAfter} and ${isNotBackedOffSql('erase-deleted-assets', 'id::text')}
-   order by id limit $limit`,
+  findItemsSql('erase-deleted-assets', 'id::text', 'assets', isErasedSql, 'id'),
 )
 
 /** Erases part of the history of each asset, up to the first commit that is not final on the chain. */
 export const eraseHistories = statement(
   'asset_erase_histories',
-  { parameters: { assets: arrayOf(uuid) }, columns: { item: text, has_more: boolean } },
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
   `with locked_assets as materialized (
-     select id, erased_through from assets where id = any ($assets) and ${isErasedSql} order by id for no key update skip locked
+     select id, erased_through from assets where id = any ($items) and ${isErasedSql} order by id for no key update skip locked
    ),
    next_commits as materialized (
      select c.id, c.asset_id, c.sequence, c.tree_cid, r.status in ('FINAL', 'FAILED') as settled
@@ -122,5 +119,5 @@ export const eraseHistories = statement(
    )
    update assets a set erased_through = reached.sequence from reached
    where a.id = reached.asset_id and a.erased_through < reached.sequence
-   returning a.id::text as item, a.erased_through < a.head_sequence as has_more`,
+   returning a.id::text as item`,
 )

@@ -1,7 +1,7 @@
 /** Index of file blocks, for clients that read single blocks. A block has the same visibility as its file. */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../../db/sql.ts'
-import { isOutage } from '../../jobs/run-batch-job.ts'
+import { isOutage } from '../../jobs/batch-jobs.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { isNid } from '../../shared/ids.ts'
 import type { OnError } from '../../shared/log.ts'

@@ -1,9 +1,8 @@
 /** Thumbnails of registered pictures. Each is pinned like its file. So it has the same visibility, and both are deleted together. */
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
-import { isNotBackedOffSql, pageShape } from '../../jobs/batch-job.ts'
+import { createBatchJobRunner, findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import type { ThumbnailJob } from '../../jobs/queues.ts'
-import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
 import { thumbnailJobsSql } from './assets.sql.ts'
 import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
 import { readHead } from './find-file.ts'
@@ -28,10 +27,7 @@ const pinThumbnail = statement(
 const findMissing = statement(
   'thumbnail_unrequested',
   pageShape,
-  `select id::text as item, id::text as place from assets
-   where not thumbnail_requested and deleted_at is null and id < coalesce($after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     and ${isNotBackedOffSql('ask-for-thumbnails', 'id::text')}
-   order by id desc limit $limit`,
+  findItemsSql('request-thumbnails', 'id::text', 'assets', 'not thumbnail_requested and deleted_at is null', 'id desc'),
 )
 
 const enqueueThumbnails = statement(
@@ -73,10 +69,10 @@ export async function makeThumbnail(
 /** Enqueues thumbnail jobs for files that were registered before Annal made thumbnails, newest first. */
 export async function requestThumbnails({ database, log }: Use<'database' | 'log'>): Promise<void> {
   await createBatchJobRunner({ database, log }).run({
-    name: 'ask-for-thumbnails',
+    name: 'request-thumbnails',
     find: (query, page) => query(findMissing, page),
     page: MAX_ENQUEUED,
     maxPages: 1,
-    handle: async (query, assets) => ({ items: (await query(enqueueThumbnails, { assets }))[0]?.items ?? [] }),
+    process: async (query, assets) => ({ items: (await query(enqueueThumbnails, { assets }))[0]?.items ?? [] }),
   })
 }

@@ -1,8 +1,7 @@
 /** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
-import type { BatchJob } from '../../jobs/batch-job.ts'
-import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
+import { type BatchJob, createBatchJobRunner } from '../../jobs/batch-jobs.ts'
 import type { Log } from '../../shared/log.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import {
@@ -93,7 +92,7 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
     name: 'credit-deposits',
     find: (query, page) => query(findDueDeposits, { ...page, due }),
     page: PAGE,
-    async handle(query, references) {
+    async process(query, references) {
       const [row] = (await lockScan(query, scan)) ? await query(creditDeposits, { references, due }) : []
       return { items: row?.items ?? [], owners: row?.owners ?? [] }
     },

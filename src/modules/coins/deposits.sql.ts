@@ -1,6 +1,6 @@
 import { keyValueKeys } from '../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
-import { idPlaceSql, isNotBackedOffSql, pageShape } from '../../jobs/batch-job.ts'
+import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
@@ -70,15 +70,12 @@ export const noteDeposits = statement(
 
 /** Condition on a deposit `d` with enough confirmations: it is pending, or frozen and on the chain again. */
 const dueSql = `d.status <> 'CREDITED' and d.block_number <= $due`
-const byId = idPlaceSql('d.id')
 
 /** Returns a page of deposits to credit, in the order in which they were found. */
 export const findDueDeposits = statement(
   'deposits_find_due',
   { parameters: { ...pageShape.parameters, due: int }, columns: pageShape.columns },
-  `select d.reference as item, ${byId.place} as place from deposits d
-   where ${dueSql} and ${byId.isAfter} and ${isNotBackedOffSql('credit-deposits', 'd.reference')}
-   order by d.id limit $limit`,
+  findItemsSql('credit-deposits', 'd.reference', 'deposits d', dueSql, 'd.id'),
 )
 
 /**

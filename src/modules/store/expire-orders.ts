@@ -1,20 +1,16 @@
 /** Batch jobs that expire unconfirmed orders and erase their arguments. Several processes can run them concurrently. */
 import type { AppContext } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
-import { type BatchJob, isNotBackedOffSql, pageShape, placeSql } from '../../jobs/batch-job.ts'
-import { createBatchJobRunner } from '../../jobs/run-batch-job.ts'
+import { createBatchJobRunner, findItemsSql, pageShape, simpleBatchJob } from '../../jobs/batch-jobs.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from './orders.sql.ts'
 
 const isOverdueSql = `status = 'CREATED' and expires_at <= now()`
-const byDeadline = placeSql('expires_at', 'id')
 
 const findOverdue = statement(
   'order_overdue',
   pageShape,
-  `select id::text as item, ${byDeadline.place} as place from orders
-   where ${isOverdueSql} and ${byDeadline.isAfter} and ${isNotBackedOffSql('expire-orders', 'id::text')}
-   order by expires_at, id limit $limit`,
+  findItemsSql('expire-orders', 'id::text', 'orders', isOverdueSql, 'expires_at, id'),
 )
 
 /** Expires orders. It skips locked orders, because these are being paid or cancelled. */
@@ -54,22 +50,25 @@ export const expireOrdersStatement = statement(
 /** SQL condition: true for ended orders whose arguments are no longer needed for a pending webhook delivery. */
 const isErasableSql = `o.action_args is not null and o.settled_at is not null
      and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')`
-const bySettlement = placeSql('o.settled_at', 'o.id')
 
 const findOldArguments = statement(
   'order_old_arguments',
   { parameters: { ...pageShape.parameters, days: int }, columns: pageShape.columns },
-  `select o.id::text as item, ${bySettlement.place} as place from orders o
-   where ${isErasableSql} and o.settled_at < now() - make_interval(days => $days)
-     and ${bySettlement.isAfter} and ${isNotBackedOffSql('erase-arguments', 'o.id::text')}
-   order by o.settled_at, o.id limit $limit`,
+  findItemsSql(
+    'erase-arguments',
+    'o.id::text',
+    'orders o',
+    `${isErasableSql} and o.settled_at < now() - make_interval(days => $days)`,
+    'o.settled_at, o.id',
+  ),
 )
 
 const eraseStatement = statement(
   'order_arguments_sweep',
-  { parameters: { orders: arrayOf(uuid) }, columns: { item: text } },
+  { parameters: { items: arrayOf(uuid), days: int }, columns: { item: text } },
   `with locked_orders as materialized (
-     select o.id from orders o where o.id = any ($orders) and ${isErasableSql} for no key update skip locked
+     select o.id from orders o where o.id = any ($items) and ${isErasableSql} and o.settled_at < now() - make_interval(days => $days)
+     for no key update skip locked
    )
    update orders o set ${eraseArgumentsSql('o')} from locked_orders where o.id = locked_orders.id returning o.id::text as item`,
 )
@@ -78,16 +77,15 @@ type Needs = Pick<AppContext, 'database' | 'log' | 'notifications'>
 
 /** Expires the orders that were not confirmed in time. */
 export async function expireOrders(context: Needs): Promise<void> {
-  const job: BatchJob = {
+  await createBatchJobRunner(context).run({
     name: 'expire-orders',
     find: (query, part) => query(findOverdue, part),
     page: ORDERS_AT_ONCE,
-    async handle(query, orders) {
+    async process(query, orders) {
       const expired = await query(expireOrdersStatement, { orders })
       return { items: expired.map(({ id }) => id), owners: expired.map(({ buyer_id }) => buyer_id) }
     },
-  }
-  await createBatchJobRunner(context).run(job)
+  })
 }
 
 /** Erases the arguments of orders that ended more than ORDER_ARGUMENTS_DAYS ago. */
@@ -95,13 +93,7 @@ export async function eraseOrderArguments(
   context: Needs & Pick<AppContext, 'config'>,
   cancel?: AbortSignal,
 ): Promise<void> {
-  const job: BatchJob = {
-    name: 'erase-arguments',
-    find: (query, part) => query(findOldArguments, { ...part, days: context.config.store.orderArgumentsDays }),
-    page: ORDERS_AT_ONCE,
-    handle: async (query, orders) => ({
-      items: (await query(eraseStatement, { orders })).map(({ item }) => item),
-    }),
-  }
+  const days = context.config.store.orderArgumentsDays
+  const job = simpleBatchJob('erase-arguments', findOldArguments, eraseStatement, { days }, ORDERS_AT_ONCE)
   await createBatchJobRunner(context).run(job, cancel)
 }

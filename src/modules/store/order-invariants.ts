@@ -1,7 +1,7 @@
 /** Invariants of orders, their payments and their refunds. */
 import type { Invariant } from '../../db/invariants/invariant.ts'
 import { int, text, timestamp } from '../../db/sql.ts'
-import { keptFromSql } from '../../jobs/retention/kept-from.ts'
+import { keptFromSql } from '../../jobs/retention.ts'
 
 export const orderInvariants: Invariant[] = [
   {

@@ -182,9 +182,9 @@ export const alertCases: Record<string, AlertCase> = {
     calm: { 'annal_batch_failures{batch_job="deposits"}': '1x59 0 1x59' },
   },
   AnnalRetentionLate: {
-    trouble: { 'annal_retention_overdue_seconds{instance="a:4001",batch_job="forget-events"}': '30000x20' },
-    ...{ firesAt: 10, labels: { batch_job: 'forget-events' } },
-    calm: { 'annal_retention_overdue_seconds{instance="a:4001",batch_job="forget-events"}': '21600x20' },
+    trouble: { 'annal_retention_overdue_seconds{instance="a:4001",batch_job="delete-events"}': '30000x20' },
+    ...{ firesAt: 10, labels: { batch_job: 'delete-events' } },
+    calm: { 'annal_retention_overdue_seconds{instance="a:4001",batch_job="delete-events"}': '21600x20' },
   },
   AnnalDepositsSetAside: {
     trouble: { 'annal_deposits_uncredited{instance="a:4001"}': '1x20' },

@@ -1,10 +1,14 @@
-/** Every job: an item that can never be dealt with holds up no other, is told once, and stands where an operator looks. */
+/** Each batch job: a failing item delays no other item, is logged once, and is listed for operators. */
 
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type BatchJobName, batchJobNames } from '../../../src/jobs/batch-job.ts'
-import { findJobFailures, retryJobFailures } from '../../../src/jobs/recorded-failures.sql.ts'
-import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
+import {
+  type BatchJobName,
+  batchJobItems,
+  findJobFailures,
+  retryJobFailures,
+  withPublicItems,
+} from '../../../src/jobs/batch-jobs.ts'
 import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
@@ -57,7 +61,7 @@ const scenes: Record<BatchJobName, Scene> = {
     done: `status = 'EXPIRED'`,
     run: () => expireOrders(app.context),
   },
-  'ask-for-thumbnails': {
+  'request-thumbnails': {
     table: 'assets',
     async make() {
       const { uuid } = await asset()
@@ -116,7 +120,7 @@ const scenes: Record<BatchJobName, Scene> = {
     done: 'address is null',
     run: sweepDeletions,
   },
-  'erase-answers-of-deleted': {
+  'erase-responses-of-deleted': {
     table: 'webhook_attempts',
     key: 'delivery_id',
     async make() {
@@ -145,7 +149,7 @@ const scenes: Record<BatchJobName, Scene> = {
     done: `erased_through = head_sequence and not exists (select from commits c where c.asset_id = t.id and c.tree <> '')`,
     run: tidy,
   },
-  'forfeit-left-over': {
+  'forfeit-balances': {
     table: 'wallets',
     key: 'user_id',
     async make() {
@@ -157,7 +161,7 @@ const scenes: Record<BatchJobName, Scene> = {
     done: 'num = 0',
     run: sweepDeletions,
   },
-  'forget-idempotency-keys': {
+  'delete-idempotency-keys': {
     table: 'idempotency_keys',
     key: `encode(scope, 'hex')`,
     async make() {
@@ -174,7 +178,7 @@ const scenes: Record<BatchJobName, Scene> = {
     },
     run: tidy,
   },
-  'forget-tokens': {
+  'delete-expired-sessions': {
     table: 'access_tokens',
     async make() {
       const user = await app.newUser()
@@ -186,7 +190,7 @@ const scenes: Record<BatchJobName, Scene> = {
     },
     run: tidy,
   },
-  'forget-idle-sessions': {
+  'delete-idle-sessions': {
     table: 'access_tokens',
     async make() {
       const user = await app.newUser()
@@ -199,7 +203,7 @@ const scenes: Record<BatchJobName, Scene> = {
     },
     run: tidy,
   },
-  'forget-one-time-tokens': {
+  'delete-one-time-tokens': {
     table: 'one_time_tokens',
     key: `encode(hash, 'hex')`,
     async make() {
@@ -214,7 +218,7 @@ const scenes: Record<BatchJobName, Scene> = {
     },
     run: tidy,
   },
-  'forget-deliveries': {
+  'delete-deliveries': {
     table: 'webhook_deliveries',
     async make() {
       const { buyer, id, uuid } = await order({}, called)
@@ -230,7 +234,7 @@ const scenes: Record<BatchJobName, Scene> = {
     },
     run: tidy,
   },
-  'forget-events': {
+  'delete-events': {
     table: 'events',
     async make() {
       const user = await app.newUser()
@@ -313,7 +317,7 @@ const jobFailureOf = async (item: string) =>
   (await database.query(findJobFailures, { limit: 1_000 })).find((row) => row.item === item)
 const lines = (job: string) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === job)
 
-describe.each(batchJobNames)('%s', (name) => {
+describe.each(Object.keys(batchJobItems) as BatchJobName[])('%s', (name) => {
   const scene = scenes[name]
 
   it('processes all other items if one always fails; logs it once, lists it, and retries it with backoff', async () => {

@@ -1,11 +1,11 @@
-/** What is kept for a time is kept for that time and no longer, from the front of each feed on; what is kept for ever is told. */
+/** Rows are kept for their retention period and then deleted, and docs/reference/retention.md lists every table. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { batchJobNames } from '../../../src/jobs/batch-job.ts'
-import { type Retention, retentions } from '../../../src/jobs/retention/retention.ts'
+import { batchJobItems } from '../../../src/jobs/batch-jobs.ts'
 import { firstIdSql, fromId } from '../../../src/shared/ids.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
+import { fileRetentions, tableRetentions } from '../../support/retention-page.ts'
 import { scrape } from '../../support/scrape.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
@@ -59,29 +59,24 @@ const tell = (user: SignedIn) =>
     [user.id],
   )
 
-describe('the retention rules', () => {
-  it('list exactly the tables of the database', async () => {
+describe('the retention page', () => {
+  it('lists exactly the tables of the database', async () => {
     const rows = await app.sql<{ name: string }>(
       `select case nspname when 'public' then '' else nspname || '.' end || relname as name
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where relkind in ('r', 'p') and not relispartition and nspname not like 'pg\\_%' and nspname not in ('information_schema', 'clock')`,
     )
-    expect(rows.map(({ name }) => name).sort(), 'say in src/jobs/retention/retention.ts how long it is kept').toEqual(
-      Object.keys(retentions).sort(),
-    )
+    expect([...tableRetentions.keys()].sort()).toEqual(rows.map(({ name }) => name).sort())
   })
 
-  it('name the job that deletes each kind of row, and every deleting job', () => {
-    const all = Object.entries<Retention>(retentions)
-    expect(
-      all.filter(([, { kept, by }]) => (kept === 'indefinitely') !== (by === undefined)).map(([name]) => name),
-    ).toEqual([])
-    const named = new Set(all.flatMap(([, { by = [] }]) => (typeof by === 'string' ? [] : by)))
-    expect(batchJobNames.filter((name) => name.startsWith('forget-') && !named.has(name))).toEqual([])
+  it('names every job that deletes rows', () => {
+    const reasons = [...tableRetentions.values(), ...fileRetentions.values()].map(({ reason }) => reason).join()
+    const jobs = Object.keys(batchJobItems).filter((name) => name.startsWith('delete-'))
+    expect(jobs.filter((name) => !reasons.includes(`\`${name}\``))).toEqual([])
   })
 })
 
-it('handle a retention of a hundred years without underflow of UUIDv7 times', async () => {
+it('handles a retention of a hundred years without underflow of UUIDv7 times', async () => {
   const first = async (moment: string) =>
     (await app.sql<{ id: string }>(`select ${firstIdSql(`'${moment}'::timestamptz`)}::text as id`))[0]!.id
   expect(await first('1926-11-27Z')).toBe('00000000-0000-0000-0000-000000000000')
@@ -270,8 +265,8 @@ describe('operators', () => {
     await orders(buyer, 2)
     const [first] = await feedOf(buyer)
     const now = () => scrape(app.operatorsUrl)
-    const late = async () => (await now()).value('annal_retention_overdue_seconds', { batch_job: 'forget-events' })!
-    const done = async () => (await now()).value('annal_batch_items_total', { batch_job: 'forget-events' }) ?? 0
+    const late = async () => (await now()).value('annal_retention_overdue_seconds', { batch_job: 'delete-events' })!
+    const done = async () => (await now()).value('annal_batch_items_total', { batch_job: 'delete-events' }) ?? 0
     await app.maintenance.run()
     expect(await late()).toBe(0)
     await app.stopClock(`(${momentOf(first!)}) + interval '40 days 2 hours'`)

@@ -2,7 +2,7 @@
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { findJobFailures } from '../../../src/jobs/recorded-failures.sql.ts'
+import { findJobFailures } from '../../../src/jobs/batch-jobs.ts'
 import { beforeFiles } from '../../support/before-files.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -67,10 +67,10 @@ it('removes an aborted upload', async () => {
   stuck.add('a-bad-one')
   for (let run = 0; run < 2; run += 1) await app.maintenance.run()
   expect(await readdir(folder)).toEqual(['a-bad-one'])
-  expect(await job_failures('empty-uploads')).toMatchObject([{ item: 'a-bad-one', attempts: 2 }])
-  expect(told('empty-uploads')).toMatchObject([{ level: 'error', fields: { items: ['a-bad-one'] } }])
+  expect(await job_failures('delete-uploads')).toMatchObject([{ item: 'a-bad-one', attempts: 2 }])
+  expect(told('delete-uploads')).toMatchObject([{ level: 'error', fields: { items: ['a-bad-one'] } }])
 
   stuck.clear()
   await app.maintenance.run()
-  expect([await readdir(folder), await job_failures('empty-uploads')]).toEqual([[], []])
+  expect([await readdir(folder), await job_failures('delete-uploads')]).toEqual([[], []])
 })
