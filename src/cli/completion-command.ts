@@ -15,31 +15,59 @@ function wordsAfter(parent: Command, path = ''): [line: string, words: string[]]
   ]
 }
 
-/** Returns the script for bash. It follows the words of the command line as far as they are known. */
+/** Returns the script for bash, which also works in zsh. It follows the words of the line as far as they are known. */
 const bash = (program: Command) => `# Completion of annal for bash: source <(annal completion bash)
+_annal_words() {
+  case "$1" in
+${wordsAfter(program)
+  .map(([line, words]) => `    '${line}') echo '${words.join(' ')}' ;;`)
+  .join('\n')}
+  esac
+}
 _annal() {
   local at='' word
-  local -A words=(
-${wordsAfter(program)
-  .map(([line, words]) => `    ['|${line}']='${words.join(' ')}'`)
-  .join('\n')}
-  )
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    if [[ $word != -* && -v "words[|\${at:+$at }$word]" ]]; then at="\${at:+$at }$word"; fi
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
+    if [ -n "$(_annal_words "\${at:+$at }$word")" ]; then
+      case "$word" in -*) ;; *) at="\${at:+$at }$word" ;; esac
+    fi
   done
-  word="\${at:+$at }\${COMP_WORDS[COMP_CWORD-1]}"
-  if [[ $word != *' -'* || ! -v "words[|$word]" ]]; then word=$at; fi
-  COMPREPLY=($(compgen -W "\${words[|$word]}" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local words="$(_annal_words "\${at:+$at }\${COMP_WORDS[COMP_CWORD-1]}")"
+  COMPREPLY=($(compgen -W "\${words:-$(_annal_words "$at")}" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _annal annal`
 
 const zsh = (program: Command) => `autoload -U +X bashcompinit && bashcompinit\n${bash(program)}`
 
-/** Returns the script for fish. It completes options wherever their command occurs. */
-const fish = (program: Command) =>
-  wordsAfter(program)
-    .map(([line, words]) => {
-      const seen = line ? `string match -q 'annal ${line} *' -- (commandline -cp)` : 'test (count (commandline -xpc)) = 1'
-      return `complete -c annal -f -n "${seen}" -a '${words.join(' ')}'`
-    })
-    .join('\n')
+const fish = (program: Command) => `# Completion of annal for fish: annal completion fish | source
+function __annal_words
+  switch "$argv"
+${wordsAfter(program)
+  .map(([line, words]) => `    case '${line}'\n      string split ' ' -- '${words.join(' ')}'`)
+  .join('\n')}
+  end
+end
+function __annal
+  set -l at
+  set -l typed (commandline -opc)
+  for word in $typed[2..]
+    if not string match -q -- '-*' $word; and count (__annal_words $at $word) >/dev/null
+      set -a at $word
+    end
+  end
+  set -l words (__annal_words $at $typed[-1])
+  count $words >/dev/null; or set words (__annal_words $at)
+  printf '%s\\n' $words
+end
+complete -c annal -a '(__annal)'`
+
+const shells = { bash, zsh, fish }
+
+export function addCompletionCommand(program: Command): void {
+  command(program, 'completion', 'Prints a shell completion script.', [
+    'source <(annal completion bash)',
+    'source <(annal completion zsh)',
+    'annal completion fish > ~/.config/fish/completions/annal.fish',
+  ])
+    .addArgument(new Argument('<shell>', 'shell').choices(Object.keys(shells)))
+    .action((shell: keyof typeof shells) => print(shells[shell](program)))
+}
