@@ -266,7 +266,7 @@ function createFolderCheck({ dir, chain }: Config, database: ConnectedDatabase, 
   if (installationId === undefined) return async () => []
   const hasVault = boundedCheck(createVaultCheck(database, dir, installationId))
   const hasChain = boundedCheck(async () =>
-    (await import('./embedded/anvil-process.ts')).isOwnChain(dir, installationId),
+    (await import('./embedded/embedded-anvil.ts')).isOwnChain(dir, installationId),
   )
   return async () => {
     const [isVaultThere, isChainThere] = await Promise.all([hasVault(), chain.rpcUrl ? true : hasChain()])

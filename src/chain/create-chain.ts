@@ -3,13 +3,13 @@ import { type Config, ConfigError } from '../config.ts'
 import { findSetting } from '../db/key-value-store.ts'
 import {
   claimChain,
+  developmentKey,
   chainId as embeddedChainId,
-  findForeignChain,
   hasSavedChain,
   isOwnChain,
   lostChain,
-} from '../embedded/anvil-process.ts'
-import { developmentKey, startEmbeddedAnvil } from '../embedded/embedded-anvil.ts'
+  startEmbeddedAnvil,
+} from '../embedded/embedded-anvil.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { actionNids, createDescribeCommit } from '../modules/commits/commit-data.ts'
 import { createOwnHistories } from '../modules/commits/local-sources.ts'
@@ -61,8 +61,6 @@ type Owner = Pick<Infrastructure, 'database' | 'installationId' | 'isService'>
 async function startChain(config: Config, log: Log, { database, installationId: owner, isService }: Owner) {
   if (owner === undefined) return startAnvil(config, log, isService)
   const { dir } = config
-  const problem = await findForeignChain(dir, owner)
-  if (problem) throw problem
   if (await isOwnChain(dir, owner)) return startAnvil(config, log, isService)
   const [setting] = await database.query(findSetting, { key: registrySetting(embeddedChainId) })
   const registry = setting?.value

@@ -8,10 +8,9 @@ import { errorCode, FixableError } from '../shared/operator-errors.ts'
 import { assertOwnFolder, makeFolders } from '../shared/private-files.ts'
 import { ownOrUse } from './ownership.ts'
 import * as cluster from './postgres-cluster.ts'
-import { findFreePort, readLogTail, signalServer, spawnServer, waitFor } from './server-process.ts'
+import { readLogTail, signalServer, spawnServer, waitFor } from './server-process.ts'
 
-/** Options of the embedded server. */
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** The installation's folder. Data is in `<dir>/postgres`, port and password in `<dir>/keys/postgres.json`. */
   dir: string
   log: Log
@@ -22,25 +21,16 @@ export interface EmbeddedPostgresOptions {
 }
 
 /** The embedded server. */
-export interface EmbeddedPostgres {
-  /** Connection URL of the database `annal`, as superuser, over TCP. */
-  url: string
-  /** Connection URL over the Unix socket, which uses a quarter less CPU time. Equal to `url` if there is no socket. */
-  localUrl: string
-  /** Returns true if the data folder is still the one that the server was started on. */
-  isIntact(): Promise<boolean>
-  /** Stops the server, if this process is its owner. */
-  stop(): Promise<void>
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>
 
 const databaseName = 'annal'
 const START_MS = 60_000
 /** Recovery after a crash reads up to 2 GB of write-ahead log. */
 const RECOVERY_MS = 30 * 60_000
-const STOP_MS = 30_000
-const QUIT_MS = 10_000
-const WATCH_EVERY_MS = 500
-const LONGEST_PAUSE_MS = 15_000
+const [STOP_MS, QUIT_MS] = [30_000, 10_000]
+const [WATCH_EVERY_MS, LONGEST_PAUSE_MS] = [500, 15_000]
+/** Maximum length of a socket path: 104 bytes on macOS, 108 on Linux, with the final zero. */
+const MAX_SOCKET_PATH = 103
 
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -69,7 +59,7 @@ const urlOf = ({ port, password }: cluster.Credentials, database = databaseName,
   (socketDir === undefined ? '' : `&host=${encodeURIComponent(socketDir)}`)
 
 /** Creates the database if it is missing. Throws FixableError when the password is wrong, and PostgreSQL's error otherwise. */
-const ensureDatabase = async (credentials: cluster.Credentials) => {
+async function ensureDatabase(credentials: cluster.Credentials) {
   const connectionString = urlOf(credentials, 'postgres')
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: START_MS })
   client.on('error', () => undefined)
@@ -90,31 +80,36 @@ const ensureDatabase = async (credentials: cluster.Credentials) => {
  * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server whose owner was killed. A command uses the server of the
  * running service. Throws FixableError, and the errors of `ownOrUse` and `assertOwnFolder`.
  */
-export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions) {
   assertOwnFolder(options.dir)
   await makeFolders(options.dir)
   const { log, isService = false, patience = START_MS } = options
   const dir = await realpath(options.dir)
-  const dataDir = join(dir, 'postgres')
-  const logFile = join(dir, 'postgres.log')
-  const findServer = () => cluster.readPostmaster(dataDir)
+  const [dataDir, logFile] = [join(dir, 'postgres'), join(dir, 'postgres.log')]
   const stopping = new AbortController()
+  // The socket is in the data folder, which only its owner can enter.
+  let hasSocket = process.platform !== 'win32' && Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) <= MAX_SOCKET_PATH
 
-  const connectionOf = async ({ port, socketDir }: cluster.Postmaster) => {
+  const findServer = () => cluster.readPostmaster(dataDir)
+  type Postmaster = NonNullable<Awaited<ReturnType<typeof findServer>>>
+  const waitUntilGone = (milliseconds: number) =>
+    waitFor(milliseconds, async () => ((await findServer()) ? undefined : true))
+
+  const connectTo = async ({ port, socketDir }: Postmaster) => {
     const credentials = { ...(await cluster.readCredentials(dir)), port }
     // A server rejects connections briefly while it recovers from the crash of one of its processes.
     for (const deadline = performance.now() + patience; ; await delay(50)) {
-      try {
-        await ensureDatabase(credentials)
-        break
-      } catch (error) {
-        if (error instanceof FixableError || performance.now() > deadline) throw error
-      }
+      const error = await ensureDatabase(credentials).catch((error: unknown) => error)
+      if (!error) break
+      if (error instanceof FixableError || performance.now() > deadline) throw error
     }
     const identifier = await cluster.readSystemIdentifier(dataDir)
     return {
+      /** Connection URL of the database `annal`, as superuser, over TCP. */
       url: urlOf(credentials),
+      /** Connection URL over the Unix socket, which uses a quarter less CPU time. Equal to `url` if there is no socket. */
       localUrl: urlOf(credentials, databaseName, socketDir),
+      /** Returns true if the data folder is still the one that the server was started on. */
       isIntact: async () => (await cluster.readSystemIdentifier(dataDir)) === identifier,
     }
   }
@@ -123,51 +118,45 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const quit = async (pid: number) => {
     log.warn({ pid }, 'Embedded PostgreSQL does not stop; ending it. Its data is safe')
     signalServer(pid, 'SIGQUIT')
-    return waitFor(QUIT_MS, async () => ((await findServer()) ? undefined : true))
+    return waitUntilGone(QUIT_MS)
   }
 
-  let hasSocket = cluster.canHaveSocket(dataDir)
-  const launch = async (credentials: cluster.Credentials) => {
+  const launch = async ({ port, password }: cluster.Credentials) => {
     const binaries = await cluster.findBinaries()
     const runner = await cluster.createRunner(dir, binaries)
-    await cluster.ensureCluster(dir, binaries, runner, credentials.password)
+    await cluster.ensureCluster(dir, binaries, runner, password)
     await cluster.cleanUpAfterCrash(dir)
-    const places = { port: credentials.port, unix_socket_directories: hasSocket ? dataDir : '' }
+    const places = { port, unix_socket_directories: hasSocket ? dataDir : '' }
     const flags = Object.entries({ ...settings, ...places }).map(([name, value]) => `--${name}=${value}`)
     const command = runner.command(binaries.postgres, ['-D', dataDir, ...flags])
     return spawnServer({ ...command, env: cluster.childEnvironment, cwd: dir, logFile, user: runner.spawnAs })
   }
 
   /** Returns the server once it accepts connections. Starts it when none runs. */
-  const ensureRunning = async (): Promise<cluster.Postmaster> => {
-    const credentials = await cluster.readCredentials(dir)
+  const ensureRunning = async (): Promise<Postmaster> => {
+    let credentials = await cluster.readCredentials(dir)
     const begin = performance.now()
     let patient = begin + patience
-    let hasLaunched = false
-    let failure: string | undefined
+    let launched: Awaited<ReturnType<typeof launch>> | undefined
     for (;;) {
       stopping.signal.throwIfAborted()
       const found = await findServer()
       if (found?.state === 'ready') return found
-      if (!found && !hasLaunched) {
-        hasLaunched = true
-        failure = undefined
-        const server = await launch(credentials)
+      if (!found && !launched) {
+        launched = await launch(credentials)
         patient = performance.now() + patience
-        void server.ended.then((reason) => {
-          failure = reason
-        })
-      } else if (!found && failure !== undefined) {
+      } else if (!found && launched?.failure !== undefined) {
         const tail = await readLogTail(logFile)
-        hasLaunched = false
-        if (/Address already in use|could not create any TCP\/IP sockets/.test(tail)) {
-          credentials.port = await findFreePort()
-          await cluster.writeCredentials(dir, credentials)
-          // Some file systems do not support sockets.
-        } else if (hasSocket && /could not create any Unix-domain sockets/.test(tail)) hasSocket = false
+        if (/Address already in use|could not create any TCP\/IP sockets/.test(tail))
+          credentials = await cluster.chooseCredentials(dir, credentials.password)
+        // Some file systems do not support sockets.
+        else if (hasSocket && /could not create any Unix-domain sockets/.test(tail)) hasSocket = false
         // Child processes of a killed server may still be running.
         else if (!/pre-existing shared memory block/.test(tail) || performance.now() > patient)
-          throw new Error(`The embedded PostgreSQL did not start (${failure}). The end of ${logFile}:\n${tail}`)
+          throw new Error(
+            `The embedded PostgreSQL did not start (${launched.failure}). The end of ${logFile}:\n${tail}`,
+          )
+        launched = undefined
       } else if (performance.now() > patient) {
         const isRecovering = found?.state === 'starting' && performance.now() < begin + RECOVERY_MS
         if (isRecovering) log.warn({ logFile }, 'Embedded PostgreSQL is still starting, as after a crash; waiting')
@@ -197,28 +186,21 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     }
   }
 
-  const stop = async () => {
+  const stop = async (watching?: Promise<unknown>) => {
     stopping.abort()
+    await watching
     const server = await findServer()
     if (!server) return
     signalServer(server.pid, 'SIGINT')
-    const isGone = await waitFor(STOP_MS, async () => ((await findServer()) ? undefined : true))
-    if (!isGone && !(await quit(server.pid)))
+    if (!(await waitUntilGone(STOP_MS)) && !(await quit(server.pid)))
       log.warn({ pid: server.pid }, 'Embedded PostgreSQL is still stopping. Its data is safe')
   }
 
-  const start = async (): Promise<EmbeddedPostgres> => {
+  const start = async () => {
     try {
-      const connection = await connectionOf(await ensureRunning())
+      const connection = await connectTo(await ensureRunning())
       const watching = watch().catch(() => undefined)
-      return {
-        ...connection,
-        async stop() {
-          stopping.abort()
-          await watching
-          await stop()
-        },
-      }
+      return { ...connection, stop: () => stop(watching) }
     } catch (error) {
       await stop()
       throw error
@@ -226,6 +208,6 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   }
   return ownOrUse({ path: join(dir, 'postgres.owner'), isService }, start, async () => {
     const found = await findServer()
-    return found?.state === 'ready' ? connectionOf(found) : undefined
+    return found?.state === 'ready' ? connectTo(found) : undefined
   })
 }

@@ -14,32 +14,17 @@ export const socketPathOf = (url: string): string | undefined => {
 /** Returns the `ipc:` URL of a socket at an absolute path. */
 export const socketUrlOf = (path: string): string => `${SCHEME}//${path.split('/').map(encodeURIComponent).join('/')}`
 
-/** Sends a line and streams the response line. Throws the same errors as `askLocalSocket`. */
-export async function* readLocalSocket(path: string, line: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  signal.throwIfAborted()
-  const socket = connect(path)
-  const abort = () => socket.destroy(signal.reason)
-  signal.addEventListener('abort', abort)
-  try {
-    socket.write(`${line}\n`)
-    for await (const part of socket as AsyncIterable<Buffer>) {
-      const end = part.indexOf(NEWLINE)
-      yield end < 0 ? part : part.subarray(0, end)
-      if (end >= 0) return
-    }
-  } finally {
-    signal.removeEventListener('abort', abort)
-    socket.destroy()
+async function* readLine(path: string, request: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const socket = connect({ path, signal })
+  socket.write(`${request}\n`)
+  for await (const part of socket as AsyncIterable<Buffer>) {
+    const end = part.indexOf(NEWLINE)
+    yield end < 0 ? part : part.subarray(0, end)
+    if (end >= 0) return
   }
   throw new Error('the connection ended before the answer')
 }
 
 /** Sends a line and returns the response line. Throws if the connection fails, the response is incomplete or too long, or `signal` aborts. */
-export async function askLocalSocket(
-  path: string,
-  line: string,
-  signal: AbortSignal,
-  maxBytes = Number.POSITIVE_INFINITY,
-): Promise<string> {
-  return (await readAtMost(readLocalSocket(path, line, signal), maxBytes)).toString()
-}
+export const askLocalSocket = async (path: string, request: string, signal: AbortSignal, maxBytes = Infinity) =>
+  (await readAtMost(readLine(path, request, signal), maxBytes)).toString()

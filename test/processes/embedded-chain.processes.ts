@@ -9,8 +9,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
-import { anvilArgument } from '../../src/embedded/anvil-process.ts'
-import { developmentKey, startEmbeddedAnvil } from '../../src/embedded/embedded-anvil.ts'
+import { anvilFiles, developmentKey, startEmbeddedAnvil } from '../../src/embedded/embedded-anvil.ts'
 import { findServers, killServer, waitFor } from '../../src/embedded/server-process.ts'
 import { createTestLog } from '../support/test-log.ts'
 import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
@@ -24,9 +23,9 @@ beforeEach(async () => {
 afterEach(async () => {
   // Takes over and stops whatever a test left running.
   killHolders()
-  const folder = join(dir, 'chain')
+  const { folder, argument } = anvilFiles(dir)
   if (await stat(folder).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
-  for (const left of await findServers(anvilArgument({ folder }))) await killServer(left, anvilArgument({ folder }))
+  for (const left of await findServers(argument)) await killServer(left, argument)
   await rm(dir, { recursive: true, force: true })
 })
 
@@ -76,8 +75,8 @@ describe('the embedded chain', () => {
       socket.once('close', () => socket.destroy())
     })
 
-  const anvilPid = async () =>
-    (JSON.parse(await readFile(join(dir, 'chain', 'anvil.json'), 'utf8')) as { pid: number }).pid
+  const anvilsOf = () => findServers(anvilFiles(dir).argument)
+  const anvilPid = async () => (await anvilsOf())[0]!
 
   const savedState = async () => {
     const dump = await readFile(join(dir, 'chain', 'state.json.gz')).catch(() => undefined)
@@ -242,14 +241,11 @@ describe('the embedded chain', () => {
   it('removes half-written files of a killed owner', async () => {
     const folder = join(dir, 'chain')
     await mkdir(folder)
-    for (const name of ['state.json.gz.0123456789ab', 'unpacked.json', 'anvil.json.0123456789ab'])
-      await writeFile(join(folder, name), 'half')
+    for (const name of ['state.json.gz.0123456789ab', 'unpacked.json']) await writeFile(join(folder, name), 'half')
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     expect((await readdir(folder)).filter((name) => /0123|unpacked/.test(name))).toEqual([])
     await anvil.stop()
   })
-
-  const anvilsOf = () => findServers(anvilArgument({ folder: join(dir, 'chain') }))
 
   it('stops an anvil whose owner was killed during its start', async () => {
     const starter = beginToHold('anvil', dir)
@@ -260,7 +256,9 @@ describe('the embedded chain', () => {
     starter.kill('SIGKILL')
     await once(starter, 'exit')
     const anvil = await startEmbeddedAnvil({ dir, log })
-    expect(await anvilsOf()).toEqual([await anvilPid()])
+    const anvils = await anvilsOf()
+    expect(anvils).toHaveLength(1)
+    expect(anvils).not.toContain(begun)
     await anvil.stop()
   })
 

@@ -117,11 +117,7 @@ function open(place: ServerPlace, password: string): PostgresServer {
       const user = runner.spawnAs
       const asUser = user ? ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : []
       const [first, ...words] = [...inside, ...asUser, binary, ...args]
-      const { ended } = await spawnServer({ binary: first!, args: words, env: childEnvironment, cwd: dir, logFile })
-      let failure: string | undefined
-      void ended.then((reason) => {
-        failure = reason
-      })
+      const spawned = await spawnServer({ binary: first!, args: words, env: childEnvironment, cwd: dir, logFile })
       const answers = () =>
         sql('select 1', 'postgres').then(
           () => true,
@@ -130,6 +126,7 @@ function open(place: ServerPlace, password: string): PostgresServer {
       await until(
         `${dataDir} takes connections`,
         async () => {
+          const { failure } = spawned
           if (failure !== undefined) throw new Error(`PostgreSQL ended (${failure}): ${await readLogTail(logFile)}`)
           return await answers()
         },

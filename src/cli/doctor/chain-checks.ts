@@ -48,13 +48,11 @@ async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
   const { dir } = await parts.config()
   const installationId = await readValue(parts, keyValueKeys.vault)
   if (installationId === undefined) throw new SkippedError('The chain is embedded: only the server uses it.')
-  const { hasSavedChain, isOwnChain, findForeignChain, lostChain } = await import('../../embedded/anvil-process.ts')
-  const { chainId } = await import('../../embedded/anvil-process.ts')
+  const { chainId, hasSavedChain, isOwnChain, lostChain } = await import('../../embedded/embedded-anvil.ts')
   const { registrySetting } = await import('../../chain/registry/registry.ts')
   const isNeeded = (await readValue(parts, registrySetting(chainId))) !== undefined
-  const isLost = isNeeded && !(await isOwnChain(dir, installationId)) && !hasSavedChain(dir)
-  const problem = (await findForeignChain(dir, installationId)) ?? (isLost ? lostChain(dir, installationId) : undefined)
-  if (problem) throw problem
+  const isOwn = await isOwnChain(dir, installationId)
+  if (isNeeded && !isOwn && !hasSavedChain(dir)) throw lostChain(dir, installationId)
   return [ok('The folder of the embedded chain belongs to this installation.')]
 }
 
