@@ -26,7 +26,7 @@ const ways: Record<string, Way> = {
     needs: [/streamTransport|connectionTimeout[\s\S]*greetingTimeout[\s\S]*dnsTimeout[\s\S]*socketTimeout/],
   },
   'the delivery of a mail': { begins: /\bsmtp\.sendMail\(/g, needs: [/signal: AbortSignal\.timeout/] },
-  'a socket connection': { begins: /= connect\(path/g, needs: [/./] },
+  'a socket connection': { begins: /= connect\(\{/g, needs: [/signal/] },
 }
 
 const lasting = ['db/database.ts', 'db/event-notifications.ts', 'chain/lease.ts']
