@@ -28,8 +28,10 @@ interface List<
   /** The order of the connection by creation time. */
   order: Order
   operation: TypedDocumentNode<Data, Variables>
-  variables: (request: RestRequest, part: Part) => Variables
-  connectionOf: (data: Data, part: Part) => Connection<Node>
+  /** Default: the arguments of the part. */
+  variables?: (request: RestRequest, part: Part) => Variables
+  /** Default: the only field of the operation. */
+  connectionOf?: (data: Data, part: Part) => Connection<Node>
   present: (node: Node) => z.output<Item>
   /** Maximum number of records that one operation reads; the maximum page length when left out. */
   partSize?: number
@@ -48,15 +50,32 @@ interface Body<Data> {
   description: string
 }
 
+/** Item of the connection that is the only field of an operation. */
+type NodeOf<Data> =
+  Data extends Record<string, unknown> ? (Data[keyof Data] extends Connection<infer Node> ? Node : never) : never
+
+const partOf = <Variables>(_request: RestRequest, part: Part) => part as unknown as Variables
+const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as Connection<Node>
+
 /** The route of a list. */
 export function defineList<
   Data,
   Variables extends Record<string, unknown>,
-  Node,
   Item extends z.ZodType,
   Filters extends z.core.$ZodLooseShape = Record<never, never>,
+  Node = NodeOf<Data>,
 >(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): Route {
-  const { record, plural, searched, filters, order, variables, connectionOf, present, ...rest } = source
+  const {
+    record,
+    plural,
+    searched,
+    filters,
+    order,
+    variables = partOf,
+    connectionOf = onlyField,
+    present,
+    ...rest
+  } = source
   const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', isEmpty, errors = [], ...route } = rest
   const count = hasBoundedCount ? boundedCount : pageLinks
   const answer = body

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { MetadataField } from '../../modules/assets/metadata.ts'
 import { AMOUNT } from '../../shared/money.ts'
+import { snakeCase } from '../error-status.ts'
 
 /** Adds the description of a field of the GraphQL schema, by its coordinate such as `Order.price`. */
 export const same = <Schema extends z.ZodType>(coordinate: string, schema: Schema): Schema =>
@@ -69,6 +70,16 @@ export const nothing = z.undefined()
 
 /** Returns the REST form of an enumeration value. */
 export const lowerCase = <Word extends string>(word: Word) => word.toLowerCase() as Lowercase<Word>
+
+type SnakeCase<Name> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : ''
+
+/** Returns a record with the REST names of its fields. */
+export const snakeCased = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value])) as {
+    [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name]
+  }
 
 const idOf = (what: string, prefix: string) =>
   z.object({ id: z.string().describe(`ID of the ${what}, as in \`${prefix}_01h2x…\`.`) })

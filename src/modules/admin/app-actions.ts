@@ -9,50 +9,31 @@ import { doneAt, heading } from './components.ts'
 
 const CreateApp = graphql(/* GraphQL */ `
   mutation AdminCreateApp($input: CreateNetworkAppInput!) {
-    createNetworkApp(input: $input) {
-      networkApp {
-        id
-      }
-      webhookSecret
-    }
+    createNetworkApp(input: $input) { networkApp { id } webhookSecret }
   }
 `)
 
 const UpdateApp = graphql(/* GraphQL */ `
   mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {
-    updateNetworkApp(input: $input) {
-      networkApp {
-        id
-      }
-    }
+    updateNetworkApp(input: $input) { networkApp { id } }
   }
 `)
 
 const RotateSecret = graphql(/* GraphQL */ `
   mutation AdminRotateSecret($id: ID!) {
-    rotateWebhookSecret(input: { id: $id }) {
-      webhookSecret
-    }
+    rotateWebhookSecret(input: { id: $id }) { webhookSecret }
   }
 `)
 
 const SendTestEvent = graphql(/* GraphQL */ `
   mutation AdminSendTestEvent($id: ID!) {
-    sendTestEvent(input: { networkAppId: $id }) {
-      webhookDelivery {
-        id
-      }
-    }
+    sendTestEvent(input: { networkAppId: $id }) { webhookDelivery { id } }
   }
 `)
 
 const DeactivateApp = graphql(/* GraphQL */ `
   mutation AdminDeactivateApp($id: ID!) {
-    deactivateNetworkApp(input: { id: $id }) {
-      networkApp {
-        id
-      }
-    }
+    deactivateNetworkApp(input: { id: $id }) { networkApp { id } }
   }
 `)
 

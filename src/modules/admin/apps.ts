@@ -11,39 +11,21 @@ import { listRoute } from './list-page.ts'
 /** Fields of a network app that pages show. */
 export const NetworkAppFacts = graphql(/* GraphQL */ `
   fragment NetworkAppFacts on NetworkApp {
-    id
-    name
-    price
-    webhookUrl
-    webhookDisabledAt
-    deliveryFailurePolicy
-    isActive
-    createdAt
-    updatedAt
-    owner {
-      id
-      username
-    }
+    id name price webhookUrl webhookDisabledAt deliveryFailurePolicy isActive createdAt updatedAt
+    owner { id username }
   }
 `)
 
 const Apps = graphql(/* GraphQL */ `
   query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {
-    networkApps(first: $limit, offset: $offset, filter: $filter) {
-      totalCount
-      nodes {
-        ...NetworkAppFacts
-      }
-    }
+    networkApps(first: $limit, offset: $offset, filter: $filter) { totalCount nodes { ...NetworkAppFacts } }
   }
 `)
 
 /** Query for one network app. */
 export const App = graphql(/* GraphQL */ `
   query AdminApp($id: ID!) {
-    networkApp(id: $id) {
-      ...NetworkAppFacts
-    }
+    networkApp(id: $id) { ...NetworkAppFacts }
   }
 `)
 

@@ -12,18 +12,7 @@ const Entries = graphql(/* GraphQL */ `
   query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {
     auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {
       totalCount
-      nodes {
-        id
-        action
-        subject
-        address
-        reason
-        createdAt
-        user {
-          id
-          username
-        }
-      }
+      nodes { id action subject address reason createdAt user { id username } }
     }
   }
 `)

@@ -11,17 +11,8 @@ import { listRoute } from './list-page.ts'
 const HeldCoins = graphql(/* GraphQL */ `
   query AdminHeldCoins {
     heldCoins {
-      treasury
-      treasuryBalance
-      missing
-      inTreasury
-      inTransit
-      atAddresses
-      dueWithdrawals
-      amountDue
-      oldestDueAt
-      frozenDeposits
-      shortfall
+      treasury treasuryBalance missing inTreasury inTransit atAddresses dueWithdrawals amountDue oldestDueAt
+      frozenDeposits shortfall
     }
   }
 `)
@@ -30,17 +21,7 @@ const Deposits = graphql(/* GraphQL */ `
   query AdminDeposits($limit: Int!, $offset: Int!, $filter: AccountDepositFilter) {
     accountDeposits(first: $limit, offset: $offset, filter: $filter) {
       totalCount
-      nodes {
-        depositId
-        userId
-        kind
-        status
-        amount
-        shortfall
-        transactionHash
-        createdAt
-        frozenAt
-      }
+      nodes { depositId userId kind status amount shortfall transactionHash createdAt frozenAt }
     }
   }
 `)
@@ -49,18 +30,7 @@ const Withdrawals = graphql(/* GraphQL */ `
   query AdminWithdrawals($limit: Int!, $offset: Int!, $filter: AccountWithdrawalFilter) {
     accountWithdrawals(first: $limit, offset: $offset, filter: $filter) {
       totalCount
-      nodes {
-        withdrawalId
-        userId
-        status
-        amount
-        total
-        to
-        transactionHash
-        failure
-        dueAt
-        settledAt
-      }
+      nodes { withdrawalId userId status amount total to transactionHash failure dueAt settledAt }
     }
   }
 `)

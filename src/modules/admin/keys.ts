@@ -11,48 +11,25 @@ import { listRoute } from './list-page.ts'
 
 const Keys = graphql(/* GraphQL */ `
   query AdminKeys($limit: Int!, $offset: Int!) {
-    apiKeys(first: $limit, offset: $offset) {
-      totalCount
-      nodes {
-        id
-        name
-        prefix
-        createdAt
-        revokedAt
-      }
-    }
+    apiKeys(first: $limit, offset: $offset) { totalCount nodes { id name prefix createdAt revokedAt } }
   }
 `)
 
 const IssueKey = graphql(/* GraphQL */ `
   mutation AdminIssueKey($input: IssueApiKeyInput!) {
-    issueApiKey(input: $input) {
-      key
-      apiKey {
-        name
-      }
-    }
+    issueApiKey(input: $input) { key apiKey { name } }
   }
 `)
 
 const Key = graphql(/* GraphQL */ `
   query AdminKey($id: ID!) {
-    node(id: $id) {
-      ... on ApiKey {
-        name
-        prefix
-      }
-    }
+    node(id: $id) { ... on ApiKey { name prefix } }
   }
 `)
 
 const RevokeKey = graphql(/* GraphQL */ `
   mutation AdminRevokeKey($id: ID!) {
-    revokeApiKey(input: { id: $id }) {
-      apiKey {
-        id
-      }
-    }
+    revokeApiKey(input: { id: $id }) { apiKey { id } }
   }
 `)
 

@@ -11,70 +11,33 @@ import { listRoute } from './list-page.ts'
 /** Fields of an order that lists and pages show. */
 export const SaleFacts = graphql(/* GraphQL */ `
   fragment SaleFacts on Sale {
-    orderId
-    status
-    networkAppId
-    networkAppName
-    buyer {
-      id
-      username
-    }
-    price
-    numPaid
-    pointsPaid
-    totalPaid
-    totalRefunded
-    createdAt
-    paidAt
-    settledAt
+    orderId status networkAppId networkAppName
+    buyer { id username }
+    price numPaid pointsPaid totalPaid totalRefunded createdAt paidAt settledAt
   }
 `)
 
 const Sales = graphql(/* GraphQL */ `
   query AdminSales($limit: Int!, $offset: Int!, $filter: SaleFilter) {
-    sales(first: $limit, offset: $offset, filter: $filter) {
-      totalCount
-      nodes {
-        ...SaleFacts
-      }
-    }
+    sales(first: $limit, offset: $offset, filter: $filter) { totalCount nodes { ...SaleFacts } }
   }
 `)
 
 const Sale = graphql(/* GraphQL */ `
   query AdminSale($orderId: ID!) {
-    sale(orderId: $orderId) {
-      ...SaleFacts
-      refunds {
-        id
-        total
-        num
-        points
-        reason
-        createdAt
-      }
-    }
+    sale(orderId: $orderId) { ...SaleFacts refunds { id total num points reason createdAt } }
   }
 `)
 
 const QuoteRefund = graphql(/* GraphQL */ `
   query AdminQuoteRefund($orderId: ID!) {
-    quote(input: { refundOrder: { orderId: $orderId, reason: "-" } }) {
-      available
-      problems {
-        message
-      }
-    }
+    quote(input: { refundOrder: { orderId: $orderId, reason: "-" } }) { available problems { message } }
   }
 `)
 
 const RefundOrder = graphql(/* GraphQL */ `
   mutation AdminRefundOrder($input: RefundOrderInput!) {
-    refundOrder(input: $input) {
-      refund {
-        id
-      }
-    }
+    refundOrder(input: $input) { refund { id } }
   }
 `)
 

@@ -9,27 +9,12 @@ import { heading, moment } from './components.ts'
 
 const Overview = graphql(/* GraphQL */ `
   query AdminOverview($days: Int!) {
-    pricing {
-      currency
-    }
+    pricing { currency }
     figures(days: $days) {
-      waitingCommits
-      oldestWaitingCommitAt
-      waitingDeliveries
+      waitingCommits oldestWaitingCommitAt waitingDeliveries
       days {
-        day
-        revenueNum
-        revenuePoints
-        ordersMade
-        ordersPaid
-        refunds
-        commits
-        lagP50
-        lagP95
-        delivered
-        pending
-        givenUp
-        signUps
+        day revenueNum revenuePoints ordersMade ordersPaid refunds commits lagP50 lagP95 delivered pending
+        givenUp signUps
       }
     }
   }

@@ -13,60 +13,32 @@ import { saleColumns } from './orders.ts'
 /** Fields of an account that pages show. */
 export const UserFacts = graphql(/* GraphQL */ `
   fragment UserFacts on User {
-    id
-    username
-    displayName
-    createdAt
-    lockedAt
+    id username displayName createdAt lockedAt
   }
 `)
 
 const Users = graphql(/* GraphQL */ `
   query AdminUsers($search: String!) {
-    users(search: $search) {
-      ...UserFacts
-    }
+    users(search: $search) { ...UserFacts }
   }
 `)
 
 const History = graphql(/* GraphQL */ `
   query AdminUserHistory($id: ID!, $limit: Int!, $filter: SaleFilter) {
-    sales(first: $limit, filter: $filter) {
-      totalCount
-      nodes {
-        ...SaleFacts
-      }
-    }
-    auditEntries(first: $limit, userId: $id) {
-      totalCount
-      nodes {
-        action
-        reason
-        createdAt
-      }
-    }
+    sales(first: $limit, filter: $filter) { totalCount nodes { ...SaleFacts } }
+    auditEntries(first: $limit, userId: $id) { totalCount nodes { action reason createdAt } }
   }
 `)
 
 const Account = graphql(/* GraphQL */ `
   query AdminAccount($id: ID!) {
-    node(id: $id) {
-      __typename
-      ... on User {
-        ...UserFacts
-        address
-      }
-    }
+    node(id: $id) { __typename ... on User { ...UserFacts address } }
   }
 `)
 
 const GrantPoints = graphql(/* GraphQL */ `
   mutation AdminGrantPoints($input: GrantPointsInput!) {
-    grantPoints(input: $input) {
-      grant {
-        id
-      }
-    }
+    grantPoints(input: $input) { grant { id } }
   }
 `)
 
@@ -74,37 +46,20 @@ const Grant = graphql(/* GraphQL */ `
   query AdminGrant($id: ID!) {
     node(id: $id) {
       __typename
-      ... on PointGrant {
-        id
-        amount
-        reason
-        createdAt
-        user {
-          id
-          username
-        }
-      }
+      ... on PointGrant { id amount reason createdAt user { id username } }
     }
   }
 `)
 
 const LockUser = graphql(/* GraphQL */ `
   mutation AdminLockUser($input: LockUserInput!) {
-    lockUser(input: $input) {
-      user {
-        id
-      }
-    }
+    lockUser(input: $input) { user { id } }
   }
 `)
 
 const UnlockUser = graphql(/* GraphQL */ `
   mutation AdminUnlockUser($input: UnlockUserInput!) {
-    unlockUser(input: $input) {
-      user {
-        id
-      }
-    }
+    unlockUser(input: $input) { user { id } }
   }
 `)
 

@@ -11,20 +11,9 @@ import { listRoute } from './list-page.ts'
 /** Fields of a delivery that pages show. */
 export const DeliveryFacts = graphql(/* GraphQL */ `
   fragment DeliveryFacts on WebhookDelivery {
-    id
-    eventId
-    eventType
-    orderId
-    networkApp {
-      id
-      name
-      webhookUrl
-    }
-    status
-    attemptCount
-    nextAttemptAt
-    createdAt
-    settledAt
+    id eventId eventType orderId
+    networkApp { id name webhookUrl }
+    status attemptCount nextAttemptAt createdAt settledAt
   }
 `)
 
@@ -32,9 +21,7 @@ const Deliveries = graphql(/* GraphQL */ `
   query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {
     webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {
       totalCount
-      nodes {
-        ...DeliveryFacts
-      }
+      nodes { ...DeliveryFacts }
     }
   }
 `)
@@ -42,27 +29,15 @@ const Deliveries = graphql(/* GraphQL */ `
 const Delivery = graphql(/* GraphQL */ `
   query AdminDelivery($id: ID!) {
     webhookDelivery(id: $id) {
-      ...DeliveryFacts
-      payload
-      attempts {
-        number
-        startedAt
-        duration
-        statusCode
-        failure
-        response
-      }
+      ...DeliveryFacts payload
+      attempts { number startedAt duration statusCode failure response }
     }
   }
 `)
 
 const Replay = graphql(/* GraphQL */ `
   mutation AdminReplay($id: ID!) {
-    replayWebhookDelivery(input: { id: $id }) {
-      webhookDelivery {
-        id
-      }
-    }
+    replayWebhookDelivery(input: { id: $id }) { webhookDelivery { id } }
   }
 `)
 

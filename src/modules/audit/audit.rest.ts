@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, same } from '../../http/rest/values.ts'
+import { moment, same, snakeCased } from '../../http/rest/values.ts'
 
 const auditEntryRecord = z
   .object({
@@ -29,31 +29,12 @@ const list = defineList({
     query RestAuditEntries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       auditEntries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          id
-          action
-          subject
-          address
-          reason
-          createdAt
-        }
+        pageInfo { startCursor endCursor }
+        nodes { id action subject address reason createdAt }
       }
     }
   `),
-  variables: (_request, part) => part,
-  connectionOf: ({ auditEntries }) => auditEntries,
-  present: ({ id, action, subject, address, reason, createdAt }) => ({
-    id,
-    action,
-    subject,
-    address,
-    reason,
-    created_at: createdAt,
-  }),
+  present: snakeCased,
 })
 
 /** The audit log of the caller's account. */

@@ -1,18 +1,13 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute } from '../../http/rest/define-route.ts'
-import type { ApiKeyRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { apiKeyParam, moment, neededText, nothing, same } from '../../http/rest/values.ts'
+import { apiKeyParam, moment, neededText, nothing, same, snakeCased } from '../../http/rest/values.ts'
 
 /** The GraphQL fields that the REST record of an API key needs. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {
-    id
-    name
-    prefix
-    createdAt
-    revokedAt
+    id name prefix createdAt revokedAt
   }
 `)
 
@@ -30,20 +25,6 @@ const newApiKeyRecord = apiKeyRecord
   .extend({ key: same('IssueApiKeyPayload.key', z.string()) })
   .meta({ id: 'ApiKeyWithSecret', description: 'An API key with its secret, which is never shown again.' })
 
-const presentApiKey = ({
-  id,
-  name,
-  prefix,
-  createdAt,
-  revokedAt,
-}: ApiKeyRecordFragment): z.output<typeof apiKeyRecord> => ({
-  id,
-  name,
-  prefix,
-  created_at: createdAt,
-  revoked_at: revokedAt,
-})
-
 const issue = defineRoute({
   method: 'POST',
   path: 'store/api-keys',
@@ -58,18 +39,13 @@ const issue = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestIssueApiKey($input: IssueApiKeyInput!) {
-      issueApiKey(input: $input) {
-        key
-        apiKey {
-          ...ApiKeyRecord
-        }
-      }
+      issueApiKey(input: $input) { key apiKey { ...ApiKeyRecord } }
     }
   `),
   variables: ({ body }) => ({ input: { name: body.text('name') ?? '' } }),
   status: 201,
   answer: newApiKeyRecord,
-  present: ({ issueApiKey: { apiKey, key } }) => ({ ...presentApiKey(apiKey), key }),
+  present: ({ issueApiKey: { apiKey, key } }) => ({ ...snakeCased(apiKey), key }),
 })
 
 const list = defineList({
@@ -86,19 +62,12 @@ const list = defineList({
     query RestApiKeys($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       apiKeys(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...ApiKeyRecord
-        }
+        pageInfo { startCursor endCursor }
+        nodes { ...ApiKeyRecord }
       }
     }
   `),
-  variables: (_request, part) => part,
-  connectionOf: ({ apiKeys }) => apiKeys,
-  present: presentApiKey,
+  present: snakeCased,
 })
 
 const revoke = defineRoute({
@@ -111,11 +80,7 @@ const revoke = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {
-      revokeApiKey(input: $input) {
-        apiKey {
-          id
-        }
-      }
+      revokeApiKey(input: $input) { apiKey { id } }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),

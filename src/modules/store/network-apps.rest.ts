@@ -14,6 +14,7 @@ import {
   networkAppParam,
   nothing,
   same,
+  snakeCased,
   url,
 } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
@@ -21,15 +22,7 @@ import { validationFailed } from '../../shared/errors.ts'
 /** The GraphQL fields that the REST record of a network app needs. */
 export const NetworkAppRecord = graphql(/* GraphQL */ `
   fragment NetworkAppRecord on NetworkApp {
-    id
-    name
-    priceMode
-    price
-    webhookUrl
-    isActive
-    deliveryFailurePolicy
-    createdAt
-    updatedAt
+    id name priceMode price webhookUrl isActive deliveryFailurePolicy createdAt updatedAt
   }
 `)
 
@@ -59,16 +52,10 @@ const networkAppWithSecret = networkAppRecord
     description: 'A network app and the secret of its webhook. The secret is never shown again.',
   })
 
-const presentNetworkApp = (app: NetworkAppRecordFragment): z.output<typeof networkAppRecord> => ({
-  id: app.id,
-  name: app.name,
-  price_mode: lowerCase(app.priceMode),
-  price: app.price,
-  webhook_url: app.webhookUrl,
-  is_active: app.isActive,
-  delivery_failure_policy: lowerCase(app.deliveryFailurePolicy),
-  created_at: app.createdAt,
-  updated_at: app.updatedAt,
+const presentNetworkApp = ({ priceMode, deliveryFailurePolicy, ...app }: NetworkAppRecordFragment) => ({
+  ...snakeCased(app),
+  price_mode: lowerCase(priceMode),
+  delivery_failure_policy: lowerCase(deliveryFailurePolicy),
 })
 
 const givenWebhook = givenText(2048).nullable()
@@ -103,12 +90,7 @@ const create = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {
-      createNetworkApp(input: $input) {
-        webhookSecret
-        networkApp {
-          ...NetworkAppRecord
-        }
-      }
+      createNetworkApp(input: $input) { webhookSecret networkApp { ...NetworkAppRecord } }
     }
   `),
   variables: (request) => ({
@@ -145,13 +127,8 @@ const list = defineList({
     query RestNetworkApps($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: NetworkAppFilter) {
       networkApps(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...NetworkAppRecord
-        }
+        pageInfo { startCursor endCursor }
+        nodes { ...NetworkAppRecord }
       }
     }
   `),
@@ -160,7 +137,6 @@ const list = defineList({
     orderBy: orderByFrom(query),
     filter: { name: query.get('name') },
   }),
-  connectionOf: ({ networkApps }) => networkApps,
   present: presentNetworkApp,
 })
 
@@ -174,9 +150,7 @@ const read = defineRoute({
   action: 'store:read',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApp($id: ID!) {
-      networkApp(id: $id) {
-        ...NetworkAppRecord
-      }
+      networkApp(id: $id) { ...NetworkAppRecord }
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
@@ -205,11 +179,7 @@ const update = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {
-      updateNetworkApp(input: $input) {
-        networkApp {
-          ...NetworkAppRecord
-        }
-      }
+      updateNetworkApp(input: $input) { networkApp { ...NetworkAppRecord } }
     }
   `),
   variables: (request) => ({
@@ -236,11 +206,7 @@ const deactivate = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {
-      deactivateNetworkApp(input: $input) {
-        networkApp {
-          id
-        }
-      }
+      deactivateNetworkApp(input: $input) { networkApp { id } }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
@@ -260,12 +226,7 @@ const rotateSecret = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {
-      rotateWebhookSecret(input: $input) {
-        webhookSecret
-        networkApp {
-          ...NetworkAppRecord
-        }
-      }
+      rotateWebhookSecret(input: $input) { webhookSecret networkApp { ...NetworkAppRecord } }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),

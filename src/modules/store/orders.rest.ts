@@ -19,22 +19,9 @@ import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
 /** The GraphQL fields that the REST record of an order needs. */
 export const OrderRecord = graphql(/* GraphQL */ `
   fragment OrderRecord on Order {
-    id
-    status
-    networkAppId
-    networkAppName
-    actionArgs
-    price
-    pointsQuoted
-    numQuoted
-    pointsPaid
-    numPaid
-    transferId
-    createdAt
-    expiresAt
-    buyer {
-      email
-    }
+    id status networkAppId networkAppName actionArgs price pointsQuoted numQuoted pointsPaid numPaid
+    transferId createdAt expiresAt
+    buyer { email }
   }
 `)
 
@@ -159,11 +146,7 @@ const create = defineRoute({
   action: 'order:create',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateOrder($input: CreateOrderInput!) {
-      createOrder(input: $input) {
-        order {
-          ...OrderRecord
-        }
-      }
+      createOrder(input: $input) { order { ...OrderRecord } }
     }
   `),
   variables: (request) => ({ input: orderFrom(request) }),
@@ -205,11 +188,7 @@ const confirm = defineRoute({
   action: 'order:pay',
   operation: graphql(/* GraphQL */ `
     mutation RestConfirmOrder($input: ConfirmOrderInput!) {
-      confirmOrder(input: $input) {
-        order {
-          ...OrderRecord
-        }
-      }
+      confirmOrder(input: $input) { order { ...OrderRecord } }
     }
   `),
   variables: (request) => ({ input: confirmationFrom(request) }),
@@ -229,11 +208,7 @@ const cancel = defineRoute({
   action: 'order:cancel',
   operation: graphql(/* GraphQL */ `
     mutation RestCancelOrder($input: CancelOrderInput!) {
-      cancelOrder(input: $input) {
-        order {
-          ...OrderRecord
-        }
-      }
+      cancelOrder(input: $input) { order { ...OrderRecord } }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
@@ -251,9 +226,7 @@ const read = defineRoute({
   action: 'order:read',
   operation: graphql(/* GraphQL */ `
     query RestOrder($id: ID!) {
-      order(id: $id) {
-        ...OrderRecord
-      }
+      order(id: $id) { ...OrderRecord }
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
@@ -275,18 +248,11 @@ const list = defineList({
     query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       orders(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...OrderRecord
-        }
+        pageInfo { startCursor endCursor }
+        nodes { ...OrderRecord }
       }
     }
   `),
-  variables: (_request, part) => part,
-  connectionOf: ({ orders }) => orders,
   present: presentOrder,
 })
 

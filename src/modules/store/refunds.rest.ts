@@ -1,22 +1,14 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
-import type { RefundRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, givenAmount, moment, neededText, orderParam, same } from '../../http/rest/values.ts'
+import { amount, givenAmount, moment, neededText, orderParam, same, snakeCased } from '../../http/rest/values.ts'
 import { quoteRoute } from '../wallet/quotes.rest.ts'
 
 /** The GraphQL fields that the REST record of a refund needs. */
 export const RefundRecord = graphql(/* GraphQL */ `
   fragment RefundRecord on Refund {
-    id
-    orderId
-    num
-    points
-    total
-    reason
-    transferId
-    createdAt
+    id orderId num points total reason transferId createdAt
   }
 `)
 
@@ -32,17 +24,6 @@ const refundRecord = z
     created_at: same('Refund.createdAt', moment),
   })
   .meta({ id: 'Refund', description: 'A refund of an order.' })
-
-const presentRefund = (refund: RefundRecordFragment): z.output<typeof refundRecord> => ({
-  id: refund.id,
-  order_id: refund.orderId,
-  num: refund.num,
-  points: refund.points,
-  total: refund.total,
-  reason: refund.reason,
-  transfer_id: refund.transferId,
-  created_at: refund.createdAt,
-})
 
 const list = defineList({
   path: 'store/network-app-orders/:id/refunds',
@@ -60,19 +41,13 @@ const list = defineList({
     query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...RefundRecord
-        }
+        pageInfo { startCursor endCursor }
+        nodes { ...RefundRecord }
       }
     }
   `),
   variables: ({ params }, part) => ({ id: params.id!, ...part }),
-  connectionOf: ({ refunds }) => refunds,
-  present: presentRefund,
+  present: snakeCased,
 })
 
 const refundBody = z
@@ -114,17 +89,13 @@ const refund = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRefundOrder($input: RefundOrderInput!) {
-      refundOrder(input: $input) {
-        refund {
-          ...RefundRecord
-        }
-      }
+      refundOrder(input: $input) { refund { ...RefundRecord } }
     }
   `),
   variables: (request) => ({ input: refundFrom(request) }),
   status: 201,
   answer: refundRecord,
-  present: ({ refundOrder }) => presentRefund(refundOrder.refund),
+  present: ({ refundOrder }) => snakeCased(refundOrder.refund),
   quote: quoteRefund,
 })
 

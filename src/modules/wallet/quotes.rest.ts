@@ -108,32 +108,11 @@ function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
 const operation = graphql(/* GraphQL */ `
   query RestQuote($input: QuoteInput!) {
     quote(input: $input) {
-      __typename
-      total
-      available
-      problems {
-        code
-        message
-        field
-      }
-      ... on PaymentQuote {
-        price
-        gas
-        num
-        points
-        pointsCharged
-        numCharged
-        missing
-      }
-      ... on WithdrawalQuote {
-        amount
-        fee
-        leftToday
-      }
-      ... on RefundQuote {
-        num
-        points
-      }
+      __typename total available
+      problems { code message field }
+      ... on PaymentQuote { price gas num points pointsCharged numCharged missing }
+      ... on WithdrawalQuote { amount fee leftToday }
+      ... on RefundQuote { num points }
     }
   }
 `)

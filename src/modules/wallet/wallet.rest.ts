@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { always, amount, givenAmount, lowerCase, moment, neededText, same } from '../../http/rest/values.ts'
+import { always, amount, givenAmount, lowerCase, moment, neededText, same, snakeCased } from '../../http/rest/values.ts'
 import { formatAmount } from '../../shared/money.ts'
 
 const walletRecord = z
@@ -19,12 +19,7 @@ const walletRecord = z
 
 const walletOperation = graphql(/* GraphQL */ `
   query RestWallet {
-    me {
-      wallet {
-        address
-        num
-      }
-    }
+    me { wallet { address num } }
   }
 `)
 
@@ -87,36 +82,16 @@ const listTransfers = defineList({
     query RestTransfers($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       transfers(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          id
-          kind
-          subjectId
-          num
-          points
-          balance {
-            num
-            points
-          }
-          createdAt
-        }
+        pageInfo { startCursor endCursor }
+        nodes { id kind subjectId num points balance { num points } createdAt }
       }
     }
   `),
-  variables: (_request, part) => part,
-  connectionOf: ({ transfers }) => transfers,
-  present: ({ id, kind, subjectId, num, points, balance, createdAt }) => ({
-    id,
+  present: ({ kind, balance: { num, points }, ...transfer }) => ({
+    ...snakeCased(transfer),
     kind: lowerCase(kind),
-    subject_id: subjectId,
-    num,
-    points,
-    balance_num: balance.num,
-    balance_points: balance.points,
-    created_at: createdAt,
+    balance_num: num,
+    balance_points: points,
   }),
 })
 
@@ -151,15 +126,7 @@ const grantPoints = defineRoute({
   operation: graphql(/* GraphQL */ `
     mutation RestGrantPoints($input: GrantPointsInput!) {
       grantPoints(input: $input) {
-        grant {
-          id
-          user {
-            id
-          }
-          amount
-          reason
-          createdAt
-        }
+        grant { id user { id } amount reason createdAt }
       }
     }
   `),
@@ -173,13 +140,11 @@ const grantPoints = defineRoute({
   }),
   status: 201,
   answer: grantRecord,
-  present: ({ grantPoints: { grant } }) => ({
-    id: grant.id,
-    user_id: grant.user.id,
-    amount: grant.amount,
-    reason: grant.reason,
-    created_at: grant.createdAt,
-  }),
+  present: ({
+    grantPoints: {
+      grant: { user, ...grant },
+    },
+  }) => ({ ...snakeCased(grant), user_id: user.id }),
 })
 
 /** Routes of grants. Only administrators can grant points. */

@@ -7,37 +7,28 @@ import type {
   WebhookDeliveryRecordFragment,
 } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { anyObject, deliveryParam, lowerCase, moment, networkAppParam, same } from '../../http/rest/values.ts'
+import {
+  anyObject,
+  deliveryParam,
+  lowerCase,
+  moment,
+  networkAppParam,
+  same,
+  snakeCased,
+} from '../../http/rest/values.ts'
 
 /** The GraphQL fields of a delivery in a list. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {
-    id
-    eventId
-    eventType
-    orderId
-    networkAppId
-    status
-    attemptCount
-    nextAttemptAt
-    createdAt
-    settledAt
-    attempts {
-      number
-      startedAt
-      duration
-      statusCode
-      failure
-      response
-    }
+    id eventId eventType orderId networkAppId status attemptCount nextAttemptAt createdAt settledAt
+    attempts { number startedAt duration statusCode failure response }
   }
 `)
 
 /** The GraphQL fields of a single delivery. */
 export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
   fragment WebhookDeliveryDetail on WebhookDelivery {
-    ...WebhookDeliveryRecord
-    payload
+    ...WebhookDeliveryRecord payload
   }
 `)
 
@@ -70,32 +61,17 @@ const deliveryRecord = z
   })
   .meta({ id: 'WebhookDelivery', description: 'One event on its way to the webhook of a network app.' })
 
-const presentDelivery = (delivery: WebhookDeliveryRecordFragment): z.output<typeof deliveryRecord> => ({
-  id: delivery.id,
-  event_id: delivery.eventId,
-  event_type: delivery.eventType,
-  order_id: delivery.orderId,
-  network_app_id: delivery.networkAppId,
-  status: lowerCase(delivery.status),
-  attempt_count: delivery.attemptCount,
-  next_attempt_at: delivery.nextAttemptAt,
-  created_at: delivery.createdAt,
-  settled_at: delivery.settledAt,
-  attempts: delivery.attempts.map(({ number, startedAt, duration, statusCode, failure, response }) => ({
-    number,
-    started_at: startedAt,
-    duration_ms: duration,
-    status_code: statusCode,
-    failure,
-    response,
-  })),
+const presentDelivery = ({ status, attempts, ...delivery }: WebhookDeliveryRecordFragment) => ({
+  ...snakeCased(delivery),
+  status: lowerCase(status),
+  attempts: attempts.map(({ duration, ...attempt }) => ({ ...snakeCased(attempt), duration_ms: duration })),
 })
 
 const deliveryDetail = deliveryRecord
   .extend({ payload: same('WebhookDelivery.payload', anyObject) })
   .meta({ id: 'WebhookDeliveryDetail', description: 'One event on its way, with what the receiver is sent.' })
 
-const presentDetail = (delivery: WebhookDeliveryDetailFragment): z.output<typeof deliveryDetail> => ({
+const presentDetail = (delivery: WebhookDeliveryDetailFragment) => ({
   ...presentDelivery(delivery),
   payload: delivery.payload,
 })
@@ -125,13 +101,8 @@ const list = defineList({
     query RestWebhookDeliveries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $filter: WebhookDeliveryFilter) {
       webhookDeliveries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, filter: $filter) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...WebhookDeliveryRecord
-        }
+        pageInfo { startCursor endCursor }
+        nodes { ...WebhookDeliveryRecord }
       }
     }
   `),
@@ -143,7 +114,6 @@ const list = defineList({
       status: statusFrom(request),
     },
   }),
-  connectionOf: ({ webhookDeliveries }) => webhookDeliveries,
   present: presentDelivery,
 })
 
@@ -157,9 +127,7 @@ const read = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     query RestWebhookDelivery($id: ID!) {
-      webhookDelivery(id: $id) {
-        ...WebhookDeliveryDetail
-      }
+      webhookDelivery(id: $id) { ...WebhookDeliveryDetail }
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
@@ -178,11 +146,7 @@ const replay = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {
-      replayWebhookDelivery(input: $input) {
-        webhookDelivery {
-          ...WebhookDeliveryDetail
-        }
-      }
+      replayWebhookDelivery(input: $input) { webhookDelivery { ...WebhookDeliveryDetail } }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
@@ -202,11 +166,7 @@ const test = defineRoute({
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestSendTestEvent($input: SendTestEventInput!) {
-      sendTestEvent(input: $input) {
-        webhookDelivery {
-          ...WebhookDeliveryDetail
-        }
-      }
+      sendTestEvent(input: $input) { webhookDelivery { ...WebhookDeliveryDetail } }
     }
   `),
   variables: ({ params }) => ({ input: { networkAppId: params.id! } }),
