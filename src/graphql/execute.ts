@@ -11,17 +11,10 @@ import type { Actor } from '../shared/actor.ts'
 import { rateLimitKey, rateLimitKeys } from '../shared/rate-limiter.ts'
 import type { Semaphore } from '../shared/semaphore.ts'
 import { type CompiledOperation, compileOperation } from './fast-path/compile-operation.ts'
-import { createCostOf, LARGE_ANSWER } from './limits/document-cost.ts'
-import { rootFieldsOf } from './limits/document-limits.ts'
+import { createCostOf, type DocumentCost, LARGE_ANSWER } from './limits/document-cost.ts'
 
-/** An operation to execute. */
-export interface Asked {
-  document: DocumentNode
-  operation: OperationDefinitionNode
-  /** Maximum size of the response, in bytes. */
-  bytes: number
-  actor: Actor
-}
+/** The cost of an operation and its caller. */
+type Asked = DocumentCost & { actor: Actor }
 
 /** Limits concurrent operations. */
 export interface Admission {
@@ -36,17 +29,12 @@ export interface Admission {
  * root fields. This delays no other caller. Then an operation with a possibly large response waits for a slot shared
  * by all callers.
  */
-export function createAdmission({
-  operations,
-  largeAnswers,
-}: {
-  operations: Semaphore
-  largeAnswers: Semaphore
-}): Admission {
+export function createAdmission(semaphores: Record<'operations' | 'largeAnswers', Semaphore>): Admission {
+  const { operations, largeAnswers } = semaphores
   const isLarge = ({ bytes }: Asked) => bytes >= LARGE_ANSWER
-  const holderOf = ({ document, operation, actor }: Asked) => {
+  const holderOf = ({ rootFields, actor }: Asked) => {
     const key = rateLimitKey(actor)
-    return { keys: key === undefined ? [] : [key], size: rootFieldsOf(document, operation) }
+    return { keys: key === undefined ? [] : [key], size: rootFields }
   }
   return {
     enter(asked, run) {
@@ -66,14 +54,15 @@ type Admit = <T>(
 /** Creates the admission control for operations of REST routes and pages. */
 export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit {
   const costOf = createCostOf(schema)
-  return ({ document, variables, actor }, run) => {
-    const operation = getOperationAST(document)!
-    return admission.enter({ document, operation, actor, bytes: costOf(document, operation, variables).bytes }, run)
-  }
+  return ({ document, variables, actor }, run) =>
+    admission.enter({ ...costOf(document, getOperationAST(document)!, variables), actor }, run)
 }
 
+/** Maximum number of errors of variables. Each of their messages repeats the whole input. */
+const options = { maxCoercionErrors: 3 }
+
 /** Arguments of an execution. */
-export interface Execution {
+interface Execution {
   schema: GraphQLSchema
   document: DocumentNode
   operationName?: string | null | undefined
@@ -87,16 +76,12 @@ export interface Execution {
  * form of a query, or undefined if there is none.
  */
 export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {}) {
-  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | 'none'>()
+  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | undefined>()
 
   const compile = (document: DocumentNode, operation: OperationDefinitionNode) => {
     if (!fastPaths) return undefined
-    let found = compiled.get(operation)
-    if (!found) {
-      found = compileOperation(schema, document, operation) ?? 'none'
-      compiled.set(operation, found)
-    }
-    return found === 'none' ? undefined : found
+    if (!compiled.has(operation)) compiled.set(operation, compileOperation(schema, document, operation))
+    return compiled.get(operation)
   }
 
   const compiledRead = ({ document, operationName }: Pick<Execution, 'document' | 'operationName'>) => {
@@ -108,7 +93,7 @@ export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {})
     const { document, operationName, contextValue } = execution
     const operation = getOperationAST(document, operationName)
     const run = operation && compile(document, operation)
-    return (await run?.(contextValue, execution.variableValues ?? {})) ?? executeByField(execution)
+    return (await run?.(contextValue, execution.variableValues ?? {})) ?? executeByField({ ...execution, options })
   }
 
   return { execute, compiledRead }

@@ -1,6 +1,5 @@
 import {
   createSourceEventStream,
-  type DocumentNode,
   type ExecutionArgs,
   executeSubscriptionEvent,
   GraphQLError,
@@ -8,7 +7,6 @@ import {
   Kind,
   mapSourceToResponseEvent,
   type OperationDefinitionNode,
-  subscribe as subscribeToFirstField,
   validateSubscriptionArgs,
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
@@ -16,45 +14,33 @@ import type { Context } from '../context.ts'
 import { DomainError, type ErrorCode } from '../shared/errors.ts'
 import type { RequestWatch, SpanOptions, Tracer } from '../telemetry/telemetry-types.ts'
 import type { Admission, createExecutor } from './execute.ts'
-import type { DocumentChecks } from './limits/document-checks.ts'
-import { LARGE_ANSWER } from './limits/document-cost.ts'
-import {
-  assertVariablesFit,
-  documentLimits,
-  documentRefusal,
-  isTypename,
-  withoutSubscriptionTypename,
-} from './limits/document-limits.ts'
+import { isTypename, LARGE_ANSWER } from './limits/document-cost.ts'
+import { assertVariablesFit, type DocumentChecks, documentLimits, documentRefusal } from './limits/document-limits.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 
-/**
- * Executes a subscription for one event and counts it against the caller's quota. Returns THROTTLED if the quota is
- * exceeded. The subscription continues.
- */
-const executeEvent: typeof executeSubscriptionEvent = async (event) => {
-  const { actor, requestQuota } = event.contextValue as Context
-  try {
-    await requestQuota.consume(actor, 1)
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    return { errors: [new GraphQLError(error.message, { originalError: error })] }
-  }
-  return executeSubscriptionEvent(event)
+/** Converts an expected error to an execution result. Throws other errors. Yoga masks both. */
+function asResult(error: unknown): { errors: GraphQLError[] } {
+  if (!(error instanceof DomainError)) throw error
+  return { errors: [new GraphQLError(error.message, { originalError: error })] }
 }
 
-/** Subscribes to the only root field other than `__typename`. */
+/** Executes a subscription for one event and counts it against the caller's quota. A throttled subscription continues. */
+const executeEvent: typeof executeSubscriptionEvent = async (event) => {
+  const { actor, requestQuota } = event.contextValue as Context
+  const throttled = await requestQuota.consume(actor, 1).then(() => undefined, asResult)
+  return throttled ?? executeSubscriptionEvent(event)
+}
+
 async function subscribe(args: ExecutionArgs) {
-  const document = withoutSubscriptionTypename(args.document, args.schema.getSubscriptionType()?.name)
-  const [whole, source] = [validateSubscriptionArgs(args), validateSubscriptionArgs({ ...args, document })]
-  // Invalid variables: graphql-js reports them.
-  if (!('schema' in whole && 'schema' in source)) return subscribeToFirstField(args)
-  const events = await createSourceEventStream(source)
-  return isAsyncIterable(events) ? mapSourceToResponseEvent(whole, events, executeEvent) : events
+  const valid = validateSubscriptionArgs(args)
+  if (!('schema' in valid)) return { errors: valid }
+  const events = await createSourceEventStream(valid)
+  return isAsyncIterable(events) ? mapSourceToResponseEvent(valid, events, executeEvent) : events
 }
 
 /** Executes operations with the executor that REST uses. */
-export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 'execute'>): Plugin => ({
+export const useExecute = ({ execute }: ReturnType<typeof createExecutor>): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((execution) => execute(execution as Parameters<typeof execute>[0]))
   },
@@ -64,12 +50,6 @@ export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 
 })
 
 const SUGGESTION = / Did you mean [^?]*\?/g
-
-/** Converts an expected error to an execution result. Throws other errors. Yoga masks both. */
-function asResult(error: unknown): { errors: GraphQLError[] } {
-  if (!(error instanceof DomainError)) throw error
-  return { errors: [new GraphQLError(error.message, { originalError: error })] }
-}
 
 /**
  * Maximum size of a subscription event, in bytes. Every subscriber gets each change without a queue. With events of
@@ -82,42 +62,27 @@ const eventTooLarge = (bytes: number) =>
     `An event of this subscription may have ${bytes} bytes. The maximum is ${MAX_EVENT_BYTES}. Select fewer fields, and read the rest with a query.`,
   )
 
-/** The execution arguments that the plugin hooks pass. */
-interface Carried {
-  contextValue: Context
-  document: DocumentNode
-  operationName?: string | null
-  variableValues?: Readonly<Record<string, unknown>> | null
+interface DocumentLimitOptions {
+  checks: DocumentChecks
+  introspection: boolean
+  /** Limits concurrent operations. */
+  admission: Admission
 }
 
 /**
  * Rejects documents and operations that exceed the limits. Each document is checked once, when it is parsed and
  * validated. Later requests only check their variables.
  */
-export function useDocumentLimits({
-  checks,
-  introspection,
-  admission,
-}: {
-  checks: DocumentChecks
-  introspection: boolean
-  /** Limits concurrent operations. */
-  admission: Admission
-}): Plugin<Context> {
-  /** Returns the error of an operation, or its maximum response size in bytes. */
-  function judge({
-    contextValue,
-    document,
-    operationName,
-    variableValues,
-  }: Carried): { errors: GraphQLError[] } | number {
+export function useDocumentLimits({ checks, introspection, admission }: DocumentLimitOptions): Plugin<Context> {
+  /** Returns the cost of an operation, or its error. Returns undefined for an unknown operation. */
+  function judge({ contextValue, document, operationName, variableValues }: ExecutionArgs) {
     const operation = getOperationAST(document, operationName)
-    if (!operation) return 0
+    if (!operation) return undefined
     try {
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
       // No other plugin masks errors before execution.
-      return { errors: [maskError(error, contextValue.requestLog)] }
+      return { errors: [maskError(error, (contextValue as Context).requestLog)] }
     }
   }
 
@@ -138,20 +103,17 @@ export function useDocumentLimits({
     },
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const judged = judge(args)
-      if (typeof judged !== 'number') setResultAndStopExecution(judged)
-      else {
-        const { document, operationName, contextValue } = args
-        const operation = getOperationAST(document, operationName)
-        if (!operation) return
-        const asked = { document, operation, bytes: judged, actor: contextValue.actor }
-        setExecuteFn(((carried: typeof args) =>
-          admission.enter(asked, async () => executeFn(carried)).catch(asResult)) as typeof executeFn)
-      }
+      if (!judged) return
+      if ('errors' in judged) return setResultAndStopExecution(judged)
+      const asked = { ...judged, actor: args.contextValue.actor }
+      setExecuteFn(((given: typeof args) =>
+        admission.enter(asked, async () => executeFn(given)).catch(asResult)) as typeof executeFn)
     },
     onSubscribe({ args, setResultAndStopExecution }) {
       const judged = judge(args)
-      if (typeof judged !== 'number') setResultAndStopExecution(judged)
-      else if (judged > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(judged)] })
+      if (!judged) return
+      if ('errors' in judged) setResultAndStopExecution(judged)
+      else if (judged.bytes > MAX_EVENT_BYTES) setResultAndStopExecution({ errors: [eventTooLarge(judged.bytes)] })
     },
     onResultProcess({ result }) {
       // Like validation, the executor suggests names when it validates variables.
@@ -187,20 +149,17 @@ export function nameOfOperation({ operation, selectionSet: { selections } }: Ope
 
 /** Reports the operation of each request once its document is valid, and the error code of a failed request. */
 export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeContext, NodeContext> {
-  function report(document: DocumentNode, operationName: string | null | undefined, { res }: NodeContext) {
+  function report({ args: { document, operationName, contextValue } }: { args: ExecutionArgs }) {
     const operation = getOperationAST(document, operationName)
+    const { res } = contextValue as NodeContext
     if (operation) watch.asked(res, 'graphql', nameOfOperation(operation), operation.name?.value)
   }
   return {
     onRequest({ serverContext }) {
       watch.asked(serverContext.res, 'graphql', 'other')
     },
-    onExecute({ args: { document, operationName, contextValue } }) {
-      report(document, operationName, contextValue)
-    },
-    onSubscribe({ args: { document, operationName, contextValue } }) {
-      report(document, operationName, contextValue)
-    },
+    onExecute: report,
+    onSubscribe: report,
     // This runs after errors are mapped to public error codes.
     onResultProcess({ result, serverContext: { res } }) {
       if (Array.isArray(result) || !('errors' in result)) return

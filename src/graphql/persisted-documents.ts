@@ -13,8 +13,7 @@ import { LRUCache } from 'lru-cache'
 import type { Context } from '../context.ts'
 import { type ErrorCode, errorMeanings } from '../shared/errors.ts'
 import { isJsonObject } from '../shared/json-input.ts'
-import { createDocumentChecks, type DocumentChecks } from './limits/document-checks.ts'
-import { documentLimits } from './limits/document-limits.ts'
+import { createDocumentChecks, type DocumentChecks, documentLimits } from './limits/document-limits.ts'
 import type { NodeContext } from './node-context.ts'
 
 /** Lookup tables of trusted documents. */

@@ -20,7 +20,7 @@ import {
 import { useStaleTokens } from './expired-token.ts'
 import { createFastPath } from './fast-path/fast-path.ts'
 import { useCsrfGuard, useStreams } from './http-plugins.ts'
-import { createDocumentChecks } from './limits/document-checks.ts'
+import { createDocumentChecks } from './limits/document-limits.ts'
 import { maskError, useErrorVocabulary, useMaskedErrors } from './mask-error.ts'
 import { type NodeContext, newNodeContext } from './node-context.ts'
 import { createPersistedDocuments, noTrustedDocuments, readTrustedDocuments } from './persisted-documents.ts'

@@ -3,7 +3,7 @@ import { type DocumentNode, getOperationAST } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
-import { rootNames } from '../../src/graphql/expired-token.ts'
+import { rootFieldsOf } from '../../src/graphql/limits/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { routes } from '../../src/http/rest/routes.ts'
 import { description } from '../support/described.ts'
@@ -13,10 +13,10 @@ const keysOf = (fields: { shape: object } | undefined) => Object.keys(fields?.sh
 
 const unique = (names: string[]) => [...new Set(names)].sort()
 
-function rootFieldsOf(document: DocumentNode) {
+function definitionsOf(document: DocumentNode) {
   const operation = getOperationAST(document)!
   const fields = schema.getRootType(operation.operation)!.getFields()
-  return [...rootNames(document, operation)].map((name) => fields[name]!)
+  return rootFieldsOf(document, operation).map(({ name }) => fields[name.value]!)
 }
 
 const presented: Record<string, { fields?: string[]; query?: string[] }> = {
@@ -124,7 +124,7 @@ const codesOfAllChanges: readonly string[] = ['CONFLICT', 'IDEMPOTENCY_KEY_REUSE
 it.each(
   routes.filter(({ method }) => method !== 'GET').map((route) => [`${route.method} ${route.path}`, route] as const),
 )('%s documents the same errors as the mutation', (_, { operation, errors = [] }) => {
-  const [field] = rootFieldsOf(operation)
+  const [field] = definitionsOf(operation)
   for (const code of errors.filter((each) => !codesOfAllChanges.includes(each))) {
     expect(field!.description).toMatch(new RegExp(`\\b${code}\\b`))
   }

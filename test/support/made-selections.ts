@@ -21,7 +21,7 @@ export function selectionOf(type: GraphQLObjectType, pick: Choice, depth = DEPTH
   return pick(5) === 0 ? `{ ... on ${type.name} ${decider(pick)} { ${text} } }` : `{ ${text} }`
 }
 
-const decider = (pick: Choice) => (pick(12) === 0 ? deciders[pick(deciders.length)] : '')
+const decider = (pick: Choice) => (pick(60) === 0 ? deciders[pick(deciders.length)] : '')
 
 function fieldOf(field: GraphQLField<unknown, unknown>, pick: Choice, depth: number): string {
   const named = getNamedType(field.type)

@@ -1,11 +1,9 @@
 /** Compiles the selection of an object once per document. Each row then only runs the resolvers of its fields. */
 import { isDeepStrictEqual } from 'node:util'
 import {
-  type DirectiveNode,
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -27,6 +25,7 @@ import {
   type VariableValues,
 } from 'graphql'
 import type { Context } from '../../context.ts'
+import type { Fragments } from '../limits/document-cost.ts'
 import { type OwnResolver, ownResolverOf, type Read, readOf } from './compilable-fields.ts'
 
 /** Thrown for operations and values that the compiled form does not support. graphql-js executes them instead. */
@@ -70,39 +69,22 @@ export function addSelection(selection: Selection, added: Selection): void {
 }
 
 /** Fields of an object by response name, in the order of the response. */
-export type Collected = ReadonlyMap<string, FieldNode[]>
+type Collected = ReadonlyMap<string, FieldNode[]>
 
-/** The schema, fragments and condition values that a selection depends on. */
-export interface CollectContext {
+/** The schema and fragments that a selection depends on. */
+interface CollectContext {
   readonly schema: GraphQLSchema
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** Values of the variables that control `@skip` and `@include`, by name. */
-  readonly conditions: ReadonlyMap<string, boolean | undefined>
-}
-
-/** Returns true if `@skip` or `@include` includes the selection. Throws `notCompilable` for other directives. */
-function isIncluded({ name, arguments: args }: DirectiveNode, conditions: CollectContext['conditions']): boolean {
-  const given = args?.find((argument) => argument.name.value === 'if')?.value
-  const value =
-    given?.kind === Kind.BOOLEAN
-      ? given.value
-      : given?.kind === Kind.VARIABLE
-        ? conditions.get(given.name.value)
-        : undefined
-  if (value === undefined) throw notCompilable
-  if (name.value === 'include') return value
-  if (name.value === 'skip') return !value
-  throw notCompilable
+  readonly fragments: Fragments
 }
 
 /**
- * Collects the fields that `sets` select for an object of this type, including fragments. Throws `notCompilable` for
- * unknown fragments.
+ * Collects the fields that `nodes` select for an object of this type, including fragments. Throws `notCompilable` for
+ * directives and unknown fragments.
  */
 export function collectFields(
-  { schema, fragments, conditions }: CollectContext,
+  { schema, fragments }: CollectContext,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
+  nodes: readonly Pick<FieldNode, 'selectionSet'>[],
 ): Collected {
   const collected = new Map<string, FieldNode[]>()
   const seen = new Set<string>()
@@ -112,12 +94,10 @@ export function collectFields(
   }
   const collect = ({ selections }: SelectionSetNode) => {
     for (const node of selections) {
-      if (!(node.directives ?? []).every((directive) => isIncluded(directive, conditions))) continue
+      if (node.directives?.length) throw notCompilable
       if (node.kind === Kind.FIELD) {
         const key = (node.alias ?? node.name).value
-        const nodes = collected.get(key)
-        if (nodes) nodes.push(node)
-        else collected.set(key, [node])
+        collected.set(key, [...(collected.get(key) ?? []), node])
         continue
       }
       if (node.kind === Kind.FRAGMENT_SPREAD) {
@@ -129,7 +109,7 @@ export function collectFields(
       if (isOf(fragment.typeCondition?.name.value)) collect(fragment.selectionSet)
     }
   }
-  for (const set of sets) collect(set)
+  for (const { selectionSet } of nodes) if (selectionSet) collect(selectionSet)
   // An object literal cannot have a property with this name.
   if (collected.has('__proto__')) throw notCompilable
   return collected
@@ -220,10 +200,7 @@ export function compileArguments(compiling: CompileContext, field: GraphQLField<
   }
 }
 
-/**
- * Compiles the conversion from a resolved value to a response value. Throws `notCompilable` where GraphQL would
- * report an error.
- */
+/** Compiles the conversion from a resolved value to a response value, which throws `notCompilable` for an error. */
 export function compileValue(type: GraphQLOutputType, object: CompiledObject | undefined): Resolve {
   if (isNonNullType(type)) {
     const finish = compileValue(type.ofType, object)
@@ -260,16 +237,12 @@ export function columnsOf(type: GraphQLObjectType): Selection {
   return select
 }
 
+type Compile = (compiling: CompileContext, type: GraphQLObjectType, nodes: readonly FieldNode[]) => CompiledObject
+
 /** Compiles the selection of an object. Throws `notCompilable`. */
-export function compileObject(
-  compiling: CompileContext,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-): CompiledObject {
-  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const fields = [...collectFields(compiling, type, sets)].map(([key, asked]) =>
-    compileField(compiling, type, key, asked),
-  )
+export const compileObject: Compile = (compiling, type, nodes) => {
+  const collected = collectFields(compiling, type, nodes)
+  const fields = [...collected].map(([key, asked]) => compileField(compiling, type, key, asked))
   const columns = isModel(type) ? columnsOf(type) : {}
   return {
     isOfRows: isModel(type) || fields.some(({ isOfRows }) => isOfRows),
@@ -286,12 +259,13 @@ export function compileObject(
         else {
           // Reserves the field's position in the object.
           object[key] = undefined
+          const settle = (settled: unknown) => {
+            object[key] = finish(settled, state)
+            return true
+          }
           state.pending.push(
             Promise.resolve(value)
-              .then((settled) => {
-                object[key] = finish(settled, state)
-                return true
-              })
+              .then(settle)
               .catch(() => false),
           )
         }
@@ -361,9 +335,7 @@ interface FieldFacts {
 /** Returns the names of the fields that are selected below a field. */
 const namesBelow = (compiling: CompileContext, { named, nodes }: FieldFacts): ReadonlySet<string> => {
   if (!isObjectType(named)) return new Set()
-  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const collected = collectFields(compiling, named, sets)
-  return new Set([...collected.values()].map(([first]) => first!.name.value))
+  return new Set([...collectFields(compiling, named, nodes).values()].map(([first]) => first!.name.value))
 }
 
 function compileSelect(compiling: CompileContext, facts: FieldFacts): CompiledObject['select'] {

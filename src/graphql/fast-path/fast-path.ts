@@ -10,8 +10,7 @@ import type { Context } from '../../context.ts'
 import type { Telemetry } from '../../telemetry/telemetry-types.ts'
 import type { Admission } from '../execute.ts'
 import { nameOfOperation, spanOfOperation, writable } from '../execution-plugins.ts'
-import type { DocumentChecks } from '../limits/document-checks.ts'
-import { assertVariablesFit } from '../limits/document-limits.ts'
+import { assertVariablesFit, type DocumentChecks } from '../limits/document-limits.ts'
 import type { NodeContext } from '../node-context.ts'
 import { readParams } from '../request-body.ts'
 import type { CompiledOperation } from './compile-operation.ts'
@@ -85,9 +84,8 @@ export function createFastPath(options: Options) {
     const { variables, operationName = null } = params
     if (operationName !== null && operationName !== found.operation.name?.value) return undefined
     assertVariablesFit(variables)
-    const bytes = checks.measure(found.document, found.operation, variables)
-    const asked = { document: found.document, operation: found.operation, bytes, actor }
-    return admission.isOpen(asked) ? { asked, read: found.read, variables } : undefined
+    const asked = { ...checks.measure(found.document, found.operation, variables), actor }
+    return admission.isOpen(asked) ? { ...found, asked, variables } : undefined
   }
 
   async function resultOf(request: NodeContext): Promise<ExecutionResult | undefined> {
@@ -95,8 +93,7 @@ export function createFastPath(options: Options) {
     if (context.hasStaleToken) return undefined
     const found = await find(request, context)
     if (!found) return undefined
-    const { asked, read, variables } = found
-    const { operation } = asked
+    const { asked, operation, read, variables } = found
     const run = () => admission.enter(asked, async () => read(context, variables))
     const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
     if (result && !result.errors) {

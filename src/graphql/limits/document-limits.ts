@@ -1,76 +1,34 @@
-/** Limits on the syntax of a document. They are checked before validation, because validation is expensive. */
+/** Limits and checks of documents. Limits on the syntax are checked before validation, because validation is expensive. */
 import {
+  type ASTNode,
+  type ASTVisitor,
   type DirectiveNode,
   type DocumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
+  parse,
   type SelectionNode,
   type SelectionSetNode,
+  type Source,
+  specifiedRules,
+  type ValidationContext,
+  type ValidationRule,
+  validate,
 } from 'graphql'
 import { Upload } from 'graphql-upload-ts'
-import { assertVariables, MAX_JSON_DEPTH } from '../../shared/json-input.ts'
-
-/** Fragments of a document by name. */
-export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
-
-/** Returns the fragments that a document defines. */
-export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
-  new Map(
-    definitions
-      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
-      .map((node) => [node.name.value, node]),
-  )
-
-/** Returns true for a field that describes the schema. */
-export const isIntrospection = ({ name }: FieldNode) => name.value === '__schema' || name.value === '__type'
-
-/**
- * Returns true for `__typename`. At the root of an operation it has no cost, because client tools add it to every
- * selection.
- */
-export const isTypename = ({ name }: FieldNode) => name.value === '__typename'
-
-const isBareTypename = (node: SelectionNode) =>
-  node.kind === Kind.FIELD &&
-  isTypename(node) &&
-  !node.arguments?.length &&
-  !node.directives?.length &&
-  !node.selectionSet
-
-const isSubscription = (node: DocumentNode['definitions'][number]): node is OperationDefinitionNode =>
-  node.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.SUBSCRIPTION
-
-function withoutTypename(set: SelectionSetNode): SelectionSetNode {
-  const selections = set.selections
-    .filter((node) => !isBareTypename(node))
-    .map((node) =>
-      node.kind === Kind.INLINE_FRAGMENT ? { ...node, selectionSet: withoutTypename(node.selectionSet) } : node,
-    )
-  return selections.length > 0 ? { ...set, selections } : set
-}
-
-/**
- * Returns the document without `__typename` at the root of its subscriptions, or the same document if it has no
- * subscription. graphql-js treats the first root field as the source of events, and its validation allows no other
- * root field.
- */
-export function withoutSubscriptionTypename(
-  document: DocumentNode,
-  subscriptionType: string | undefined,
-): DocumentNode {
-  if (!document.definitions.some(isSubscription)) return document
-  const definitions = document.definitions.map((node) => {
-    const isRoot =
-      isSubscription(node) ||
-      (node.kind === Kind.FRAGMENT_DEFINITION && node.typeCondition.name.value === subscriptionType)
-    return isRoot ? { ...node, selectionSet: withoutTypename(node.selectionSet) } : node
-  })
-  return { ...document, definitions }
-}
+import { assertVariables, MAX_JSON_DEPTH, textProblem } from '../../shared/json-input.ts'
+import {
+  answerLimits,
+  createCostOf,
+  type DocumentCost,
+  fragmentsOf,
+  isIntrospection,
+  isTypename,
+  rootFieldsOf,
+} from './document-cost.ts'
 
 /** Limits of a document. The description of the query type lists them. */
 export const documentLimits = {
@@ -87,6 +45,8 @@ export const documentLimits = {
   schemaDepth: 20,
   aliases: 30,
   rootFields: 15,
+  /** `__schema` and `__type` at the root. Inside them, no field may have an alias. */
+  introspections: 6,
   directives: 20,
   directivesAtOnePlace: 4,
   /** Occurrences of one field in one selection set. */
@@ -105,6 +65,7 @@ const nouns: Record<Limited, string> = {
   schemaDepth: 'levels of the description of the schema',
   aliases: 'aliases',
   rootFields: 'fields at the root',
+  introspections: 'fields `__schema` and `__type`',
   directives: 'directives',
   directivesAtOnePlace: 'directives at one place',
   repetitions: 'repetitions of a field',
@@ -164,6 +125,9 @@ function createMeter(document: DocumentNode) {
   function ofSelection(node: SelectionNode, depthLimit: DepthLimit): Measure {
     if (node.kind === Kind.FRAGMENT_SPREAD) return ofFragment(node.name.value)
     const introspects = node.kind === Kind.FIELD && isIntrospection(node)
+    if (depthLimit === 'schemaDepth' && node.kind === Kind.FIELD && node.alias) {
+      throw documentRefusal('The document has an alias inside `__schema` or `__type`. Remove it.')
+    }
     const inner = node.selectionSet
       ? ofSelections(node.selectionSet, introspects ? 'schemaDepth' : depthLimit)
       : nothing
@@ -201,27 +165,12 @@ function createMeter(document: DocumentNode) {
     return sum
   }
 
-  /** Returns the number of fields that a selection has at its own level, without `__typename`. */
-  function levelOf({ selections }: SelectionSetNode, passed = new Set<string>()): number {
-    let count = 0
-    for (const node of selections) {
-      if (node.kind === Kind.FIELD) count += isTypename(node) ? 0 : 1
-      else if (node.kind === Kind.INLINE_FRAGMENT) count += levelOf(node.selectionSet, passed)
-      else if (!passed.has(node.name.value)) {
-        passed.add(node.name.value)
-        const fragment = fragments.get(node.name.value)
-        if (fragment) count += levelOf(fragment.selectionSet, passed)
-      }
-    }
-    return count
-  }
-
-  return { fragments, ofSelections, ofFragment, levelOf }
+  return { fragments, ofSelections, ofFragment }
 }
 
 /** Checks the syntax of a document against the limits. Throws a GraphQLError that names the limit. */
-export function assertDocumentFits(document: DocumentNode): void {
-  const { fragments, ofSelections, ofFragment, levelOf } = createMeter(document)
+function assertDocumentFits(document: DocumentNode): void {
+  const { fragments, ofSelections, ofFragment } = createMeter(document)
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
   assertWithin('operations', operations.length)
   assertWithin('fragments', document.definitions.length - operations.length)
@@ -229,26 +178,15 @@ export function assertDocumentFits(document: DocumentNode): void {
     assertWithin('directivesAtOnePlace', directives.length)
   }
   for (const name of fragments.keys()) ofFragment(name)
-  for (const { operation, selectionSet } of operations) {
-    ofSelections(selectionSet, 'depth', true)
-    const level = levelOf(selectionSet)
-    assertWithin('rootFields', level)
-    if (operation === OperationTypeNode.MUTATION && level > 1) {
+  for (const operation of operations) {
+    ofSelections(operation.selectionSet, 'depth', true)
+    const roots = rootFieldsOf(document, operation)
+    assertWithin('rootFields', roots.length)
+    assertWithin('introspections', roots.filter(isIntrospection).length)
+    if (operation.operation === OperationTypeNode.MUTATION && roots.length > 1) {
       throw documentRefusal('A mutation must have exactly one root field.')
     }
   }
-}
-
-const rootFields = new WeakMap<OperationDefinitionNode, number>()
-
-/** Returns the number of fields at the root of an operation and its fragments, without `__typename`. */
-export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): number {
-  let count = rootFields.get(operation)
-  if (count === undefined) {
-    count = createMeter(document).levelOf(operation.selectionSet)
-    rootFields.set(operation, count)
-  }
-  return count
 }
 
 /** Maximum number of values in the variables. The size of the body is limited separately. */
@@ -276,4 +214,79 @@ export function assertVariablesFit(variables: unknown): void {
     level = next
   }
   assertVariables(variables)
+}
+
+const MAX_ERRORS = 8
+
+type Variables = Readonly<Record<string, unknown>>
+
+/** Checks of a document, in their order. */
+export interface DocumentChecks {
+  /** Throws a GraphQLError for invalid syntax, and for a document that exceeds the limits. */
+  parse(source: string | Source): DocumentNode
+  /** Validation rules in addition to those of the specification. */
+  rules: readonly ValidationRule[]
+  /** Validates a document like graphql-js, but reports few errors. */
+  validate: typeof validate
+  /** Throws a GraphQLError or VALIDATION_FAILED if the operation requests too much. */
+  measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): DocumentCost
+}
+
+/** Creates the checks for a schema. `introspection`: true if introspection is allowed. */
+export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean): DocumentChecks {
+  const costOf = createCostOf(schema)
+  return {
+    parse(source) {
+      const document = parse(source, { maxTokens: documentLimits.tokens })
+      assertDocumentFits(document)
+      return document
+    },
+    rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
+    validate: (checked, document, rules = specifiedRules) =>
+      validate(checked, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }),
+    measure(document, operation, variables) {
+      const cost = costOf(document, operation, variables)
+      if (cost.values > answerLimits.values) {
+        throw documentRefusal(`The response may contain ${cost.values} values. The maximum is ${answerLimits.values}.`)
+      }
+      if (cost.bytes > answerLimits.bytes) {
+        throw documentRefusal(
+          `The response may have ${cost.bytes} bytes. The maximum is ${answerLimits.bytes}. Request smaller pages or fewer long texts.`,
+        )
+      }
+      return cost
+    },
+  }
+}
+
+/** Rejects introspection, except for the name of a type: errors about fragments also show whether a type exists. */
+function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
+  const isName = (node: SelectionNode) => node.kind === Kind.FIELD && /^(name|__typename)$/.test(node.name.value)
+  return {
+    Field(node) {
+      if (!isIntrospection(node) || (node.name.value === '__type' && node.selectionSet?.selections.every(isName)))
+        return
+      context.reportError(
+        new GraphQLError('Introspection is disabled, except for `__typename` and the name of a type.'),
+      )
+    },
+  }
+}
+
+const isNamed = (node: ASTNode | readonly ASTNode[]) =>
+  'kind' in node &&
+  (node.kind === Kind.OBJECT_FIELD || node.kind === Kind.ARGUMENT || node.kind === Kind.VARIABLE_DEFINITION)
+
+/** Applies the rules for texts in variables to texts in the document. */
+function ValidTextRule(context: ValidationContext): ASTVisitor {
+  return {
+    StringValue(node, _key, parent, _path, ancestors) {
+      const problem = textProblem(node.value)
+      if (!problem) return
+      const holder = [...ancestors, parent!].findLast(isNamed) as { name?: { value: string } } | undefined
+      context.reportError(
+        new GraphQLError(`${holder?.name ? `${holder.name.value}: ` : ''}${problem}`, { nodes: node }),
+      )
+    },
+  }
 }

@@ -42,7 +42,6 @@ const askers = await Promise.all([
   contextOf(app, other.token, key),
   contextOf(app, admin.token, key),
   contextOf(app, undefined),
-  contextOf(app, 'stale'),
 ])
 
 const repeatable = [

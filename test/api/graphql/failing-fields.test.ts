@@ -16,6 +16,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
+import { guardRootFields } from '../../../src/graphql/expired-token.ts'
 import { compileOperation } from '../../../src/graphql/fast-path/compile-operation.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -57,7 +58,7 @@ const change = () => {
   changes += 1
   return {}
 }
-const schema = new GraphQLSchema({
+const bare = new GraphQLSchema({
   query: new GraphQLObjectType({
     name: 'Query',
     fields: { thing: { type: Thing, resolve: read, extensions: { read } } },
@@ -67,6 +68,7 @@ const schema = new GraphQLSchema({
     fields: { change: { type: Thing, resolve: change, extensions: { ownResolver: change } } },
   }),
 })
+const schema = guardRootFields(bare)
 
 const after = fc.nat(LATEST)
 const { selection } = fc.letrec<{ selection: string; field: string }>((tie) => {

@@ -95,12 +95,16 @@ describe('an introspection query', () => {
 
   it.each([
     ['the whole schema twice', `{ a: ${selection} b: ${selection} } ${fragments}`, 'fields'],
-    ['all types under ten aliases', `{ __schema { ${tenTimes('types { ...T }')} } } ${T}`, 'values of the schema'],
-    ['the schema under ten aliases', `{ ${tenTimes('__schema { types { ...T } }')} } ${T}`, 'values of the schema'],
+    ['all types under ten aliases', `{ __schema { ${tenTimes('types { ...T }')} } } ${T}`, 'an alias inside'],
+    [
+      'the schema under ten aliases',
+      `{ ${tenTimes('__schema { types { ...T } }')} } ${T}`,
+      'fields `__schema` and `__type`',
+    ],
     [
       'types by name under ten aliases',
       `query ($n: String!) { ${tenTimes('__type(name: $n) { ...T }')} } ${T}`,
-      'values of the schema',
+      'fields `__schema` and `__type`',
     ],
     ['a long chain of wrapped types', chain(documentLimits.schemaDepth), 'levels of the description of the schema'],
     [

@@ -1,7 +1,7 @@
 /** The documents in the playground's tabs. A browser test runs them in order. */
 import { Kind, specifiedRules } from 'graphql'
 import { expect, it } from 'vitest'
-import { createDocumentChecks } from '../../../src/graphql/limits/document-checks.ts'
+import { createDocumentChecks } from '../../../src/graphql/limits/document-limits.ts'
 import { tabs } from '../../../src/graphql/playground/tabs.ts'
 import { schema } from '../../../src/graphql/schema.ts'
 

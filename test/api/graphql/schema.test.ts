@@ -2,16 +2,21 @@ import { readFileSync } from 'node:fs'
 import {
   buildSchema,
   type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
+  isListType,
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { answerLimits, fieldsWithoutSize, sizeOf } from '../../../src/graphql/limits/document-cost.ts'
+import { answerLimits, sizeOf } from '../../../src/graphql/limits/document-cost.ts'
 import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
 import { schema, schemaText } from '../../../src/graphql/schema.ts'
 import { errorMeanings } from '../../../src/shared/errors.ts'
@@ -88,6 +93,29 @@ it('no field is a Float except Verification.chainId', () => {
     )
   expect(floats).toEqual(['Verification.chainId'])
 })
+
+/** Scalars without a maximum size. */
+const unbounded = new Set(['String', 'JSONObject'])
+
+/** Fields whose size follows from their connection. */
+const boundedByPage = /(Connection\.(nodes|edges)|Edge\.cursor)$|^PageInfo\./
+
+/** Returns the list and text fields that declare no size, as `Type.field`. */
+function fieldsWithoutSize(schema: GraphQLSchema): string[] {
+  const fields = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) && !isIntrospectionType(type))
+    .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
+  return fields
+    .filter(({ field }) => {
+      const { page, items, bytes, values } = sizeOf(field)
+      const named = getNamedType(field.type).name
+      if (named.endsWith('Connection')) return !page
+      if (isListType(getNullableType(field.type))) return !(page || items || values)
+      return unbounded.has(named) && !bytes
+    })
+    .map(({ type, field }) => `${type.name}.${field.name}`)
+    .filter((path) => !boundedByPage.test(path))
+}
 
 describe('the maximum size of a field', () => {
   it('is declared for every list, page and text', () => {

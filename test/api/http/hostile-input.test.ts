@@ -258,12 +258,12 @@ describe('the message of a validation error', () => {
     [
       'a missing required field',
       '{"caption":"secret"}',
-      ': field "id" of type "UpdateAssetMetadataInput" is required.',
+      ' got an invalid value; expected value of type "UpdateAssetMetadataInput" to include required field "id".',
     ],
     [
       'an unknown field',
       '{"id":"x","captoin":"secret"}',
-      ': field "captoin" is not defined by type "UpdateAssetMetadataInput".',
+      ' got an invalid value; expected value of type "UpdateAssetMetadataInput" not to include unknown field "captoin". Did you mean "caption"?',
     ],
     [
       'null',
