@@ -2,7 +2,7 @@
  * `npm run bench [-- --ops R1,M1 --rounds 3 …]`: measures Annal beside its peers with the peer benchmark, whose folder is
  * `PEER_BENCH` or `../shared/bench`. The arguments go through; its README explains them and how to read the figures.
  * `npm run bench -- year [days]` is another one: a simulated year (`bench/year.ts`).
- * `npm run bench -- growth …`: measures Annal beside itself, with databases of several sizes (docs/scaling.md); `… -- uploads …`: uploads beside a
+ * `npm run bench -- growth …`: measures Annal beside itself, with databases of several sizes (docs/performance.md); `… -- uploads …`: uploads beside a
  * plain server that hashes and writes.
  * `npm run bench -- sign-ins …`: how long others wait while many sign in (`bench/sign-ins.ts`).
  * `npm run bench -- arrival …`: how long commits take to the chain (`bench/arrival.ts`).

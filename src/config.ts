@@ -285,7 +285,7 @@ export function findUnread(env: NodeJS.ProcessEnv = environment()): string[] {
       return env[name] === '1'
         ? []
         : [
-            'WEB_CONCURRENCY is not supported: Annal is one process. Start several processes behind a load balancer instead (docs/scaling.md).',
+            'WEB_CONCURRENCY is not supported: Annal is one process. Start several processes behind a load balancer instead (docs/how-to/scale-out.md).',
           ]
     const whole = name.replace(/_FILE$/, '')
     if (whole !== name && whole in variables)

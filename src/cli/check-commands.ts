@@ -116,7 +116,8 @@ export function addCheckCommand(program: Command): void {
         )
       }
       printFindings(findings)
-      if (hasProblem) report(red('Problems found. docs/operations.md describes each finding and what to do.'))
+      if (hasProblem)
+        report(red('Problems found. docs/reference/check-findings.md describes each finding and what to do.'))
       else report(green('No problems found.'))
     })
 }

@@ -35,7 +35,7 @@ export const variables = {
   },
   HEALTH_PORT: {
     schema: port.optional(),
-    doc: 'Second port, for `/healthz` and `/readyz`, so that probes do not queue behind requests. With it, PORT opens when the service is ready. Without it, PORT opens immediately and returns 503 until then. `/metrics` is served here, without a token unless METRICS_TOKEN is set. Do not expose this port.',
+    doc: 'Second port, for `/healthz`, `/readyz` and `/metrics`, so that probes do not queue behind requests. With it, PORT opens when the service is ready. Without it, PORT opens immediately and returns 503 until then. `/metrics` needs no token here unless METRICS_TOKEN is set. Do not expose this port.',
   },
   ROLES: {
     schema: roleList.prefault(roles.join(',')),
@@ -51,11 +51,11 @@ export const variables = {
   },
   SHUTDOWN_DELAY_SECONDS: {
     schema: whole(0, 60).prefault('0'),
-    doc: 'Seconds for which a stopping process still accepts requests while `/readyz` returns 503. Set it to the time that the load balancer needs to notice (docs/scaling.md). Finishing open requests takes up to 15 seconds more.',
+    doc: 'Seconds for which a stopping process still accepts requests while `/readyz` returns 503. Set it to the time that the load balancer needs to notice. Finishing open requests takes up to 15 seconds more.',
   },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
-    doc: 'Base URL of links and of commits on the chain. Required in production. It may contain a path, which the proxy must remove. The pages for administrators, /lookup and the links on / need a URL without a path. Default: http://localhost:PORT. Then links in responses use the host of the request if it is a loopback host (`localhost`, `*.localhost`, 127.0.0.0/8, ::1).',
+    doc: 'Base URL of links and of commits on the chain. Required in production. It may contain a path, which the proxy must remove. The pages for administrators, /lookup and the links on / need a URL without a path. Default: http://localhost:PORT. Then links in responses use the host of the request if it is a loopback host.',
   },
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
@@ -71,7 +71,7 @@ export const variables = {
   },
   DATABASE_POOL: {
     schema: count.prefault('10'),
-    doc: 'Maximum number of connections of one process for requests. A process opens up to eight more (docs/scaling.md).',
+    doc: 'Maximum number of connections of one process for requests. A process opens up to eight more.',
   },
   ANNAL_EMBEDDED_DEPOSITS: {
     schema: flag.default(false),
@@ -146,9 +146,10 @@ export const variables = {
     schema: webUrl.optional(),
     doc: 'Base URL of a block explorer. Transactions link to <url>/tx/<hash>.',
   },
+  PROVIDER: { schema: z.string().default('Annal'), doc: 'Name of the provider in commits on the chain.' },
   IPFS_API_URL: {
     schema: webUrl.optional(),
-    doc: 'URL of the Kubo RPC API. The node must serve only this installation (docs/files.md). Default: blocks on disk, or in S3_BUCKET.',
+    doc: 'URL of the Kubo RPC API. The node must serve only this installation (docs/how-to/store-files-on-kubo-or-s3.md). Default: blocks on disk, or in S3_BUCKET.',
   },
   S3_BUCKET: {
     schema: z
@@ -214,6 +215,10 @@ export const variables = {
     doc: 'Lifetime of a new access token, in days. 0: unlimited.',
   },
   REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Requires an API key for sign-up.' },
+  EMAIL_VERIFICATION: {
+    schema: z.enum(['off', 'on', 'required']).default('off'),
+    doc: '`on` sends a verification mail at sign-up; an address belongs to the account after its verification. `required` also rejects sign-ins until then.',
+  },
   PLATFORM_SHARE: {
     schema: z
       .string()
@@ -269,10 +274,6 @@ export const variables = {
     schema: flag.default(false),
     doc: 'Rejects GraphQL documents that are not in GRAPHQL_TRUSTED_DOCUMENTS.',
   },
-  EMAIL_VERIFICATION: {
-    schema: z.enum(['off', 'on', 'required']).default('off'),
-    doc: '`on` sends a verification mail at sign-up; an address belongs to the account after its verification. `required` also rejects sign-ins until then.',
-  },
   C2PA_CERTIFICATES: {
     schema: z.string().optional(),
     doc: 'PEM file with the certificates that sign Content Credentials: the certificate of the signer first, then its issuers. Default: an untrusted development chain in ANNAL_DIR/keys. In production without ANNAL_EMBEDDED, Content Credentials are off by default.',
@@ -290,7 +291,6 @@ export const variables = {
     schema: webUrl.optional(),
     doc: 'Time-stamping authority (RFC 3161) for signatures of Content Credentials. While it is unavailable, files are signed without a time stamp, and signed again later. Default: no time stamps.',
   },
-  PROVIDER: { schema: z.string().default('Annal'), doc: 'Name of the provider in commits on the chain.' },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
 
 export type Name = keyof typeof variables

@@ -135,7 +135,7 @@ export function ownedBlocks(dir: string): OwnedStore {
 export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
   title: 'The bucket',
   mark: `its object ${OWNER_NAME}`,
-  fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its blocks there, see "Files past one disk" in docs/scaling.md.',
+  fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its blocks there as described in docs/how-to/store-files-on-kubo-or-s3.md.',
   async readOwner() {
     try {
       return Buffer.from(await bucket.get(OWNER_NAME, within))

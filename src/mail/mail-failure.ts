@@ -38,7 +38,7 @@ function readServer(smtpUrl: string): Server {
 }
 
 const TRUST_CA =
-  'If a private CA issued it, name the certificate of the CA in NODE_EXTRA_CA_CERTS (docs/operations.md).'
+  'If a private CA issued it, name the certificate of the CA in NODE_EXTRA_CA_CERTS (docs/how-to/trust-a-private-ca.md).'
 
 /** Certificate errors by error code of OpenSSL or Node. */
 const certificates: Record<string, (server: Server) => MailFailure> = {
@@ -60,7 +60,7 @@ const certificates: Record<string, (server: Server) => MailFailure> = {
   }),
   DEPTH_ZERO_SELF_SIGNED_CERT: ({ at }) => ({
     finding: `The mail server at ${at} has a self-signed TLS certificate`,
-    fix: 'Install a certificate of a CA at the mail server, or name its own certificate in NODE_EXTRA_CA_CERTS (docs/operations.md).',
+    fix: 'Install a certificate of a CA at the mail server, or name its own certificate in NODE_EXTRA_CA_CERTS (docs/how-to/trust-a-private-ca.md).',
   }),
 }
 const untrusted: (server: Server) => MailFailure = ({ at }) => ({

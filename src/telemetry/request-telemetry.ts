@@ -61,7 +61,7 @@ export interface RequestLogOptions {
   log: Log
 }
 
-/** Creates the request log, with one line per request. docs/operations.md describes the fields. */
+/** Creates the request log, with one line per request. docs/reference/log.md describes the fields. */
 function createRequestLog({ log }: RequestLogOptions) {
   const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {

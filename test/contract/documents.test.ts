@@ -70,7 +70,7 @@ describe('a document', () => {
   })
 
   it('describes each field of a commit on the chain, and how a tree identifies its file', () => {
-    const told = read('docs/chain.md').split('## How it lies there')[1]!.split('\n## ')[0]!
+    const told = read('docs/reference/chain-format.md').split('## Layout')[1]!.split('\n## ')[0]!
     const [table, trees] = told.split('A **tree** is')
     const written = new Proxy({} as CommitData, { get: () => '' })
     const names = [...table!.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
@@ -80,7 +80,10 @@ describe('a document', () => {
 
   it('describes how the CID of a file is computed', () => {
     const layout = read('src/files/cids.ts')
-    const told = read('docs/chain.md').split('The **nid** is')[1]!.split('\n\n')[0]!.replaceAll(',', '')
+    const told = read('docs/reference/chain-format.md')
+      .split('The **nid** is')[1]!
+      .split('\n\n')[0]!
+      .replaceAll(',', '')
     const sizes = [...layout.matchAll(/(?:chunkSize|maxChildrenPerNode): ([\d_]+)/g)].map(([, size]) =>
       size!.replaceAll('_', ''),
     )

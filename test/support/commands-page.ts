@@ -2,43 +2,47 @@
 import type { Command } from 'commander'
 import { helpTextOf, leavesOf } from '../../src/cli/command.ts'
 
-/** Formats a Markdown table as the formatter does. */
-function tableOf(rows: readonly [string, string][]): string {
-  const cells = rows.map((row) => row.map((text) => text.replaceAll('|', '\\|')))
-  const widths = [0, 1].map((column) => Math.max(...cells.map((row) => row[column]!.length)))
-  const line = (row: readonly string[]) => `| ${row.map((text, column) => text.padEnd(widths[column]!)).join(' | ')} |`
-  const [head, ...body] = cells
-  return [line(head!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
-}
+const escapeTags = (text: string) => text.replace(/<(?=[a-z])/g, '\\<')
 
 function section(name: string, command: Command): string {
-  const help = command.createHelp()
-  help.prepareContext({ helpWidth: 110 })
-  const text = help.formatHelp(command, help).trimEnd()
   const { examples, notes } = helpTextOf(command)
-  const below = notes && `\n\n${notes}`
-  return `## annal ${name}\n\n\`\`\`\n${text}\n\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}${below}\n\`\`\`\n`
+  const help = command.createHelp()
+  const [example] = examples
+  const terms = [
+    ...help
+      .visibleArguments(command)
+      .map((argument) => [`<${argument.name()}>`, help.argumentDescription(argument)] as const),
+    ...help
+      .visibleOptions(command)
+      .filter(({ long }) => long !== '--help' && long !== '--json')
+      .map((option) => [help.optionTerm(option), help.optionDescription(option)] as const),
+  ]
+  const lines = terms.map(([term, description]) => `- \`${term}\`: ${escapeTags(description)}`).join('\n')
+  const parts = [`## annal ${name}`, command.description(), `    ${example}`, lines, escapeTags(notes)]
+  return parts.filter(Boolean).join('\n\n')
 }
 
-/** Returns the page in Markdown: a table of all commands, then the help of each. */
+/** Returns the page in Markdown: a section for each command. */
 export function commandsPage(program: Command): string {
-  const leaves = leavesOf(program)
-  const rows = leaves.map(({ name, command }): [string, string] => [
-    `[\`annal ${name}\`](#annal-${name.replaceAll(' ', '-')})`,
-    command.description(),
-  ])
   return `# Commands
 
-This page lists all commands for operators. Run them with \`npm run annal -- <command>\`, or with \`annal <command>\` if the package is installed.
+This page lists all commands for operators. A test generates it from their help: \`npm run test:processes -- commands --update\`.
 
-- Commands read the same environment variables as the server. They work beside a running server, and start the embedded database if none runs.
-- Results go to stdout, messages to stderr. \`--json\` prints results for programs.
+| installation | how to run a command                                        |
+| ------------ | ----------------------------------------------------------- |
+| clone        | \`npm run annal -- doctor\`                                 |
+| package      | \`npx annal doctor\`                                        |
+| systemd      | \`annal doctor\` as root, with [deploy/systemd/annal](../../deploy/systemd/annal) |
+| Compose      | \`docker compose exec annal annal doctor\`                  |
+| Kubernetes   | \`kubectl exec deploy/annal -- annal doctor\`               |
+
+- Run commands as the user that runs Annal, or as root, with the environment variables of the server. They work beside a running server.
+- \`--help\` shows all examples of a command, and the format of its \`--json\` output. All commands except \`serve\` and \`completion\` have \`--json\`.
+- Results go to stdout, messages to stderr. Colors follow the terminal and \`NO_COLOR\`.
 - Exit codes: 0 success, 1 problem, 2 wrong usage. \`annal verify\` also has 3.
-- Colors follow the terminal and \`NO_COLOR\`. \`annal completion\` sets up completion in your shell.
 
-A test generates this page from the help of the commands: \`npm run test:processes -- commands --update\`.
-
-${tableOf([['command', 'purpose'], ...rows])}
-
-${leaves.map(({ name, command }) => section(name, command)).join('\n')}`
+${leavesOf(program)
+  .map(({ name, command }) => section(name, command))
+  .join('\n\n')}
+`
 }

@@ -1,4 +1,4 @@
-/** Formats of the commit text and of the asset tree (docs/chain.md). */
+/** Formats of the commit text and of the asset tree (docs/reference/chain-format.md). */
 
 /** Data of a commit. */
 export interface CommitData {

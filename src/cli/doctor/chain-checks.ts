@@ -97,7 +97,7 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
   const code = await rpc.call<string>('eth_getCode', address, 'latest')
   if (code !== '0x') return ok(`The registry is at ${address}.`)
   const fix =
-    'Correct CHAIN_REGISTRY_ADDRESS, or restore the data of the chain. docs/operations.md describes a chain that was reset.'
+    'Correct CHAIN_REGISTRY_ADDRESS, or restore the data of the chain. docs/how-to/recover-from-a-chain-outage.md describes a chain that was reset.'
   return failure(`There is no registry at ${address}.`, fix)
 }
 
@@ -172,7 +172,7 @@ export async function checkRelay(parts: Parts): Promise<Diagnosis[]> {
     if (status === 'FAILED') diagnoses.push(info(`${count} commits could not reach the chain and were refunded.`))
     else if (age > LONG_WAIT_MS && !first) {
       const finding = `${count} commits are ${status}, the oldest for ${formatDuration(age)}.`
-      const fix = 'See the checks of the chain, and search the log of the server for `Commits wait for the chain`.'
+      const fix = 'See the checks of the chain, and search the log of the server for `Relay failed`.'
       diagnoses.push(warning(finding, fix))
     }
   }
@@ -235,7 +235,10 @@ export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
   return [
     ok(`The treasury ${address} holds ${fromUnits(balance)} coins.`),
     ...previous.map((each) =>
-      failure(earlierTreasurySentence(each, address), 'docs/operations.md describes how to replace the treasury key.'),
+      failure(
+        earlierTreasurySentence(each, address),
+        'docs/how-to/operate-the-treasury.md describes how to replace the treasury key.',
+      ),
     ),
   ]
 }

@@ -102,7 +102,7 @@ export async function checkEmbedded({ config }: Parts): Promise<Diagnosis[]> {
   if (embedded.length === 0) return [ok('No part is embedded.')]
   const finding = `Embedded on this machine: ${embedded.join(', ')}.`
   if (!production) return [info(finding)]
-  const fix = 'Set these variables, or back up ANNAL_DIR as described in docs/operations.md.'
+  const fix = 'Set these variables, or back up ANNAL_DIR as described in docs/how-to/back-up-and-restore.md.'
   if (!chain.embeddedDeposits || chain.rpcUrl) return [warning(finding, fix)]
   const danger = 'ANNAL_EMBEDDED_DEPOSITS credits coins that every program on this machine can create.'
   return [warning(finding, fix), failure(danger, 'Remove the variable.')]
@@ -215,7 +215,7 @@ export async function checkMemory(): Promise<Diagnosis[]> {
   const total = isLimited ? limit : totalmem()
   const free = Math.max(process.availableMemory(), isLimited ? 0 : freemem())
   const finding = `${formatBytes(total)} of memory${isLimited ? ' in this container' : ''}, ${formatBytes(free)} free.`
-  const fix = 'Provide 1 GB, and 1 GB more for each embedded part. See "capacity" in docs/operations.md.'
+  const fix = 'Provide 1 GB, and 1 GB more for each embedded part. See docs/how-to/plan-capacity.md.'
   return total < LITTLE_MEMORY_BYTES || free < LITTLE_FREE_MEMORY_BYTES ? [warning(finding, fix)] : [ok(finding)]
 }
 
@@ -290,7 +290,7 @@ async function checkReadiness(url: string): Promise<Diagnosis> {
   const { status, missing = [] } = (await response.json()) as { status: string; missing?: string[] }
   if (status === 'ok') return ok(`The server at ${url} is ready.`)
   const finding = `The server at ${url} is ${status}: ${missing.join(', ')}.`
-  const fix = 'docs/operations.md describes what to do about each part.'
+  const fix = 'docs/how-to/diagnose-a-problem.md describes what to do.'
   return response.ok ? warning(finding, fix) : failure(finding, fix)
 }
 

@@ -45,7 +45,7 @@ export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const { checkTables } = await import('../../db/invariants/check-invariants.ts')
   const [first] = (await checkTables(await parts.database())).rows
   if (!first) return [ok('The database is up to date.')]
-  const fix = '`annal check` lists all problems. docs/operations.md describes what to do (T1).'
+  const fix = '`annal check` lists all problems. docs/reference/check-findings.md describes what to do (T1).'
   return [failure(`The tables are damaged: ${first.subject} ${first.problem}.`, fix)]
 }
 
@@ -90,7 +90,7 @@ export async function checkReplication(parts: Parts): Promise<Diagnosis[]> {
   const { database: configured } = await parts.config()
   const [replication] = await (await parts.database()).query(readReplication)
   const { synchronousCommit, waitsForStandbys, standbys, synchronous } = replication!
-  const see = 'See Failover in docs/scaling.md.'
+  const see = 'See docs/how-to/fail-over-postgresql.md.'
   if (!waitsForStandbys && standbys > 0) {
     const finding = 'Replication is asynchronous: a failover loses the latest acknowledged writes.'
     return [warning(finding, `Set synchronous_standby_names. ${see}`)]
@@ -139,7 +139,7 @@ export async function checkBackups(parts: Parts): Promise<Diagnosis[]> {
   if (!isOn) {
     const copies = standbys ? ` It has ${counted(standbys, 'standby', 'standbys')}.` : ''
     const finding = `The database archives no write-ahead log, so the time of the last backup is unknown.${copies}`
-    return [info(finding, 'docs/operations.md describes how to back up, and how to test a backup.')]
+    return [info(finding, 'docs/how-to/back-up-and-restore.md describes how to back up and restore.')]
   }
   if (failedAt && (!archivedAt || failedAt > archivedAt)) {
     const finding = `Archiving the write-ahead log has failed since ${failedAt.toISOString()}.`
@@ -205,7 +205,7 @@ export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
   if (!first) return [ok('No item of a batch job fails.')]
   const count = counted(failures.length, 'item of a batch job fails', 'items of batch jobs fail')
   const finding = `${failures.length === LISTED ? 'At least ' : ''}${count}, such as ${first.item} of ${first.job}: ${first.last_error}`
-  return [failure(finding, 'List them with `annal jobs`. docs/operations.md describes each batch job.')]
+  return [failure(finding, 'List them with `annal jobs`. docs/how-to/handle-failed-jobs.md describes what to do.')]
 }
 
 /** Checks for withdrawals that wait for coins in the treasury. */

@@ -65,7 +65,7 @@ async function checkKubo(url: string): Promise<Diagnosis[]> {
     diagnoses.push(
       failure(
         `Kubo at ${host} serves private files to ${served} connected nodes: anyone who knows a CID gets the blocks, and the chain publishes all CIDs.`,
-        'Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false in its configuration, and restart it. See docs/files.md.',
+        'Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false in its configuration, and restart it. See docs/how-to/store-files-on-kubo-or-s3.md.',
       ),
     )
   }
@@ -161,7 +161,10 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
     await assertKeySharesHeld(database, dir)
   } catch (error) {
     return [
-      failure(messageOf(error), 'Restore the newest backup of ANNAL_DIR/keys as described in docs/operations.md.'),
+      failure(
+        messageOf(error),
+        'Restore the newest backup of ANNAL_DIR/keys as described in docs/how-to/back-up-and-restore.md.',
+      ),
     ]
   }
   const { createCustody } = await import('../../keys/custody.ts')
@@ -211,7 +214,7 @@ export async function checkContentCredentials({ config }: Parts): Promise<Diagno
     return [failure(messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')]
   }
   if (contentCredentials.certificates === undefined) {
-    const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/reference/content-credentials.md describes them.'
+    const fix = 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY. docs/how-to/sign-content-credentials.md describes them.'
     if (!contentCredentials.mayBeDevelopment)
       return [info('Files with Content Credentials are not available: there is no certificate.', fix)]
     const finding = 'Content Credentials are signed with a development certificate, which nobody trusts.'

@@ -1,4 +1,4 @@
-/** Backing up and restoring by exactly the commands that docs/operations.md has. */
+/** Backing up and restoring by exactly the commands that docs/how-to/back-up-and-restore.md has. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-backup-'))
   // PostgreSQL's own user comes through to its data.
   await chmod(dir, 0o755)
-  const page = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  const page = await readFile(join(root, 'docs/how-to/back-up-and-restore.md'), 'utf8')
   for (const [, name, commands] of page.matchAll(/<!-- tried: (\S+) -->\s+```sh\n(.*?)```/gs)) {
     documented.set(name!, commands!)
   }
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const carryOut = (name: string, env: Record<string, string>) => {
   const commands = documented.get(name)
-  if (!commands) throw new Error(`docs/operations.md has no commands that are marked "tried: ${name}".`)
+  if (!commands) throw new Error(`docs/how-to/back-up-and-restore.md has no commands that are marked "tried: ${name}".`)
   return bash(commands, dir, { ...env, PATH: path })
 }
 
