@@ -19,8 +19,7 @@ import { executeOperation, RouteRefused, refusalOf } from './http/rest/execute-r
 import { addRestRoutes, type RestDependencies } from './http/rest/rest-handler.ts'
 import { routes } from './http/rest/routes.ts'
 import { passwordLength, passwordProblem } from './modules/accounts/account-input.ts'
-import { createAdminHandler, createTellRefusal } from './modules/admin/admin-handler.ts'
-import { adminRoutes } from './modules/admin/admin-routes.ts'
+import { createAdminHandler } from './modules/admin/admin-handler.ts'
 import { MAX_FILE_BYTES } from './modules/assets/asset-input.ts'
 import { apiDocsPage, apiDocsScript } from './modules/pages/api-docs.ts'
 import { createAssetPage } from './modules/pages/asset/asset-page.ts'
@@ -133,7 +132,7 @@ export function createApp(deps: Dependencies): App {
   const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
   const handleAdmin = createAdminHandler({
     ...telling,
-    routes: adminRoutes(run, createTellRefusal(telling)),
+    run,
     shared,
     logOf,
     watch,

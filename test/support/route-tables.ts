@@ -2,7 +2,7 @@
 
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
-import { adminRoutes } from '../../src/modules/admin/admin-routes.ts'
+import { adminRoutes } from '../../src/modules/admin/admin-handler.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
 import { createEmailVerificationPage, createPasswordResetPage } from '../../src/modules/pages/mailed-forms.ts'
@@ -35,5 +35,5 @@ export const adminPages: readonly { method: 'GET' | 'POST'; path: string }[] = [
   { method: 'GET', path: '/admin/sign-in' },
   { method: 'POST', path: '/admin/sign-in' },
   { method: 'POST', path: '/admin/sign-out' },
-  ...adminRoutes(nobodyRuns, () => undefined),
+  ...adminRoutes,
 ]

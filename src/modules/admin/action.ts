@@ -5,11 +5,19 @@
  */
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
-import { DomainError, type ErrorCode } from '../../shared/errors.ts'
+import { DomainError } from '../../shared/errors.ts'
 import { confirmAdminPassword } from '../accounts/admin-sessions.ts'
 import type { Html } from '../pages/page.ts'
-import { type AdminAnswer, type AdminPage, type AdminRequest, type AdminRoute, hiddenFields } from './admin-page.ts'
-import { heading } from './components.ts'
+import {
+  type AdminAnswer,
+  type AdminPage,
+  type AdminRequest,
+  type AdminRoute,
+  hiddenFields,
+  pageAt,
+  type Refused,
+} from './admin-page.ts'
+import { heading, type Trail } from './components.ts'
 
 /** A field of a form. */
 export interface Field {
@@ -18,31 +26,30 @@ export interface Field {
   /** One sentence that describes the permitted input. */
   rule?: string
   kind?: 'text' | 'url' | 'area'
-  /** Options with their labels. If set, the field is a selection instead of a text. */
-  options?: readonly (readonly [string, string])[]
+  /** Labels of the options, by value. If set, the field is a selection instead of a text. */
+  options?: Record<string, string>
   isOptional?: boolean
   /** Initial value. */
-  value?: string
+  value?: string | undefined
   /** True if the form also sends the initial value, so that only a changed value takes effect (`changedIn`). */
-  tellsFirst?: boolean
+  sendsInitial?: boolean
 }
 
-const firstOf = (name: string) => `first-${name}`
+const initialOf = (name: string) => `first-${name}`
 
 /** Returns the submitted value if it differs from the initial value, else undefined. */
 export function changedIn(form: URLSearchParams, name: string): string | undefined {
   const value = form.get(name) ?? ''
-  return value === form.get(firstOf(name)) ? undefined : value
+  return value === form.get(initialOf(name)) ? undefined : value
 }
 
 /** Content of an action's form. */
 export interface ActionView {
   title: string
-  /** Breadcrumb links: paths with their labels. */
-  trail: readonly (readonly [string, string])[]
+  trail: Trail
   /** Description of the action and its consequences. */
   about: Html
-  fields: readonly Field[]
+  fields?: readonly Field[]
   button: string
 }
 
@@ -50,28 +57,14 @@ export interface ActionView {
 export interface Action {
   path: string
   /** True if the action requires the password again. */
-  isGuarded: boolean
+  isGuarded?: boolean
   /** Name of the field that identifies an object which may not exist. */
   naming?: string
   /** Returns the form. Throws the errors of operations. */
   view(request: AdminRequest): Promise<ActionView>
   /** Executes the action. Returns a redirect, or a page that is shown once. Throws the errors of operations. */
-  carryOut(request: AdminRequest): Promise<AdminAnswer>
+  execute(request: AdminRequest): Promise<AdminAnswer>
 }
-
-/** An error that the form shows. */
-export interface Refused {
-  code: ErrorCode
-  status: number
-  /** Delay before a retry, in seconds. */
-  retryAfter?: number | undefined
-  message: string
-  /** Problems by field name. */
-  fields: Record<string, string[]>
-}
-
-/** Converts an error to one that a form can show. Returns undefined for unexpected errors. */
-export type TellRefusal = (error: unknown, request: AdminRequest) => Refused | undefined
 
 /** Name of the field for the repeated password. */
 export const PASSWORD = 'current-password'
@@ -79,7 +72,7 @@ export const PASSWORD = 'current-password'
 function input({ name, kind = 'text', options, isOptional, value = '' }: Field, attributes: Html): Html {
   const required = isOptional ? '' : html` required`
   if (options)
-    return html`<select id="${name}" name="${name}"${attributes}>${options.map(([key, words]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${words}</option>`)}</select>`
+    return html`<select id="${name}" name="${name}"${attributes}>${Object.entries(options).map(([key, words]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${words}</option>`)}</select>`
   if (kind === 'area')
     return html`<textarea id="${name}" name="${name}" rows="3" maxlength="500"${required}${attributes}>${value}</textarea>`
   return html`<input id="${name}" name="${name}" type="${kind}" value="${value}" autocomplete="off" spellcheck="false"${required}${attributes}>`
@@ -128,12 +121,12 @@ export function refusalSentence(
   return Object.values(fields).flat().join(' ') || message
 }
 
-function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, refused?: Refused): AdminPage {
-  const { title, trail, about, fields, button } = view
+function formPage(request: AdminRequest, view: ActionView, isGuarded = false, refused?: Refused): AdminPage {
+  const { title, trail, about, fields = [], button } = view
   const shownIn = ({ name, value }: Field) => (refused ? (request.form.get(name) ?? '') : value) ?? ''
   const firsts = fields
-    .filter(({ tellsFirst }) => tellsFirst)
-    .map(({ name, value = '' }) => [firstOf(name), request.form.get(firstOf(name)) ?? value])
+    .filter(({ sendsInitial }) => sendsInitial)
+    .map(({ name, value = '' }) => [initialOf(name), request.form.get(initialOf(name)) ?? value])
   const message = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
   return {
     ...(refused && { refused }),
@@ -185,12 +178,8 @@ const confirm = ({ context, form }: AdminRequest): Promise<void> =>
   confirmAdminPassword(context, form.get(PASSWORD) ?? '')
 
 /** Returns the two routes of an action: one shows the form, the other handles it. */
-export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] => [
-  {
-    method: 'GET',
-    path: action.path,
-    answer: async (request) => formPage(request, await action.view(request), action.isGuarded),
-  },
+export const actionRoutes = (action: Action): AdminRoute[] => [
+  pageAt(action.path, async (request) => formPage(request, await action.view(request), action.isGuarded)),
   {
     method: 'POST',
     path: action.path,
@@ -201,9 +190,9 @@ export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] =>
     async answer(request) {
       try {
         if (action.isGuarded) await confirm(request)
-        return await action.carryOut(request)
+        return await action.execute(request)
       } catch (error) {
-        const shown = refusedNaming(tell(error, request), action.naming)
+        const shown = refusedNaming(request.refusedFor(error), action.naming)
         if (!shown) throw error
         const refused = renewed(shown, request.form)
         const fields = isPassword(error) ? { [PASSWORD]: ['This is not your password.'] } : refused.fields

@@ -8,9 +8,16 @@ import type { AppContext, Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import { authenticateAdmin, endAdminSession, startAdminSession } from '../accounts/admin-sessions.ts'
-import type { Refused } from './action.ts'
+import type { Run } from '../pages/page.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
-import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
+import {
+  type AdminAnswer,
+  type AdminRequest,
+  type AdminRoute,
+  adminHeaders,
+  type Refused,
+  renderAdminPage,
+} from './admin-page.ts'
 import {
   assertOwnForm,
   clearedCookie,
@@ -23,7 +30,20 @@ import {
   sessionCookie,
   signInPage,
 } from './admin-session.ts'
+import { appRoutes } from './apps.ts'
+import { auditRoutes } from './audit.ts'
+import { coinRoutes } from './coins.ts'
 import { heading } from './components.ts'
+import { keyRoutes } from './keys.ts'
+import { orderRoutes } from './orders.ts'
+import { overviewRoutes } from './overview.ts'
+import { userRoutes } from './users.ts'
+import { webhookRoutes } from './webhooks.ts'
+
+/** Routes of all pages and actions except the sign-in. */
+export const adminRoutes: readonly AdminRoute[] = [
+  ...[overviewRoutes, orderRoutes, appRoutes, webhookRoutes, coinRoutes, keyRoutes, userRoutes, auditRoutes].flat(),
+]
 
 /** An error as the APIs return it. */
 export interface Told {
@@ -35,7 +55,7 @@ export interface Told {
 
 /** Dependencies of the handler. */
 export interface AdminParts {
-  routes: readonly AdminRoute[]
+  run: Run
   /** Context values that all requests share. */
   shared: AppContext
   /** Returns the log of a request. */
@@ -138,7 +158,7 @@ export function createAdminHandler(parts: AdminParts) {
   const { shared, publicUrl, tell, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
   // A path without parameters takes precedence over one with parameters.
-  const patterns = parts.routes
+  const patterns = adminRoutes
     .toSorted((one, other) => countParams(one) - countParams(other))
     .map((route) => ({ route, pattern: patternOf(route.path) }))
 
@@ -307,7 +327,14 @@ export function createAdminHandler(parts: AdminParts) {
       baseUrl: parts.baseUrlOf(req),
       requestLog: parts.logOf(res),
     })
-    const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
+    const request: AdminRequest = {
+      ...{ params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) },
+      run: (document, variables) => parts.run(document, variables, request.context),
+      refusedFor(error) {
+        const refused = refusedOf(tell(error, request.context), parts)
+        return refused.code === 'INTERNAL' ? undefined : refused
+      },
+    }
     try {
       if (answerMethod(req, res, path)) return
       const actor = await authenticateAdmin(shared, secret, address)
@@ -329,11 +356,3 @@ export function createAdminHandler(parts: AdminParts) {
 
   return handle
 }
-
-/** Creates the function that converts errors to messages in forms. */
-export const createTellRefusal =
-  (parts: Pick<AdminParts, 'tell' | 'statusOf'>) =>
-  (error: unknown, { context }: AdminRequest): Refused | undefined => {
-    const refused = refusedOf(parts.tell(error, context), parts)
-    return refused.code === 'INTERNAL' ? undefined : refused
-  }

@@ -1,5 +1,6 @@
 /** Interface of the pages for administrators, and their common layout. */
 import { createHash } from 'node:crypto'
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { html, raw } from 'hono/html'
 import type { Context } from '../../context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
@@ -105,6 +106,17 @@ const hash = createHash('sha256').update(adminStyle).digest('base64')
  */
 export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
+/** An error that a page shows. */
+export interface Refused {
+  code: ErrorCode
+  status: number
+  /** Delay before a retry, in seconds. */
+  retryAfter?: number | undefined
+  message: string
+  /** Problems by field name. */
+  fields: Record<string, string[]>
+}
+
 /** A request for a page. */
 export interface AdminRequest {
   /** Path parameters. */
@@ -118,6 +130,13 @@ export interface AdminRequest {
   formToken: string
   /** Target of the page's form. Default: the URL of the page. */
   formPath?: string
+  /** Executes an operation for the administrator. Throws the errors of the operation. */
+  run<Data, Variables extends Record<string, unknown>>(
+    document: TypedDocumentNode<Data, Variables>,
+    variables: Variables,
+  ): Promise<Data>
+  /** Converts an error to one that a form can show. Returns undefined for unexpected errors. */
+  refusedFor(error: unknown): Refused | undefined
 }
 
 /** A page or a redirect. */
@@ -126,7 +145,7 @@ export type AdminAnswer = AdminPage | { redirect: string }
 /** The page-specific parts. */
 export interface AdminPage {
   /** Set if the page shows an error. */
-  refused?: { code: ErrorCode; status: number; retryAfter?: number | undefined }
+  refused?: Pick<Refused, 'code' | 'status' | 'retryAfter'>
   title: string
   content: Html
   /** True to omit the navigation, for a page that shows a secret or has no session. */
@@ -144,6 +163,9 @@ export interface AdminRoute {
    */
   again?(request: AdminRequest, message: string): Promise<AdminPage>
 }
+
+/** Route of a page that shows something. */
+export const pageAt = (path: string, answer: AdminRoute['answer']): AdminRoute => ({ method: 'GET', path, answer })
 
 const areas = [
   ['/admin', 'Overview'],

@@ -7,8 +7,8 @@ import type { IncomingMessage } from 'node:http'
 import { html } from 'hono/html'
 import { mediaTypeOf } from '../../http/request-body.ts'
 import { DomainError } from '../../shared/errors.ts'
-import { PASSWORD, type Refused, refusalNotice, refusalSentence, renderField } from './action.ts'
-import { type AdminPage, FORM_TOKEN } from './admin-page.ts'
+import { PASSWORD, refusalNotice, refusalSentence, renderField } from './action.ts'
+import { type AdminPage, FORM_TOKEN, type Refused } from './admin-page.ts'
 
 const nameFor = (isSecure: boolean) => (isSecure ? '__Host-annal-admin' : 'annal-admin')
 const attributes = (isSecure: boolean) => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

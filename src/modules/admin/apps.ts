@@ -1,11 +1,11 @@
-/** Pages about network apps. */
+/** Pages about network apps, and actions to register, edit, test and deactivate them. */
 import { html } from 'hono/html'
 import type { DeliveryFailurePolicy, NetworkAppFactsFragment } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Run } from '../pages/page.ts'
-import type { TellRefusal } from './action.ts'
-import type { AdminRoute } from './admin-page.ts'
-import { badge, facts, heading, id, moment } from './components.ts'
+import type { Html } from '../pages/page.ts'
+import { type Action, actionRoutes, changedIn, type Field } from './action.ts'
+import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
+import { badge, doneAt, facts, heading, id, moment, userLink } from './components.ts'
 import { listRoute } from './list-page.ts'
 
 /** Fields of a network app that pages show. */
@@ -22,75 +22,91 @@ const Apps = graphql(/* GraphQL */ `
   }
 `)
 
-/** Query for one network app. */
-export const App = graphql(/* GraphQL */ `
+const App = graphql(/* GraphQL */ `
   query AdminApp($id: ID!) {
     networkApp(id: $id) { ...NetworkAppFacts }
   }
 `)
 
-/** Path of the pages about network apps. */
-export const PATH = '/admin/apps'
-/** Breadcrumb links of pages about one network app. */
-export const trail = [[PATH, 'Network apps']] as const
+const CreateApp = graphql(/* GraphQL */ `
+  mutation AdminCreateApp($input: CreateNetworkAppInput!) {
+    createNetworkApp(input: $input) { networkApp { id } webhookSecret }
+  }
+`)
+
+const UpdateApp = graphql(/* GraphQL */ `
+  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {
+    updateNetworkApp(input: $input) { networkApp { id } }
+  }
+`)
+
+const RotateSecret = graphql(/* GraphQL */ `
+  mutation AdminRotateSecret($id: ID!) {
+    rotateWebhookSecret(input: { id: $id }) { webhookSecret }
+  }
+`)
+
+const SendTestEvent = graphql(/* GraphQL */ `
+  mutation AdminSendTestEvent($id: ID!) {
+    sendTestEvent(input: { networkAppId: $id }) { webhookDelivery { id } }
+  }
+`)
+
+const DeactivateApp = graphql(/* GraphQL */ `
+  mutation AdminDeactivateApp($id: ID!) {
+    deactivateNetworkApp(input: { id: $id }) { networkApp { id } }
+  }
+`)
+
+const PATH = '/admin/apps'
+const trail = { [PATH]: 'Network apps' }
 
 /** Descriptions of the policies for paid orders whose webhook finally failed. */
-export const policyWords: Record<DeliveryFailurePolicy, string> = {
+const policies: Record<DeliveryFailurePolicy, string> = {
   KEEP: 'It stays paid; the app’s owner settles it with the buyer',
   REFUND: 'The buyer gets the money back',
 }
+const policyOf = (text?: string | null) =>
+  (Object.keys(policies) as DeliveryFailurePolicy[]).find((each) => each === text)
 
 const stateOf = ({ isActive }: NetworkAppFactsFragment) => badge(isActive ? 'active' : 'deactivated')
 
-const list = (run: Run, tell: TellRefusal) =>
-  listRoute(tell, {
-    path: PATH,
-    title: 'Network apps',
-    filters: [
-      { name: 'name', label: 'Part of the name' },
-      {
-        name: 'isActive',
-        label: 'Sold',
-        options: [
-          ['', 'Any'],
-          ['true', 'Sold'],
-          ['false', 'No longer sold'],
-        ],
-      },
-    ],
-    columns: [
-      { name: 'Name', show: (app: NetworkAppFactsFragment) => html`<a href="${PATH}/${app.id}">${app.name}</a>` },
-      { name: 'Status', show: stateOf },
-      { name: 'Price', amount: ({ price }) => price },
-      { name: 'Webhook', show: ({ webhookUrl }) => webhookUrl ?? '–' },
-      { name: 'Owner', show: ({ owner }) => html`<a href="/admin/users/${owner.id}">${owner.username}</a>` },
-      { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    ],
-    empty: 'Nothing is sold yet.',
-    actions: html`<ul class="actions"><li><a class="button" href="/admin/new-app">Register a network app</a></li></ul>`,
-    async read({ name, isActive }, { context }, page) {
-      const filter = { name, isActive: isActive === undefined ? undefined : isActive === 'true' }
-      return (await run(Apps, { ...page, filter }, context)).networkApps
-    },
-  })
+const list = listRoute({
+  path: PATH,
+  title: 'Network apps',
+  filters: [
+    { name: 'name', label: 'Part of the name' },
+    { name: 'isActive', label: 'Sold', options: { '': 'Any', true: 'Sold', false: 'No longer sold' } },
+  ],
+  columns: [
+    { name: 'Name', show: (app: NetworkAppFactsFragment) => html`<a href="${PATH}/${app.id}">${app.name}</a>` },
+    { name: 'Status', show: stateOf },
+    { name: 'Price', amount: ({ price }) => price },
+    { name: 'Webhook', show: ({ webhookUrl }) => webhookUrl ?? '–' },
+    { name: 'Owner', show: ({ owner }) => userLink(owner) },
+    { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },
+  ],
+  empty: 'Nothing is sold yet.',
+  actions: html`<ul class="actions"><li><a class="button" href="/admin/new-app">Register a network app</a></li></ul>`,
+  async read({ name, isActive }: { name?: string; isActive?: string }, { run }, page) {
+    const filter = { name, isActive: isActive === undefined ? undefined : isActive === 'true' }
+    return (await run(Apps, { ...page, filter })).networkApps
+  },
+})
 
-const read = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: `${PATH}/:id`,
-  async answer(request) {
-    const { networkApp } = await run(App, { id: request.params.id! }, request.context)
-    const app = networkApp!
-    const at = `${PATH}/${app.id}`
-    return {
-      title: app.name,
-      content: html`${heading(html`${app.name} ${stateOf(app)}`, { trail, request })}
+const read = pageAt(`${PATH}/:id`, async (request) => {
+  const app = (await request.run(App, { id: request.params.id! })).networkApp!
+  const at = `${PATH}/${app.id}`
+  return {
+    title: app.name,
+    content: html`${heading(html`${app.name} ${stateOf(app)}`, { trail, request })}
 ${facts(
   ['Identifier', id(app.id)],
   ['Price', app.price],
   ['Webhook', app.webhookUrl ?? 'None'],
   app.webhookDisabledAt !== null && ['Receiver is gone since (UTC)', moment(app.webhookDisabledAt)],
-  ['If webhook delivery finally fails', policyWords[app.deliveryFailurePolicy]],
-  ['Owner', html`<a href="/admin/users/${app.owner.id}">${app.owner.username}</a>`],
+  ['If webhook delivery finally fails', policies[app.deliveryFailurePolicy]],
+  ['Owner', userLink(app.owner)],
   ['Registered (UTC)', moment(app.createdAt)],
   ['Changed (UTC)', moment(app.updatedAt)],
   [
@@ -104,8 +120,153 @@ ${app.webhookUrl && app.webhookDisabledAt === null ? html`<li><a class="button p
 ${app.webhookUrl ? html`<li><a class="button plain" href="${at}/rotate-secret">Rotate the secret</a></li>` : ''}
 ${app.isActive ? html`<li><a class="button plain" href="${at}/deactivate">Deactivate</a></li>` : ''}
 </ul>`,
-    }
-  },
+  }
 })
 
-export const appRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
+const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
+  { name: 'name', label: 'Name', rule: '1 to 100 characters; unique without regard to case.', value: app?.name },
+  {
+    ...{ name: 'price', label: 'Price', value: app?.price },
+    rule: 'In currency units, such as 0.5; 0 is free. Existing orders keep their price.',
+  },
+  {
+    ...{ name: 'webhookUrl', label: 'Webhook URL', isOptional: true, value: app?.webhookUrl ?? '' },
+    rule: 'Called after a payment: https, never an internal address.',
+  },
+  {
+    ...{ name: 'deliveryFailurePolicy', label: 'If webhook delivery finally fails', options: policies },
+    value: app?.deliveryFailurePolicy ?? 'KEEP',
+  },
+]
+
+/** A webhook receiver that reported itself as gone is only called again if the administrator chooses so. */
+const receiverField: Field = {
+  ...{ name: 'receiver', label: 'Receiver that is gone' },
+  options: { gone: 'It is not called at this URL', back: 'Call it again' },
+}
+
+/** Returns the fields that the administrator changed. Other fields keep changes made since the form was loaded. */
+function changesOf(form: URLSearchParams) {
+  // An empty URL removes the webhook.
+  const webhookUrl = form.get('webhookUrl')?.trim() || null
+  const setsUrl = changedIn(form, 'webhookUrl') !== undefined || form.get('receiver') === 'back'
+  return {
+    name: changedIn(form, 'name'),
+    price: changedIn(form, 'price')?.trim(),
+    deliveryFailurePolicy: policyOf(changedIn(form, 'deliveryFailurePolicy')),
+    ...(setsUrl && { webhookUrl }),
+  }
+}
+
+/** Returns a page that shows a secret. It is shown only once. */
+const secretPage = (title: string, secret: string, about: Html) => ({
+  title,
+  content: html`${heading(title, { trail })}
+<div class="notice good" role="status"><p>This is shown once. Keep it where the receiver reads it.</p></div>
+<p class="secret">${secret}</p>
+${about}`,
+})
+
+const create: Action = {
+  path: '/admin/new-app',
+  view: async () => ({
+    title: 'Register a network app',
+    trail,
+    about: html`<p>A paid action. Its sales go to your own wallet, less the platform’s share.</p>`,
+    fields: fieldsOf(),
+    button: 'Register',
+  }),
+  async execute({ form, run }) {
+    const input = {
+      name: form.get('name') ?? '',
+      price: form.get('price')?.trim() ?? '',
+      webhookUrl: form.get('webhookUrl')?.trim() || undefined,
+      deliveryFailurePolicy: policyOf(form.get('deliveryFailurePolicy')),
+    }
+    const { networkApp, webhookSecret } = (await run(CreateApp, { input })).createNetworkApp
+    const at = `${PATH}/${networkApp.id}`
+    if (webhookSecret === null) return { redirect: doneAt(at, 'created') }
+    return secretPage('Secret of the webhook', webhookSecret, html`<p><a href="${at}">To the network app</a></p>`)
+  },
+}
+
+/** Returns an app and the breadcrumb links of its actions. */
+async function appOf({ run, params }: AdminRequest) {
+  const app = (await run(App, { id: params.id! })).networkApp!
+  return { app, trail: { ...trail, [`${PATH}/${app.id}`]: app.name } }
+}
+
+const edit: Action = {
+  path: `${PATH}/:id/edit`,
+  async view(request) {
+    const { app, trail } = await appOf(request)
+    const fields = fieldsOf(app).map((field) => ({ ...field, sendsInitial: true }))
+    return {
+      title: `Edit ${app.name}`,
+      trail,
+      about: html`<p>Unchanged fields keep their current values, even if another administrator changed them.</p>`,
+      fields: app.webhookDisabledAt === null ? fields : [...fields, receiverField],
+      button: 'Save',
+    }
+  },
+  async execute({ params, form, run }) {
+    await run(UpdateApp, { input: { id: params.id!, ...changesOf(form) } })
+    return { redirect: doneAt(`${PATH}/${params.id}`, 'updated') }
+  },
+}
+
+const rotate: Action = {
+  path: `${PATH}/:id/rotate-secret`,
+  isGuarded: true,
+  async view(request) {
+    const { app, trail } = await appOf(request)
+    return {
+      title: `Rotate the secret of ${app.name}`,
+      trail,
+      about: html`<p>Calls are signed with the old secret and the new one for 24 hours, then with the new one alone.</p>`,
+      button: 'Rotate the secret',
+    }
+  },
+  async execute({ params, run }) {
+    const { webhookSecret } = (await run(RotateSecret, { id: params.id! })).rotateWebhookSecret
+    const link = html`<p><a href="${PATH}/${params.id}">To the network app</a></p>`
+    return secretPage('New secret of the webhook', webhookSecret ?? '', link)
+  },
+}
+
+const test: Action = {
+  path: `${PATH}/:id/test`,
+  async view(request) {
+    const { app, trail } = await appOf(request)
+    return {
+      title: `Try the webhook of ${app.name}`,
+      trail,
+      about: html`<p>Calls ${app.webhookUrl ?? 'no URL'} once, now, with a signed event of the type <code>webhook.test</code>. It belongs to no order, charges nobody, and is not retried.</p>`,
+      button: 'Send a test event',
+    }
+  },
+  async execute({ params, run }) {
+    const { webhookDelivery } = (await run(SendTestEvent, { id: params.id! })).sendTestEvent
+    return { redirect: doneAt(`/admin/webhooks/${webhookDelivery.id}`, 'tested') }
+  },
+}
+
+const deactivate: Action = {
+  path: `${PATH}/:id/deactivate`,
+  isGuarded: true,
+  async view(request) {
+    const { app, trail } = await appOf(request)
+    return {
+      title: `Deactivate ${app.name}`,
+      trail,
+      about: html`<p>The app is no longer sold and cannot be activated again. Existing orders can still be paid, and their webhook is called.</p>`,
+      button: 'Deactivate',
+    }
+  },
+  async execute({ params, run }) {
+    await run(DeactivateApp, { id: params.id! })
+    return { redirect: doneAt(`${PATH}/${params.id}`, 'deactivated') }
+  },
+}
+
+export const appRoutes: AdminRoute[] = [list, read, ...[create, edit, test, rotate, deactivate].flatMap(actionRoutes)]

@@ -1,11 +1,8 @@
 /** Page of the audit log of all users. */
-import { html } from 'hono/html'
 import type { AdminAuditQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Run } from '../pages/page.ts'
-import type { TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { id, moment } from './components.ts'
+import { id, moment, userLink } from './components.ts'
 import { listRoute } from './list-page.ts'
 
 const Entries = graphql(/* GraphQL */ `
@@ -16,8 +13,6 @@ const Entries = graphql(/* GraphQL */ `
     }
   }
 `)
-
-const PATH = '/admin/audit'
 
 /** Paths of the pages about subjects, by ID prefix. */
 const places: Record<string, string> = {
@@ -37,27 +32,24 @@ function subjectOf(subject: string | null) {
 
 type Entry = AdminAuditQuery['auditEntries']['nodes'][number]
 
-export const auditRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
-  listRoute(tell, {
-    path: PATH,
+export const auditRoutes: AdminRoute[] = [
+  listRoute({
+    path: '/admin/audit',
     title: 'Audit trail',
     filters: [{ name: 'userId', label: 'Identifier of a user' }],
     naming: 'userId',
     columns: [
       { name: 'When (UTC)', show: ({ createdAt }: Entry) => moment(createdAt) },
       { name: 'What', show: ({ action }) => action },
-      {
-        name: 'Account',
-        show: ({ user }) => (user ? html`<a href="/admin/users/${user.id}">${user.username}</a>` : 'The system'),
-      },
+      { name: 'Account', show: ({ user }) => (user ? userLink(user) : 'The system') },
       { name: 'About', show: ({ subject }) => subjectOf(subject) },
       { name: 'Reason', show: ({ reason }) => reason ?? '–' },
       { name: 'From', show: ({ address }) => address ?? '–' },
     ],
     empty: 'Nothing was done yet.',
-    async read({ userId }, { context }, page) {
-      const whose = userId === undefined ? { everybody: true } : { userId }
-      return (await run(Entries, { ...page, ...whose }, context)).auditEntries
+    async read({ userId }: { userId?: string }, { run }, page) {
+      return (await run(Entries, { ...page, ...(userId === undefined ? { everybody: true } : { userId }) }))
+        .auditEntries
     },
   }),
 ]

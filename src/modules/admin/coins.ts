@@ -1,12 +1,17 @@
 /** Pages about coins: balances by location, pending operations, and all deposits and withdrawals. */
 import { html } from 'hono/html'
-import type { AdminDepositsQuery, AdminHeldCoinsQuery, AdminWithdrawalsQuery } from '../pages/generated/graphql.ts'
+import type {
+  AccountDepositFilter,
+  AccountWithdrawalFilter,
+  AdminDepositsQuery,
+  AdminHeldCoinsQuery,
+  AdminWithdrawalsQuery,
+} from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Html, Run } from '../pages/page.ts'
-import type { TellRefusal } from './action.ts'
-import type { AdminRoute } from './admin-page.ts'
+import type { Html } from '../pages/page.ts'
+import { type AdminRoute, pageAt } from './admin-page.ts'
 import { badge, facts, heading, id, moment } from './components.ts'
-import { listRoute } from './list-page.ts'
+import { listRoute, statusFilter } from './list-page.ts'
 
 const HeldCoins = graphql(/* GraphQL */ `
   query AdminHeldCoins {
@@ -40,11 +45,6 @@ type Held = AdminHeldCoinsQuery['heldCoins']
 type Deposit = AdminDepositsQuery['accountDeposits']['nodes'][number]
 type Withdrawal = AdminWithdrawalsQuery['accountWithdrawals']['nodes'][number]
 
-const depositStatuses = ['PENDING', 'CREDITED', 'FROZEN'] as const
-const withdrawalStatuses = ['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED'] as const
-const optionsOf = (statuses: readonly string[]) =>
-  [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase()])] as [string, string][]
-
 /** Renders the open tasks of the operator. */
 function waits({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits, shortfall }: Held): Html {
   const short = missing !== null && missing !== '0'
@@ -55,14 +55,11 @@ ${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Deposit
 </ul>`
 }
 
-const overview = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: PATH,
-  async answer(request) {
-    const { heldCoins: held } = await run(HeldCoins, {}, request.context)
-    return {
-      title: 'Coins',
-      content: html`${heading('Coins', { request })}
+const overview = pageAt(PATH, async (request) => {
+  const { heldCoins: held } = await request.run(HeldCoins, {})
+  return {
+    title: 'Coins',
+    content: html`${heading('Coins', { request })}
 <section><h2>What waits</h2>
 ${waits(held)}
 </section>
@@ -73,77 +70,60 @@ ${facts(
   ['Coins of users in it', held.inTreasury],
   ['Under way', held.inTransit],
   ['Still at deposit addresses', held.atAddresses],
-  [
-    'Withdrawals that are due',
-    held.dueWithdrawals === 0 ? '0' : `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`,
-  ],
+  ['Withdrawals that are due', held.dueWithdrawals && `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`],
   ['It lacks for these', held.missing ?? 'The chain does not respond.'],
 )}
 </section>
 <ul class="actions"><li><a class="button" href="${PATH}/deposits">Deposits</a></li><li><a class="button" href="${PATH}/withdrawals">Withdrawals</a></li></ul>`,
-    }
-  },
+  }
 })
 
 const account = ({ userId }: { userId: string }) => id(userId, `/admin/users/${userId}`)
 const about = html`<p><a href="${PATH}">Balances and pending operations</a></p>`
 
-const deposits = (run: Run, tell: TellRefusal) =>
-  listRoute(tell, {
-    path: `${PATH}/deposits`,
-    title: 'Deposits',
-    about,
-    filters: [
-      { name: 'status', label: 'Status', options: optionsOf(depositStatuses) },
-      { name: 'userId', label: 'Identifier of a user' },
-    ],
-    columns: [
-      { name: 'Deposit', show: ({ depositId }: Deposit) => id(depositId) },
-      { name: 'Status', show: ({ status }) => badge(status) },
-      { name: 'What', show: ({ kind }) => kind.toLowerCase() },
-      { name: 'Account', show: account },
-      { name: 'Amount', amount: ({ amount }) => amount },
-      { name: 'Owed', amount: ({ shortfall }) => shortfall },
-      { name: 'Found (UTC)', show: ({ createdAt }) => moment(createdAt) },
-      { name: 'Frozen (UTC)', show: ({ frozenAt }) => moment(frozenAt) },
-      { name: 'Transaction', show: ({ transactionHash }) => id(transactionHash) },
-    ],
-    empty: 'Nothing has come in yet.',
-    async read({ status, ...asked }, { context }, page) {
-      const filter = { ...asked, status: depositStatuses.find((each) => each === status) }
-      return (await run(Deposits, { ...page, filter }, context)).accountDeposits
-    },
-  })
+const deposits = listRoute({
+  path: `${PATH}/deposits`,
+  title: 'Deposits',
+  about,
+  filters: [statusFilter('PENDING', 'CREDITED', 'FROZEN'), { name: 'userId', label: 'Identifier of a user' }],
+  columns: [
+    { name: 'Deposit', show: ({ depositId }: Deposit) => id(depositId) },
+    { name: 'Status', show: ({ status }) => badge(status) },
+    { name: 'What', show: ({ kind }) => kind.toLowerCase() },
+    { name: 'Account', show: account },
+    { name: 'Amount', amount: ({ amount }) => amount },
+    { name: 'Owed', amount: ({ shortfall }) => shortfall },
+    { name: 'Found (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Frozen (UTC)', show: ({ frozenAt }) => moment(frozenAt) },
+    { name: 'Transaction', show: ({ transactionHash }) => id(transactionHash) },
+  ],
+  empty: 'Nothing has come in yet.',
+  read: async (filter: AccountDepositFilter, { run }, page) =>
+    (await run(Deposits, { ...page, filter })).accountDeposits,
+})
 
-const withdrawals = (run: Run, tell: TellRefusal) =>
-  listRoute(tell, {
-    path: `${PATH}/withdrawals`,
-    title: 'Withdrawals',
-    about,
-    filters: [
-      { name: 'status', label: 'Status', options: optionsOf(withdrawalStatuses) },
-      { name: 'userId', label: 'Identifier of a user' },
-    ],
-    columns: [
-      { name: 'Withdrawal', show: ({ withdrawalId }: Withdrawal) => id(withdrawalId) },
-      { name: 'Status', show: ({ status, failure }) => (failure ? html`${badge(status)} ${failure}` : badge(status)) },
-      { name: 'Account', show: account },
-      { name: 'Amount', amount: ({ amount }) => amount },
-      { name: 'With its fee', amount: ({ total }) => total },
-      { name: 'Due (UTC)', show: ({ dueAt }) => moment(dueAt) },
-      { name: 'Over (UTC)', show: ({ settledAt }) => moment(settledAt) },
-      { name: 'To', show: ({ to }) => id(to) },
-      { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : '–') },
-    ],
-    empty: 'Nobody has withdrawn anything yet.',
-    async read({ status, ...asked }, { context }, page) {
-      const filter = { ...asked, status: withdrawalStatuses.find((each) => each === status) }
-      return (await run(Withdrawals, { ...page, filter }, context)).accountWithdrawals
-    },
-  })
+const withdrawals = listRoute({
+  path: `${PATH}/withdrawals`,
+  title: 'Withdrawals',
+  about,
+  filters: [
+    statusFilter('WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED'),
+    { name: 'userId', label: 'Identifier of a user' },
+  ],
+  columns: [
+    { name: 'Withdrawal', show: ({ withdrawalId }: Withdrawal) => id(withdrawalId) },
+    { name: 'Status', show: ({ status, failure }) => (failure ? html`${badge(status)} ${failure}` : badge(status)) },
+    { name: 'Account', show: account },
+    { name: 'Amount', amount: ({ amount }) => amount },
+    { name: 'With its fee', amount: ({ total }) => total },
+    { name: 'Due (UTC)', show: ({ dueAt }) => moment(dueAt) },
+    { name: 'Over (UTC)', show: ({ settledAt }) => moment(settledAt) },
+    { name: 'To', show: ({ to }) => id(to) },
+    { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : '–') },
+  ],
+  empty: 'Nobody has withdrawn anything yet.',
+  read: async (filter: AccountWithdrawalFilter, { run }, page) =>
+    (await run(Withdrawals, { ...page, filter })).accountWithdrawals,
+})
 
-export const coinRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
-  overview(run),
-  deposits(run, tell),
-  withdrawals(run, tell),
-]
+export const coinRoutes: AdminRoute[] = [overview, deposits, withdrawals]

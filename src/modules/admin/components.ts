@@ -10,29 +10,27 @@ export type Shown = Html | string | number
 export const moment = (at: string | null): Html =>
   at === null ? html`–` : html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`
 
+/** Returns an enumeration value in words. */
+export const words = (value: string) => value.toLowerCase().replaceAll('_', ' ')
+
+export const userLink = (user: { id: string; username: string }) =>
+  html`<a href="/admin/users/${user.id}">${user.username}</a>`
+export const appLink = (app: { id: string; name: string }) => html`<a href="/admin/apps/${app.id}">${app.name}</a>`
+
 /** Renders an ID, optionally as a link. */
 export const id = (text: string, href?: string): Html =>
   href === undefined ? html`<span class="id">${text}</span>` : html`<a class="id" href="${href}">${text}</a>`
 
-const tones: Record<string, string> = {
-  ...{ SUCCESS: 'good', DELIVERED: 'good', CREDITED: 'good', CONFIRMED: 'good', active: 'good' },
-  ...{
-    FAILURE: 'bad',
-    FAILED: 'bad',
-    FROZEN: 'bad',
-    GIVEN_UP: 'bad',
-    locked: 'bad',
-    revoked: 'bad',
-    deactivated: 'bad',
-  },
+const tones: Record<string, readonly string[]> = {
+  good: ['SUCCESS', 'DELIVERED', 'CREDITED', 'CONFIRMED', 'active'],
+  bad: ['FAILURE', 'FAILED', 'FROZEN', 'GIVEN_UP', 'locked', 'revoked', 'deactivated'],
 }
-const lower = (word: string) => word.toLowerCase().replaceAll('_', ' ')
-
-/** Breadcrumb links from the top: paths with their labels. */
-export type Trail = readonly (readonly [string, string])[]
+const toneOf = (status: string) => Object.keys(tones).find((tone) => tones[tone]!.includes(status)) ?? ''
+/** Breadcrumb links from the top: labels by path. */
+export type Trail = Record<string, string>
 
 /** Renders a status. */
-export const badge = (status: string): Html => html`<span class="badge ${tones[status] ?? ''}">${lower(status)}</span>`
+export const badge = (status: string): Html => html`<span class="badge ${toneOf(status)}">${words(status)}</span>`
 
 /** Renders a list of names and values. */
 export const facts = (...pairs: (readonly [string, Shown] | false)[]): Html =>
@@ -94,8 +92,8 @@ export function table<Row>(
 
 /** Renders a heading with the breadcrumb links and the message of the last action. */
 export const heading = (title: Shown, { trail, request }: { trail?: Trail; request?: AdminRequest } = {}): Html => {
-  const done = doneWords.get(request?.query.get('done') ?? '')
-  return html`${trail ? html`<p class="trail">${trail.map(([href, label]) => html`<a href="${href}">${label}</a> / `)}</p>` : ''}
+  const done = new Map(Object.entries(doneSentences)).get(request?.query.get('done') ?? '')
+  return html`${trail ? html`<p class="trail">${Object.entries(trail).map(([href, label]) => html`<a href="${href}">${label}</a> / `)}</p>` : ''}
 <h1>${title}</h1>
 ${done ? html`<div class="notice good" role="status"><p>${done}</p></div>` : ''}`
 }
@@ -113,7 +111,6 @@ const doneSentences = {
   locked: 'The account is locked, and its sessions have ended.',
   unlocked: 'The account is unlocked.',
 }
-const doneWords = new Map(Object.entries(doneSentences))
 
 /** Returns a path with the message of a completed action. */
 export const doneAt = (path: string, word: keyof typeof doneSentences) => `${path}?done=${word}`

@@ -2,16 +2,16 @@
 import { html } from 'hono/html'
 import { countLimit } from '../../shared/lists.ts'
 import type { Html } from '../pages/page.ts'
-import { type Refused, refusalNotice, refusedNaming, renderField, type TellRefusal } from './action.ts'
-import type { AdminRequest, AdminRoute } from './admin-page.ts'
-import { type AmountColumn, type Column, heading, table } from './components.ts'
+import { refusalNotice, refusedNaming, renderField } from './action.ts'
+import { type AdminRequest, type AdminRoute, pageAt, type Refused } from './admin-page.ts'
+import { type AmountColumn, type Column, heading, table, words } from './components.ts'
 
 /** A filter of a list, named like the argument of its operation. */
 export interface Filter {
   name: string
   label: string
-  /** Options with their labels. The first one means "no filter". Without options, the filter is a text field. */
-  options?: readonly (readonly [string, string])[]
+  /** Labels of the options, by value. Without options, the filter is a text field. */
+  options?: Record<string, string>
 }
 
 /** A page of a list. */
@@ -22,7 +22,7 @@ export interface ListPart<Row> {
 }
 
 /** Definition of a list. */
-export interface ListPage<Row> {
+export interface ListPage<Row, Asked> {
   path: string
   title: string
   filters?: readonly Filter[]
@@ -36,12 +36,15 @@ export interface ListPage<Row> {
   /** Content below the table. */
   actions?: Html
   /** Reads a page. `asked` contains the filters that are not empty. Throws the errors of operations. */
-  read(
-    asked: Record<string, string>,
-    request: AdminRequest,
-    page: { limit: number; offset: number },
-  ): Promise<ListPart<Row>>
+  read(asked: Asked, request: AdminRequest, page: { limit: number; offset: number }): Promise<ListPart<Row>>
 }
+
+/** Filter by status. */
+export const statusFilter = (...statuses: string[]): Filter => ({
+  name: 'status',
+  label: 'Status',
+  options: { '': 'Any', ...Object.fromEntries(statuses.map((status) => [status, words(status)])) },
+})
 
 const PAGE_ROWS = 50
 const MOST_ROWS_BACK = 1_000_000
@@ -54,7 +57,7 @@ const offsetOf = ({ query }: AdminRequest): number => {
 function askedOf(filters: readonly Filter[], { query }: AdminRequest): Record<string, string> {
   const given = filters.map(({ name, options }) => {
     const value = query.get(name)?.trim() ?? ''
-    return [name, !options || options.some(([key]) => key === value) ? value : ''] as const
+    return [name, !options || Object.hasOwn(options, value) ? value : ''] as const
   })
   return Object.fromEntries(given.filter(([, value]) => value !== ''))
 }
@@ -86,7 +89,7 @@ ${last < total ? html`<a href="${at(offset + PAGE_ROWS)}" rel="next">Next</a>` :
 
 function control({ name, options }: Filter, value: string, attributes: Html): Html {
   return options
-    ? html`<select id="${name}" name="${name}"${attributes}>${options.map(([key, words]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${words}</option>`)}</select>`
+    ? html`<select id="${name}" name="${name}"${attributes}>${Object.entries(options).map(([key, label]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${label}</option>`)}</select>`
     : html`<input id="${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false"${attributes}>`
 }
 
@@ -101,14 +104,9 @@ ${all.map((filter) =>
 <button class="plain">Show</button>
 </form>`
 
-const isAbout = (filters: readonly Filter[], { fields }: Refused) =>
-  filters.some(({ name }) => Object.hasOwn(fields, name))
-
 /** Returns the route of a list. Errors of a filter are shown beside it. */
-export const listRoute = <Row>(tell: TellRefusal, list: ListPage<Row>): AdminRoute => ({
-  method: 'GET',
-  path: list.path,
-  async answer(request) {
+export const listRoute = <Row, Asked extends object>(list: ListPage<Row, Asked>): AdminRoute =>
+  pageAt(list.path, async (request) => {
     const { path, title, filters = [], naming, columns, empty, about = '', actions = '' } = list
     const asked = askedOf(filters, request)
     const offset = offsetOf(request)
@@ -116,7 +114,7 @@ export const listRoute = <Row>(tell: TellRefusal, list: ListPage<Row>): AdminRou
 ${heading(title, { request })}
 ${filters.length ? filterForm(filters, request, refused) : ''}`
     try {
-      const { nodes, totalCount } = await list.read(asked, request, { limit: PAGE_ROWS, offset })
+      const { nodes, totalCount } = await list.read(asked as Asked, request, { limit: PAGE_ROWS, offset })
       const none = Object.keys(asked).length || offset ? html`Nothing fits. <a href="${path}">Show all</a>` : empty
       return {
         title,
@@ -127,9 +125,8 @@ ${totalCount === undefined ? '' : pager(path, request, offset, totalCount)}
 ${actions}`,
       }
     } catch (error) {
-      const refused = refusedNaming(tell(error, request), naming)
-      if (!refused || !isAbout(filters, refused)) throw error
+      const refused = refusedNaming(request.refusedFor(error), naming)
+      if (!refused || !filters.some(({ name }) => Object.hasOwn(refused.fields, name))) throw error
       return { refused, title: `Not shown: ${title}`, content: top(refused) }
     }
-  },
-})
+  })

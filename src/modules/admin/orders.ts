@@ -1,12 +1,23 @@
 /** Pages about orders and their refunds. */
 import { html } from 'hono/html'
-import type { OrderStatus, SaleFactsFragment } from '../pages/generated/graphql.ts'
+import type { SaleFactsFragment, SaleFilter } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Run } from '../pages/page.ts'
-import type { Action, TellRefusal } from './action.ts'
-import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, facts, heading, id, moment, table } from './components.ts'
-import { listRoute } from './list-page.ts'
+import { type Action, actionRoutes } from './action.ts'
+import { type AdminRoute, pageAt } from './admin-page.ts'
+import {
+  type AmountColumn,
+  appLink,
+  badge,
+  type Column,
+  doneAt,
+  facts,
+  heading,
+  id,
+  moment,
+  table,
+  userLink,
+} from './components.ts'
+import { listRoute, statusFilter } from './list-page.ts'
 
 /** Fields of an order that lists and pages show. */
 export const SaleFacts = graphql(/* GraphQL */ `
@@ -42,59 +53,45 @@ const RefundOrder = graphql(/* GraphQL */ `
 `)
 
 const PATH = '/admin/orders'
-const statuses: OrderStatus[] = ['CREATED', 'PENDING', 'SUCCESS', 'FAILURE', 'EXPIRED', 'CANCELLED', 'REFUNDED']
-const options = [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase()])] as [string, string][]
+
+const appOf = ({ networkAppId, networkAppName }: SaleFactsFragment) =>
+  appLink({ id: networkAppId, name: networkAppName })
 
 /** Columns of a list of orders. */
-export const saleColumns = [
-  { name: 'Order', show: ({ orderId }: SaleFactsFragment) => id(orderId, `${PATH}/${orderId}`) },
-  { name: 'Status', show: ({ status }: SaleFactsFragment) => badge(status) },
-  {
-    name: 'Network app',
-    show: ({ networkAppName, networkAppId }: SaleFactsFragment) =>
-      html`<a href="/admin/apps/${networkAppId}">${networkAppName}</a>`,
-  },
-  {
-    name: 'Buyer',
-    show: ({ buyer }: SaleFactsFragment) => html`<a href="/admin/users/${buyer.id}">${buyer.username}</a>`,
-  },
-  { name: 'Price', amount: ({ price }: SaleFactsFragment) => price },
-  { name: 'Paid', amount: ({ totalPaid }: SaleFactsFragment) => totalPaid },
-  { name: 'Given back', amount: ({ totalRefunded }: SaleFactsFragment) => totalRefunded },
-  { name: 'Made (UTC)', show: ({ createdAt }: SaleFactsFragment) => moment(createdAt) },
+export const saleColumns: readonly (Column<SaleFactsFragment> | AmountColumn<SaleFactsFragment>)[] = [
+  { name: 'Order', show: ({ orderId }) => id(orderId, `${PATH}/${orderId}`) },
+  { name: 'Status', show: ({ status }) => badge(status) },
+  { name: 'Network app', show: appOf },
+  { name: 'Buyer', show: ({ buyer }) => userLink(buyer) },
+  { name: 'Price', amount: ({ price }) => price },
+  { name: 'Paid', amount: ({ totalPaid }) => totalPaid },
+  { name: 'Given back', amount: ({ totalRefunded }) => totalRefunded },
+  { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
 ]
 
-const list = (run: Run, tell: TellRefusal) =>
-  listRoute(tell, {
-    path: PATH,
-    title: 'Orders',
-    filters: [
-      { name: 'status', label: 'Status', options },
-      { name: 'networkAppId', label: 'Identifier of the network app' },
-      { name: 'buyerId', label: 'Identifier of the buyer' },
-    ],
-    columns: saleColumns,
-    empty: 'Nobody has ordered anything yet.',
-    async read({ status, ...asked }, { context }, page) {
-      const filter = { ...asked, status: statuses.find((each) => each === status) }
-      return (await run(Sales, { ...page, filter }, context)).sales
-    },
-  })
+const list = listRoute({
+  path: PATH,
+  title: 'Orders',
+  filters: [
+    statusFilter('CREATED', 'PENDING', 'SUCCESS', 'FAILURE', 'EXPIRED', 'CANCELLED', 'REFUNDED'),
+    { name: 'networkAppId', label: 'Identifier of the network app' },
+    { name: 'buyerId', label: 'Identifier of the buyer' },
+  ],
+  columns: saleColumns,
+  empty: 'Nobody has ordered anything yet.',
+  read: async (filter: SaleFilter, { run }, page) => (await run(Sales, { ...page, filter })).sales,
+})
 
-const read = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: `${PATH}/:id`,
-  async answer(request) {
-    const { sale: found } = await run(Sale, { orderId: request.params.id! }, request.context)
-    const sale = found!
-    const canRefund = sale.paidAt !== null && sale.status !== 'REFUNDED' && sale.totalPaid !== '0'
-    return {
-      title: `Order of ${sale.networkAppName}`,
-      content: html`${heading(html`Order of ${sale.networkAppName} ${badge(sale.status)}`, { trail: [[PATH, 'Orders']], request })}
+const read = pageAt(`${PATH}/:id`, async (request) => {
+  const sale = (await request.run(Sale, { orderId: request.params.id! })).sale!
+  const canRefund = sale.paidAt !== null && sale.status !== 'REFUNDED' && sale.totalPaid !== '0'
+  return {
+    title: `Order of ${sale.networkAppName}`,
+    content: html`${heading(html`Order of ${sale.networkAppName} ${badge(sale.status)}`, { trail: { [PATH]: 'Orders' }, request })}
 ${facts(
   ['Order', id(sale.orderId)],
-  ['Buyer', html`<a href="/admin/users/${sale.buyer.id}">${sale.buyer.username}</a>`],
-  ['Network app', html`<a href="/admin/apps/${sale.networkAppId}">${sale.networkAppName}</a>`],
+  ['Buyer', userLink(sale.buyer)],
+  ['Network app', appOf(sale)],
   ['Price', sale.price],
   ['Paid', `${sale.totalPaid} (${sale.numPaid} in currency units, ${sale.pointsPaid} in points)`],
   ['Given back', sale.totalRefunded],
@@ -118,30 +115,23 @@ ${table(
   sale.refunds,
   'No refunds.',
 )}</section>`,
-    }
-  },
+  }
 })
 
-const refund = (run: Run): Action => ({
+const refund: Action = {
   path: `${PATH}/:id/refund`,
   isGuarded: true,
-  async view({ params, context }) {
+  async view({ params, run }) {
     const orderId = params.id!
-    const { quote } = await run(QuoteRefund, { orderId }, context)
-    const { available, problems } = quote
+    const { available, problems } = (await run(QuoteRefund, { orderId })).quote
     return {
       title: 'Give an order back',
-      trail: [
-        [PATH, 'Orders'],
-        [`${PATH}/${orderId}`, 'Order'],
-      ],
+      trail: { [PATH]: 'Orders', [`${PATH}/${orderId}`]: 'Order' },
       about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${available} can be refunded.`}</p>
 <p>What was spent last comes back first: currency units, then points. The buyer gets a mail with the reason, the webhook of the network app the event <code>order.refunded</code>.</p>`,
       fields: [
         {
-          name: 'amount',
-          label: 'Amount',
-          isOptional: true,
+          ...{ name: 'amount', label: 'Amount', isOptional: true },
           rule: `At most ${available}. Everything that is left if the field is empty.`,
         },
         { name: 'reason', label: 'Reason', kind: 'area', rule: 'The buyer reads it.' },
@@ -149,14 +139,12 @@ const refund = (run: Run): Action => ({
       button: 'Give back',
     }
   },
-  async carryOut({ params, form, context }) {
+  async execute({ params, form, run }) {
     const orderId = params.id!
     const amount = form.get('amount')?.trim() || undefined
-    await run(RefundOrder, { input: { orderId, amount, reason: form.get('reason') ?? '' } }, context)
+    await run(RefundOrder, { input: { orderId, amount, reason: form.get('reason') ?? '' } })
     return { redirect: doneAt(`${PATH}/${orderId}`, 'refunded') }
   },
-})
+}
 
-export const orderRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
-
-export const orderActions = (run: Run): Action[] => [refund(run)]
+export const orderRoutes: AdminRoute[] = [list, read, ...actionRoutes(refund)]

@@ -2,8 +2,8 @@
 import { html } from 'hono/html'
 import type { AdminOverviewQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Html, Run } from '../pages/page.ts'
-import type { AdminRequest, AdminRoute } from './admin-page.ts'
+import type { Html } from '../pages/page.ts'
+import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
 import { plot } from './charts.ts'
 import { heading, moment } from './components.ts'
 
@@ -98,20 +98,16 @@ function tiles({
 </dl>`
 }
 
-export const overviewRoutes = (run: Run): AdminRoute[] => [
-  {
-    method: 'GET',
-    path: '/admin',
-    async answer(request) {
-      const days = spanOf(request)
-      const { figures, pricing } = await run(Overview, { days }, request.context)
-      return {
-        title: 'Overview',
-        content: html`${heading('Overview', { request })}
+export const overviewRoutes: AdminRoute[] = [
+  pageAt('/admin', async (request) => {
+    const days = spanOf(request)
+    const { figures, pricing } = await request.run(Overview, { days })
+    return {
+      title: 'Overview',
+      content: html`${heading('Overview', { request })}
 ${spanLinks(days)}
 ${tiles(figures)}
 ${plots(figures.days, pricing.currency)}`,
-      }
-    },
-  },
+    }
+  }),
 ]

@@ -1,12 +1,16 @@
 /** Pages about user accounts, and actions to lock them, unlock them and grant points. */
 import { html } from 'hono/html'
 import { notFound } from '../../shared/errors.ts'
-import type { AdminUserHistoryQuery, UserFactsFragment } from '../pages/generated/graphql.ts'
+import type {
+  AdminUserHistoryQuery,
+  AdminLockUserMutationVariables as LockVariables,
+  UserFactsFragment,
+} from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Run } from '../pages/page.ts'
-import type { Action, Field, TellRefusal } from './action.ts'
-import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, facts, heading, id, moment, table } from './components.ts'
+import type { Html } from '../pages/page.ts'
+import { type Action, actionRoutes } from './action.ts'
+import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
+import { badge, doneAt, facts, heading, id, moment, table, userLink } from './components.ts'
 import { inAll, listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
 
@@ -65,31 +69,30 @@ const UnlockUser = graphql(/* GraphQL */ `
 
 const PATH = '/admin/users'
 const GRANTS = '/admin/grants'
-const trail = [[PATH, 'Users']] as const
+const trail = { [PATH]: 'Users' }
 /** Number of rows in each table on an account's page. */
 const SHOWN_ROWS = 10
 
 const stateOf = ({ lockedAt }: UserFactsFragment) => badge(lockedAt === null ? 'open' : 'locked')
 
-const list = (run: Run, tell: TellRefusal) =>
-  listRoute(tell, {
-    path: PATH,
-    title: 'Users',
-    filters: [{ name: 'search', label: 'Identifier, e-mail address, or beginning of a username' }],
-    columns: [
-      { name: 'Username', show: (user: UserFactsFragment) => html`<a href="${PATH}/${user.id}">${user.username}</a>` },
-      { name: 'Status', show: stateOf },
-      { name: 'Shown as', show: ({ displayName }) => displayName },
-      { name: 'Identifier', show: (user) => id(user.id) },
-      { name: 'Since (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    ],
-    about: html`<p class="quiet">At most 50 are shown, those that fit exactly first.</p>`,
-    empty: 'Find an account by what you know of it.',
-    actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
-    async read({ search }, { context }) {
-      return { nodes: search === undefined ? [] : (await run(Users, { search }, context)).users }
-    },
-  })
+const list = listRoute({
+  path: PATH,
+  title: 'Users',
+  filters: [{ name: 'search', label: 'Identifier, e-mail address, or beginning of a username' }],
+  columns: [
+    { name: 'Username', show: (user: UserFactsFragment) => userLink(user) },
+    { name: 'Status', show: stateOf },
+    { name: 'Shown as', show: ({ displayName }) => displayName },
+    { name: 'Identifier', show: (user) => id(user.id) },
+    { name: 'Since (UTC)', show: ({ createdAt }) => moment(createdAt) },
+  ],
+  about: html`<p class="quiet">At most 50 are shown, those that fit exactly first.</p>`,
+  empty: 'Find an account by what you know of it.',
+  actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
+  async read({ search }: { search?: string }, { run }) {
+    return { nodes: search === undefined ? [] : (await run(Users, { search })).users }
+  },
+})
 
 const actionsOf = ({ id, lockedAt }: UserFactsFragment, isOwn: boolean) => html`<ul class="actions">
 <li><a class="button" href="/admin/new-grant?user=${id}">Give points</a></li>
@@ -118,80 +121,66 @@ ${table(
 ${more(auditEntries.totalCount, `/admin/audit?userId=${userId}`, 'entries')}
 </section>`
 
-const read = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: `${PATH}/:id`,
-  async answer(request) {
-    const userId = request.params.id!
-    const { actor } = request.context
-    // Throws NOT_FOUND before it loads the orders if the user does not exist.
-    const { user: node } = await about(run, userId, request.context)
-    const found = await run(History, { id: userId, limit: SHOWN_ROWS, filter: { buyerId: userId } }, request.context)
-    const isOwn = actor.kind === 'user' && actor.user.username === node.username
-    return {
-      title: node.username,
-      content: html`${heading(html`${node.username} ${node.lockedAt === null ? '' : stateOf(node)}`, { trail, request })}
-${facts(
-  ['Identifier', id(node.id)],
-  ['Shown as', node.displayName],
-  ['Wallet', id(node.address)],
-  ['Since (UTC)', moment(node.createdAt)],
-  node.lockedAt !== null && ['Locked since (UTC)', moment(node.lockedAt)],
-)}
-${actionsOf(node, isOwn)}
-${history(node.id, found)}`,
-    }
-  },
-})
-
-const reasonField = (rule: string): Field => ({ name: 'reason', label: 'Reason', kind: 'area', rule })
-
-/** Returns a user and the breadcrumb links of the user's pages. */
-async function about(run: Run, userId: string, context: Parameters<Run>[2]) {
-  const { node } = await run(Account, { id: userId }, context)
+/** Returns the user and the breadcrumb links of the user's pages. Throws NOT_FOUND. */
+async function userOf({ run, params }: AdminRequest) {
+  const { node } = await run(Account, { id: params.id! })
   if (node?.__typename !== 'User') throw notFound('User')
-  return { user: node, trail: [...trail, [`${PATH}/${node.id}`, node.username]] as const }
+  return { user: node, trail: { ...trail, [`${PATH}/${node.id}`]: node.username } }
 }
 
-const lock = (run: Run): Action => ({
-  path: `${PATH}/:id/lock`,
-  isGuarded: true,
-  async view({ params, context }) {
-    const { user, trail } = await about(run, params.id!, context)
-    return {
-      title: `Lock the account of ${user.username}`,
-      trail,
-      about: html`<p>The user can no longer sign in. All sessions, streams and mailed links end now. Accepted and paid operations continue. You can unlock the account later.</p>`,
-      fields: [reasonField('Its owner reads it in their audit trail, once the account is unlocked.')],
-      button: 'Lock the account',
-    }
-  },
-  async carryOut({ params, form, context }) {
-    await run(LockUser, { input: { userId: params.id!, reason: form.get('reason') ?? '' } }, context)
-    return { redirect: doneAt(`${PATH}/${params.id}`, 'locked') }
-  },
+const read = pageAt(`${PATH}/:id`, async (request) => {
+  const { actor } = request.context
+  const { user } = await userOf(request)
+  const found = await request.run(History, { id: user.id, limit: SHOWN_ROWS, filter: { buyerId: user.id } })
+  const isOwn = actor.kind === 'user' && actor.user.username === user.username
+  return {
+    title: user.username,
+    content: html`${heading(html`${user.username} ${user.lockedAt === null ? '' : stateOf(user)}`, { trail, request })}
+${facts(
+  ['Identifier', id(user.id)],
+  ['Shown as', user.displayName],
+  ['Wallet', id(user.address)],
+  ['Since (UTC)', moment(user.createdAt)],
+  user.lockedAt !== null && ['Locked since (UTC)', moment(user.lockedAt)],
+)}
+${actionsOf(user, isOwn)}
+${history(user.id, found)}`,
+  }
 })
 
-const unlock = (run: Run): Action => ({
-  path: `${PATH}/:id/unlock`,
-  isGuarded: true,
-  async view({ params, context }) {
-    const { user, trail } = await about(run, params.id!, context)
-    return {
-      title: `Unlock the account of ${user.username}`,
-      trail,
-      about: html`<p>The user can sign in again. Ended sessions are not restored.</p>`,
-      fields: [reasonField('Its owner reads it in their audit trail.')],
-      button: 'Unlock the account',
-    }
-  },
-  async carryOut({ params, form, context }) {
-    await run(UnlockUser, { input: { userId: params.id!, reason: form.get('reason') ?? '' } }, context)
-    return { redirect: doneAt(`${PATH}/${params.id}`, 'unlocked') }
-  },
-})
+/** Creates the action that locks or unlocks an account. `rule` describes the reason. */
+const lockAction = (word: 'lock' | 'unlock', about: Html, rule: string): Action => {
+  const [title, document] = word === 'lock' ? ['Lock', LockUser] : ['Unlock', UnlockUser]
+  return {
+    path: `${PATH}/:id/${word}`,
+    isGuarded: true,
+    async view(request) {
+      const { user, trail } = await userOf(request)
+      return {
+        title: `${title} the account of ${user.username}`,
+        ...{ trail, about, button: `${title} the account` },
+        fields: [{ name: 'reason', label: 'Reason', kind: 'area', rule }],
+      }
+    },
+    async execute({ params, form, run }) {
+      await run<unknown, LockVariables>(document, { input: { userId: params.id!, reason: form.get('reason') ?? '' } })
+      return { redirect: doneAt(`${PATH}/${params.id}`, `${word}ed`) }
+    },
+  }
+}
 
-const grant = (run: Run): Action => ({
+const lock = lockAction(
+  'lock',
+  html`<p>The user can no longer sign in. All sessions, streams and mailed links end now. Accepted and paid operations continue. You can unlock the account later.</p>`,
+  'Its owner reads it in their audit trail, once the account is unlocked.',
+)
+const unlock = lockAction(
+  'unlock',
+  html`<p>The user can sign in again. Ended sessions are not restored.</p>`,
+  'Its owner reads it in their audit trail.',
+)
+
+const grant: Action = {
   path: '/admin/new-grant',
   isGuarded: true,
   naming: 'userId',
@@ -201,49 +190,40 @@ const grant = (run: Run): Action => ({
     about: html`<p>Points are spent before currency units. A grant cannot be taken back.</p>`,
     fields: [
       {
-        name: 'userId',
-        label: 'User',
+        ...{ name: 'userId', label: 'User', value: query.get('user') ?? '' },
         rule: 'Identifier, e-mail address or username.',
-        value: query.get('user') ?? '',
       },
       { name: 'amount', label: 'Points', rule: 'More than 0, such as 12.5.' },
       { name: 'reason', label: 'Reason', kind: 'area', rule: 'The user reads it.' },
     ],
     button: 'Give points',
   }),
-  async carryOut({ form, context }) {
+  async execute({ form, run }) {
     const input = {
       userId: form.get('userId') ?? '',
       amount: form.get('amount')?.trim() ?? '',
       reason: form.get('reason') ?? '',
     }
-    const { grantPoints } = await run(GrantPoints, { input }, context)
+    const { grantPoints } = await run(GrantPoints, { input })
     return { redirect: doneAt(`${GRANTS}/${grantPoints.grant.id}`, 'granted') }
   },
-})
+}
 
-/** Returns the route of a grant's page. The audit log links to it. */
-const readGrant = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: `${GRANTS}/:id`,
-  async answer(request) {
-    const { node } = await run(Grant, { id: request.params.id! }, request.context)
-    if (node?.__typename !== 'PointGrant') throw notFound('Grant')
-    const { user } = node
-    return {
-      title: 'Granted points',
-      content: html`${heading('Granted points', { trail, request })}
+/** Page of a grant. The audit log links to it. */
+const readGrant = pageAt(`${GRANTS}/:id`, async (request) => {
+  const { node } = await request.run(Grant, { id: request.params.id! })
+  if (node?.__typename !== 'PointGrant') throw notFound('Grant')
+  return {
+    title: 'Granted points',
+    content: html`${heading('Granted points', { trail, request })}
 ${facts(
   ['Grant', id(node.id)],
-  ['User', html`<a href="${PATH}/${user.id}">${user.username}</a>`],
+  ['User', userLink(node.user)],
   ['Points', node.amount],
   ['Reason', node.reason || '–'],
   ['Given (UTC)', moment(node.createdAt)],
 )}`,
-    }
-  },
+  }
 })
 
-export const userRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run), readGrant(run)]
-
-export const userActions = (run: Run): Action[] => [lock(run), unlock(run), grant(run)]
+export const userRoutes: AdminRoute[] = [list, read, readGrant, ...[lock, unlock, grant].flatMap(actionRoutes)]

@@ -1,12 +1,12 @@
 /** Pages about webhook deliveries: request, last response, and an action to send it again. */
 import { html } from 'hono/html'
-import type { AdminDeliveryQuery, DeliveryFactsFragment, DeliveryStatus } from '../pages/generated/graphql.ts'
+import type { AdminDeliveryQuery, DeliveryFactsFragment, WebhookDeliveryFilter } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Html, Run } from '../pages/page.ts'
-import type { Action, TellRefusal } from './action.ts'
-import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, facts, heading, id, moment, table } from './components.ts'
-import { listRoute } from './list-page.ts'
+import type { Html } from '../pages/page.ts'
+import { type Action, actionRoutes } from './action.ts'
+import { type AdminRoute, pageAt } from './admin-page.ts'
+import { appLink, badge, doneAt, facts, heading, id, moment, table } from './components.ts'
+import { listRoute, statusFilter } from './list-page.ts'
 
 /** Fields of a delivery that pages show. */
 export const DeliveryFacts = graphql(/* GraphQL */ `
@@ -42,11 +42,6 @@ const Replay = graphql(/* GraphQL */ `
 `)
 
 const PATH = '/admin/webhooks'
-const statuses: DeliveryStatus[] = ['PENDING', 'DELIVERED', 'GIVEN_UP']
-const options = [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase().replace('_', ' ')])] as [
-  string,
-  string,
-][]
 
 type DeliveryDetail = NonNullable<AdminDeliveryQuery['webhookDelivery']>
 type Attempt = DeliveryDetail['attempts'][number]
@@ -54,34 +49,28 @@ type Attempt = DeliveryDetail['attempts'][number]
 const orderLink = ({ orderId }: DeliveryFactsFragment) =>
   orderId ? id(orderId, `/admin/orders/${orderId}`) : 'None: a test'
 
-const list = (run: Run, tell: TellRefusal) =>
-  listRoute(tell, {
-    path: PATH,
-    title: 'Webhook deliveries',
-    filters: [
-      { name: 'status', label: 'Status', options },
-      { name: 'networkAppId', label: 'Identifier of the network app' },
-      { name: 'orderId', label: 'Identifier of the order' },
-    ],
-    columns: [
-      { name: 'Delivery', show: (delivery: DeliveryFactsFragment) => id(delivery.id, `${PATH}/${delivery.id}`) },
-      { name: 'Status', show: ({ status }) => badge(status) },
-      { name: 'Event', show: ({ eventType }) => eventType },
-      {
-        name: 'Network app',
-        show: ({ networkApp }) => html`<a href="/admin/apps/${networkApp.id}">${networkApp.name}</a>`,
-      },
-      { name: 'Order', show: orderLink },
-      { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
-      { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
-      { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    ],
-    empty: 'No webhook was called yet.',
-    async read({ status, ...asked }, { context }, page) {
-      const filter = { ...asked, status: statuses.find((each) => each === status) }
-      return (await run(Deliveries, { ...page, filter }, context)).webhookDeliveries
-    },
-  })
+const list = listRoute({
+  path: PATH,
+  title: 'Webhook deliveries',
+  filters: [
+    statusFilter('PENDING', 'DELIVERED', 'GIVEN_UP'),
+    { name: 'networkAppId', label: 'Identifier of the network app' },
+    { name: 'orderId', label: 'Identifier of the order' },
+  ],
+  columns: [
+    { name: 'Delivery', show: (delivery: DeliveryFactsFragment) => id(delivery.id, `${PATH}/${delivery.id}`) },
+    { name: 'Status', show: ({ status }) => badge(status) },
+    { name: 'Event', show: ({ eventType }) => eventType },
+    { name: 'Network app', show: ({ networkApp }) => appLink(networkApp) },
+    { name: 'Order', show: orderLink },
+    { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
+    { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
+    { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
+  ],
+  empty: 'No webhook was called yet.',
+  read: async (filter: WebhookDeliveryFilter, { run }, page) =>
+    (await run(Deliveries, { ...page, filter })).webhookDeliveries,
+})
 
 const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver accepted it.'
 const answerOf = ({ response }: Attempt): Html =>
@@ -108,22 +97,18 @@ ${answerOf(last)}`
 </div>`
 }
 
-const read = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: `${PATH}/:id`,
-  async answer(request) {
-    const { webhookDelivery } = await run(Delivery, { id: request.params.id! }, request.context)
-    const delivery = webhookDelivery!
-    // The message asks the reader to reload the page. It disappears once the delivery has a result.
-    const notice = delivery.status === 'PENDING' ? { request } : {}
-    return {
-      title: 'Webhook delivery',
-      content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: [[PATH, 'Webhooks']], ...notice })}
+const read = pageAt(`${PATH}/:id`, async (request) => {
+  const delivery = (await request.run(Delivery, { id: request.params.id! })).webhookDelivery!
+  // The message asks the reader to reload the page. It disappears once the delivery has a result.
+  const notice = delivery.status === 'PENDING' ? { request } : {}
+  return {
+    title: 'Webhook delivery',
+    content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: { [PATH]: 'Webhooks' }, ...notice })}
 ${facts(
   ['Delivery', id(delivery.id)],
   ['Event', html`${delivery.eventType} ${id(delivery.eventId)}`],
   ['Order', orderLink(delivery)],
-  ['Network app', html`<a href="/admin/apps/${delivery.networkApp.id}">${delivery.networkApp.name}</a>`],
+  ['Network app', appLink(delivery.networkApp)],
   ['Made (UTC)', moment(delivery.createdAt)],
   ['Next attempt (UTC)', moment(delivery.nextAttemptAt)],
   ['Settled (UTC)', moment(delivery.settledAt)],
@@ -144,29 +129,21 @@ ${table(
   delivery.attempts,
   'It was not tried yet.',
 )}</section>`,
-    }
-  },
+  }
 })
 
-const replay = (run: Run): Action => ({
+const replay: Action = {
   path: `${PATH}/:id/replay`,
-  isGuarded: false,
   view: async ({ params }) => ({
     title: 'Send a delivery again',
-    trail: [
-      [PATH, 'Webhooks'],
-      [`${PATH}/${params.id}`, 'Delivery'],
-    ],
+    trail: { [PATH]: 'Webhooks', [`${PATH}/${params.id}`]: 'Delivery' },
     about: html`<p>Sends the same ID and body to the receiver again, now. If the receiver accepts it, a failed order succeeds.</p>`,
-    fields: [],
     button: 'Send again',
   }),
-  async carryOut({ params, context }) {
-    await run(Replay, { id: params.id! }, context)
+  async execute({ params, run }) {
+    await run(Replay, { id: params.id! })
     return { redirect: doneAt(`${PATH}/${params.id}`, 'replayed') }
   },
-})
+}
 
-export const webhookRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
-
-export const webhookActions = (run: Run): Action[] => [replay(run)]
+export const webhookRoutes: AdminRoute[] = [list, read, ...actionRoutes(replay)]
