@@ -66,12 +66,7 @@ const AssetLinkConnection = builder.connectionObject(
     type: AssetLinkType,
     name: 'AssetLinkConnection',
     description: 'A page of links to the page of an asset.',
-    fields: (t) => ({
-      totalCount: t.int({
-        description: totalCountDescription,
-        resolve: totalCountOf,
-      }),
-    }),
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'AssetLinkEdge', description: 'A link with its cursor.' },
 )

@@ -66,11 +66,7 @@ const create = defineRoute({
     }
   `),
   variables: (request) => ({
-    input: {
-      id: request.params.nid!,
-      label: request.body.text('label'),
-      expiresAt: momentFrom(request, 'expires_at'),
-    },
+    input: { id: request.params.nid!, label: request.body.text('label'), expiresAt: momentFrom(request, 'expires_at') },
   }),
   status: 201,
   answer: linkRecord,

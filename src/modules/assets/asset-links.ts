@@ -337,10 +337,7 @@ type LinkFacts = RowOf<typeof factColumns>
  */
 const findLinkFacts = statement(
   'asset_link_facts',
-  {
-    parameters: { nid: text },
-    columns: factColumns,
-  },
+  { parameters: { nid: text }, columns: factColumns },
   `select a.id, a.owner_id as "ownerId", a.public_access as "publicAccess", a.link_generation as generation,
      u.locked_at is null as "isOpen", clock_timestamp()::timestamptz(3) as now
    from assets a join users u on u.id = a.owner_id where a.nid = $nid and a.deleted_at is null`,

@@ -87,9 +87,7 @@ const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
 const assetPayload = (name: string, description: string) =>
   builder.objectRef<{ asset: Asset }>(name).implement({
     description,
-    fields: (t) => ({
-      asset: t.expose('asset', { type: AssetType, description: 'The asset as it is now.' }),
-    }),
+    fields: (t) => ({ asset: t.expose('asset', { type: AssetType, description: 'The asset as it is now.' }) }),
   })
 const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')
 const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'The changed asset.')

@@ -45,10 +45,7 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'UUID of this registration. A new registration of the file after a deletion has a new UUID.',
       resolve: ({ id }) => id,
     }),
-    assetFileName: t.exposeString('fileName', {
-      ...characters(inputLengths.fileName),
-      description: 'File name.',
-    }),
+    assetFileName: t.exposeString('fileName', { ...characters(inputLengths.fileName), description: 'File name.' }),
     assetFileMimeType: t.exposeString('mimeType', {
       ...characters(inputLengths.mimeType),
       description: 'MIME type of the file, as declared at the registration or as detected from the content.',
@@ -88,39 +85,22 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
     headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
-    altText: t.exposeString('altText', {
-      ...describe(metadataFields.altText),
-    }),
+    altText: t.exposeString('altText', { ...describe(metadataFields.altText) }),
     tag: t.exposeString('tag', { ...describe(metadataFields.tag) }),
-    publicAccess: t.boolean({
-      ...describe(metadataFields.publicAccess),
-      resolve: ({ publicAccess }) => publicAccess,
-    }),
+    publicAccess: t.boolean({ ...describe(metadataFields.publicAccess), resolve: ({ publicAccess }) => publicAccess }),
     nitCommitCustom: t.expose('custom', {
       ...jsonBytes(customField.size),
       type: 'JSONObject',
       description: `${customField.description}.`,
     }),
-    meta: t.exposeString('meta', {
-      ...describe(registrationFields.meta),
-      nullable: true,
-    }),
-    signedMetadata: t.exposeString('signedMetadata', {
-      ...describe(metadataFields.signedMetadata),
-      nullable: true,
-    }),
-    signature: t.exposeString('signature', {
-      ...describe(metadataFields.signature),
-      nullable: true,
-    }),
+    meta: t.exposeString('meta', { ...describe(registrationFields.meta), nullable: true }),
+    signedMetadata: t.exposeString('signedMetadata', { ...describe(metadataFields.signedMetadata), nullable: true }),
+    signature: t.exposeString('signature', { ...describe(metadataFields.signature), nullable: true }),
     headId: t.id({
       description: 'ID of the newest commit. Send it as `expectedHead` to reject your change if there is a newer one.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
-    uploadedAt: t.expose('uploadedAt', {
-      type: 'DateTime',
-      description: 'Time of registration.',
-    }),
+    uploadedAt: t.expose('uploadedAt', { type: 'DateTime', description: 'Time of registration.' }),
     updatedAt: t.field({
       type: 'DateTime',
       description: 'Time of the last metadata change.',
@@ -221,9 +201,7 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
 const AssetFilter = builder.inputType('AssetFilter', {
   description: 'Conditions. An asset must meet all of them.',
   fields: (t) => ({
-    owner: t.string({
-      description: "The owner's e-mail address. Without it, a signed-in user gets their own assets.",
-    }),
+    owner: t.string({ description: "The owner's e-mail address. Without it, a signed-in user gets their own assets." }),
     proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
     tag: t.string({ description: 'The complete tag, case-sensitive.' }),
     isOriginalOwner: t.boolean({ description: 'True for assets that their owner registered.' }),
@@ -238,10 +216,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'An asset by its nid. Raises NOT_FOUND if it does not exist, or you may not see it.',
     args: {
-      id: t.arg.id({
-        required: true,
-        description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.',
-      }),
+      id: t.arg.id({ required: true, description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.' }),
     },
     resolve: (query, _root, { id }, context) => getAsset(context, id, query),
   }),

@@ -95,10 +95,7 @@ export const metadataFields = {
   }),
   tag: textField(255, { column: 'tag', treeName: null, description: 'Tag for filters' }),
   publicAccess: flag({ column: 'public_access', treeName: null, description: 'Whether anyone may see the asset.' }),
-  signedMetadata: rawJson(32, {
-    ...{ column: 'signed_metadata', treeName: null },
-    description: 'The signed metadata',
-  }),
+  signedMetadata: rawJson(32, { ...{ column: 'signed_metadata', treeName: null }, description: 'The signed metadata' }),
   signature: rawJson(32, { column: 'signature', treeName: null, description: 'Signatures of the signed metadata' }),
 }
 

@@ -110,9 +110,7 @@ builder.prismaObjectFields(AssetType, (t) => ({
     type: CommitType,
     nullable: true,
     description: `The newest commit at a time. ${ERRORS}`,
-    args: {
-      at: t.arg.string({ description: `The version: ${versionDescription}. Defaults to the newest commit.` }),
-    },
+    args: { at: t.arg.string({ description: `The version: ${versionDescription}. Defaults to the newest commit.` }) },
     resolve: async (query, { id }, { at }, context) =>
       findCommitBySequence(context, id, await findVersion(context, id, at, 'at'), query),
   }),

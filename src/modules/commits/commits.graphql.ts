@@ -51,16 +51,9 @@ export const CommitType = builder.prismaObject('Commit', {
       type: 'JSONObject',
       description: 'Changed fields with their old and new values: `{"caption": ["old", "new"]}`.',
     }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'Time of acceptance.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
+    createdAt: t.field({ type: 'DateTime', description: 'Time of acceptance.', resolve: ({ createdAt }) => createdAt }),
     user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
-    treeCid: t.expose('treeCid', {
-      type: 'CID',
-      description: 'CID of the asset tree at this commit.',
-    }),
+    treeCid: t.expose('treeCid', { type: 'CID', description: 'CID of the asset tree at this commit.' }),
     treeSha256: t.exposeString('treeSha256', {
       ...characters(64),
       description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",

@@ -173,20 +173,12 @@ const historyRoute = (
 const histories = [
   historyRoute(
     'assets/:nid/history',
-    {
-      operationId: 'getAssetHistory',
-      summary: 'Read the history of an asset',
-      params: nidParam,
-    },
+    { operationId: 'getAssetHistory', summary: 'Read the history of an asset', params: nidParam },
     ({ params }) => params.nid!,
   ),
   historyRoute(
     'history',
-    {
-      operationId: 'getHistory',
-      summary: 'Read the history of an asset (nid in the query)',
-      filters: nidParam.shape,
-    },
+    { operationId: 'getHistory', summary: 'Read the history of an asset (nid in the query)', filters: nidParam.shape },
     ({ query }) => query.get('nid') ?? '',
   ),
 ]
@@ -213,9 +205,7 @@ const readTree = defineRoute({
   description:
     'Returns the asset tree of the newest commit at a time, or of the newest commit. The exact bytes that were hashed and signed are at `/ipfs/<assetTreeCid>` once they are stored.',
   params: nidParam,
-  query: z.object({
-    at: z.string().optional().describe(`The version: ${versionDescription}.`),
-  }),
+  query: z.object({ at: z.string().optional().describe(`The version: ${versionDescription}.`) }),
   errors: ['NOT_FOUND'],
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `

@@ -12,13 +12,9 @@ export const MAX_TREE_BYTES = 4_000_000
 
 const treesInput = z.object({
   trees: z
-    .array(
-      z.object({
-        assetTreeCid: cidInput('Expected the CID of an asset tree.'),
-        createdAt: z.date(),
-      }),
-      { error: 'Expected a list.' },
-    )
+    .array(z.object({ assetTreeCid: cidInput('Expected the CID of an asset tree.'), createdAt: z.date() }), {
+      error: 'Expected a list.',
+    })
     .max(MAX_TREES, `Ensure this list has no more than ${MAX_TREES} trees.`),
 })
 

@@ -48,10 +48,9 @@ const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$i
   }),
 })
 
-const FindingType = builder.objectRef<Finding>('Finding').implement({
-  description: 'Result of one check, with its reason.',
-  fields: findingFields,
-})
+const FindingType = builder
+  .objectRef<Finding>('Finding')
+  .implement({ description: 'Result of one check, with its reason.', fields: findingFields })
 
 const CheckType = builder.objectRef<Check>('Check').implement({
   description: 'One check of a commit.',
@@ -112,10 +111,7 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
     'Result of verifying a history against the chain and the file network. `annal-verify` does the same without this service.',
   fields: (t) => ({
     verdict: t.expose('verdict', { type: VerdictType, description: 'The verdict.' }),
-    registry: t.expose('registry', {
-      type: 'Address',
-      description: 'Address of the registry.',
-    }),
+    registry: t.expose('registry', { type: 'Address', description: 'Address of the registry.' }),
     chainId: t.float({
       nullable: true,
       description: 'ID of the chain: an integer that may exceed 32 bits. Null if the node did not return it.',
@@ -137,23 +133,14 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
       description:
         'Whether the list of commits is complete. UNKNOWN with the reason if the list or a block could not be read.',
     }),
-    settled: t.expose('settled', {
-      type: FindingType,
-      description: 'Whether the blocks are part of the chain.',
-    }),
-    file: t.expose('file', {
-      type: FindingType,
-      nullable: true,
-      description: 'Whether the file matches the trees.',
-    }),
+    settled: t.expose('settled', { type: FindingType, description: 'Whether the blocks are part of the chain.' }),
+    file: t.expose('file', { type: FindingType, nullable: true, description: 'Whether the file matches the trees.' }),
     record: t.expose('record', {
       type: FindingType,
       nullable: true,
       description: 'Whether the chain has every commit that the database records as written.',
     }),
-    foreign: t.exposeInt('foreign', {
-      description: 'Number of commits by unknown recorders, which are ignored.',
-    }),
+    foreign: t.exposeInt('foreign', { description: 'Number of commits by unknown recorders, which are ignored.' }),
     commitCount: t.int({ description: 'Number of commits on the chain.', resolve: ({ commits }) => commits.length }),
     commits: t.field({
       ...verifiedPages,

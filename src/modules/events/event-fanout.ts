@@ -182,11 +182,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     for (const { followers } of feeds.values()) for (const follower of followers) follower.notify()
   }
 
-  const listener: FeedListener = {
-    onEvents: grow,
-    onRevoked: end,
-    onGap: () => void check(),
-  }
+  const listener: FeedListener = { onEvents: grow, onRevoked: end, onGap: () => void check() }
 
   function leave(follower: Follower) {
     const feed = feeds.get(follower.ownerId)
