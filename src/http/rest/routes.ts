@@ -4,8 +4,8 @@ import { credentialRoutes } from '../../modules/accounts/credentials.rest.ts'
 import { profileRoutes } from '../../modules/accounts/profiles.rest.ts'
 import { sessionRoutes } from '../../modules/accounts/sessions.rest.ts'
 import { userRoutes } from '../../modules/accounts/users.rest.ts'
-import { assetChangeRoutes } from '../../modules/assets/asset-changes.rest.ts'
 import { assetLinkRoutes } from '../../modules/assets/asset-links.rest.ts'
+import { assetListRoutes } from '../../modules/assets/asset-lists.rest.ts'
 import { assetRoutes } from '../../modules/assets/assets.rest.ts'
 import { auditRoutes } from '../../modules/audit/audit.rest.ts'
 import { depositRoutes } from '../../modules/coins/deposits.rest.ts'
@@ -29,7 +29,7 @@ export const routes: Route[] = [
   ...walletRoutes,
   ...auditRoutes,
   ...assetRoutes,
-  ...assetChangeRoutes,
+  ...assetListRoutes,
   ...assetLinkRoutes,
   ...commitRoutes,
   ...contentCredentialsRoutes,

@@ -100,3 +100,27 @@ export const sessionParam = idOf('session', 'session')
 export const assetLinkParam = idOf('link', 'link')
 export const userParam = z.object({ id: z.string().describe('ID, e-mail address or username of the user.') })
 export const deliveryParam = idOf('webhook delivery', 'delivery')
+
+/** The schema of a field, and the function that reads its value from the source of the record. */
+type RecordField<Source, Schema extends z.ZodType> = readonly [Schema, (source: Source) => z.output<Schema>]
+
+/** A field with a constant value that is kept for existing callers. */
+export const constantField = <const Value extends string | number | boolean | null>(value: Value) =>
+  [always(value), () => value] as const
+
+/** Defines a record of a response by its fields. Returns its schema and its presenter. `Source`: the object that has the values. */
+export const defineRecord =
+  <Source>() =>
+  <Shape extends Record<string, z.ZodType>>(
+    meta: { id: string; description: string },
+    fields: { [Name in keyof Shape]: RecordField<Source, Shape[Name]> },
+  ) => {
+    const entries = Object.entries(fields) as [string, RecordField<Source, z.ZodType>][]
+    const shape = Object.fromEntries(entries.map(([name, [schema]]) => [name, schema])) as unknown as Shape
+    return {
+      schema: z.object(shape).meta(meta),
+      /** Values of undefined are left out of the JSON. */
+      present: (source: Source) =>
+        Object.fromEntries(entries.map(([name, [, read]]) => [name, read(source)])) as z.output<z.ZodObject<Shape>>,
+    }
+  }

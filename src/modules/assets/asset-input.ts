@@ -4,8 +4,8 @@ import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
 import { normalizeEmail } from '../accounts/email-addresses.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
+import { isMimeType, isUninformative } from './file-types.ts'
 import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'
-import { isMimeType, isUninformative } from './registered-type.ts'
 
 /** Maximum size of a registered file, in bytes. */
 export const MAX_FILE_BYTES = 250_000_000

@@ -11,9 +11,9 @@ import { insufficientFunds, type Quote, quoteOf, readCommitCost, readFunds, vali
 import { type RegisterInput, registerInput } from './asset-input.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { commitParams, findRegistered, insertAsset } from './assets.sql.ts'
+import { declaredTypeOf, registeredTypeOf } from './file-types.ts'
 import { emptyMetadata, type Metadata, metadataParams } from './metadata.ts'
 import { storeAndPin } from './pinned-files.ts'
-import { declaredTypeOf, registeredTypeOf } from './registered-type.ts'
 import { problemsIn, readOpenFunds } from './update-asset.ts'
 import type { IncomingFile } from './uploads.ts'
 

@@ -7,6 +7,7 @@ import { type IdempotentContext, idempotencyParams, once, remember } from '../..
 import { canonicalNid, toId } from '../../shared/ids.ts'
 import { inspect, parse } from '../../shared/input.ts'
 import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
+import { findVersion, readTrees } from '../commits/asset-versions.ts'
 import {
   type Cost,
   type Funds,
@@ -17,8 +18,16 @@ import {
   readFunds,
   validateCharge,
 } from '../wallet/quote.ts'
-import { customFits, tooLargeCustom, type UpdateInput, updateInput } from './asset-input.ts'
-import { type Changes, compare, mergeCustom, writeTree } from './asset-tree.ts'
+import {
+  customFits,
+  type RevertFields,
+  type RevertInput,
+  revertInput,
+  tooLargeCustom,
+  type UpdateInput,
+  updateInput,
+} from './asset-input.ts'
+import { type Changes, compare, mergeCustom, metadataIn, writeTree } from './asset-tree.ts'
 import { commitParams, updateAssetStatement } from './assets.sql.ts'
 import {
   type AssetQuery,
@@ -209,5 +218,57 @@ export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
   } catch (error) {
     if (error instanceof DomainError && error.retryAfter === undefined) return [error]
     throw error
+  }
+}
+
+/**
+ * Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`, and NOT_FOUND if the
+ * version does not exist or belongs to another asset.
+ */
+export async function revertAsset(
+  context: ChangeContext,
+  { id, expectedHead, ...fields }: RevertInput & Target,
+  query: AssetQuery = {},
+): Promise<Asset> {
+  const { actor } = context
+  assertUserMay(actor, 'asset:update')
+  const input = parse(revertInput, fields)
+  return changeAsset(context, 'revertAsset', { id, expectedHead }, input, query, (asset) =>
+    changeBackTo(context, asset, input),
+  )
+}
+
+/** Quotes `revertAsset`. A version that does not exist is reported as a problem of the quote. */
+export const quoteRevert = async (
+  context: QuoteContext,
+  { id, expectedHead, ...fields }: RevertInput & Target,
+): Promise<Quote> =>
+  quoteChange(context, { id, expectedHead }, async (asset) => {
+    const { data, refusals } = inspect(revertInput, fields)
+    let change: Change = { maxCost: data.maxCost }
+    const { revertTo } = data
+    if (revertTo === undefined) return { data: change, refusals }
+    const problems = await problemsIn(async () => {
+      change = await changeBackTo(context, asset, { ...data, revertTo })
+    })
+    return { data: change, refusals: [...refusals, ...problems] }
+  })
+
+/** Returns the change that reverts an asset to an earlier version. Fields that are not in the asset tree stay unchanged. */
+async function changeBackTo(
+  context: Use<'database'>,
+  asset: AssetToUpdate,
+  { revertTo, commitMessage, maxCost }: RevertFields,
+): Promise<Change> {
+  const [version] = await readTrees(context, asset.id, [await findVersion(context, asset.id, revertTo, 'revertTo')])
+  const { id, tree } = version!
+  const present = asset.custom as Record<string, unknown>
+  const { custom, ...fields } = metadataIn(tree, (key) => Object.hasOwn(present, key))
+  const added = Object.keys(present).filter((key) => !Object.hasOwn(custom, key))
+  return {
+    ...fields,
+    nitCommitCustom: { ...Object.fromEntries(added.map((key) => [key, null])), ...custom },
+    commitMessage: commitMessage ?? `Revert to ${toId('commit', id)}`,
+    maxCost,
   }
 }

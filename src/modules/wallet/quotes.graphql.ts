@@ -3,10 +3,9 @@ import type { Context } from '../../context.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/document-cost.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
-import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '../assets/asset-mutations.graphql.ts'
+import { RevertAssetInput, registrationInputFields, UpdateAssetMetadataInput } from '../assets/assets.graphql.ts'
 import { quoteRegistration } from '../assets/register-asset.ts'
-import { quoteRevert } from '../assets/revert-asset.ts'
-import { quoteUpdate } from '../assets/update-asset.ts'
+import { quoteRevert, quoteUpdate } from '../assets/update-asset.ts'
 import { quoteConfirmOrder } from '../store/confirm-order.ts'
 import { quoteCreateOrder } from '../store/create-order.ts'
 import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
@@ -92,7 +91,7 @@ const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
         'The file. Nothing of it is kept. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only of an asset ' +
         'that you may see; the mutation also raises it if someone else registered the file privately.',
     }),
-    ...registrationFields(t),
+    ...registrationInputFields(t),
   }),
 })
 

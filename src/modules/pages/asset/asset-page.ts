@@ -2,19 +2,228 @@
  * Public page of an asset: metadata, history, and instructions to verify them. It executes one operation of the API
  * and needs no script.
  */
-
 import { html } from 'hono/html'
-import { messages } from '../../../locales/messages.ts'
+import { fill, messages } from '../../../locales/messages.ts'
+import { type FormPage, type Html, type PageAnswer, type PageRequest, type Run, layout, noticePage, refusalPage } from '../page.ts'
+import { type Checked, type ShownAsset, type ShownCommit, type Speech, assetPolicy, assetStyle, clip, facts, head, media, moment, momentText, readAsset, titleOf, valueText } from './read.ts'
+import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import { DomainError } from '../../../shared/errors.ts'
 import { preferredLanguage } from '../../../shared/language.ts'
 import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
 import { verifyHistory } from '../../commits/verify-history.ts'
 import { hasSignedCopy } from '../../content-credentials/signed-copies.ts'
-import { type FormPage, layout, noticePage, type PageAnswer, type PageRequest, type Run, refusalPage } from '../page.ts'
-import { type CheckOutcome, check, yourself } from './checked.ts'
-import { assetPolicy, assetStyle, head, media } from './head.ts'
-import { clip, facts, moment, readAsset, type ShownAsset, type Speech, titleOf, valueText } from './read.ts'
-import { credentials, timeline } from './timeline.ts'
+
+type Finding = Checked['complete']
+type Result = Finding['result']
+
+const signs: Record<Result, string> = { right: '✓', wrong: '✗', unknown: '?' }
+const tones: Record<Result, string> = { right: 'good', wrong: 'bad', unknown: '' }
+const verdictTones = { holds: 'good', broken: 'bad', unsettled: '', unknown: '' } as const
+
+/** Renders a result as a sign and a word, with the finding in English. */
+function mark({ result, finding }: Finding, { words }: Speech): Html {
+  const name = { right: words.check.right, wrong: words.check.wrong, unknown: words.check.open }[result]
+  return html`<span class="mark ${tones[result]}"><span aria-hidden="true">${signs[result]}</span> ${name}</span>${finding === undefined ? '' : html` <span lang="en">${finding}</span>`}`
+}
+
+/** Renders the result for one commit. Empty if the chain does not have the commit. */
+export function marksOf({ commits }: Checked, { treeCid, transactionHash }: ShownCommit, speech: Speech): Html {
+  const found = commits.findLast(
+    (commit) => commit.commitData?.assetTreeCid === treeCid && commit.transactionHash === transactionHash,
+  )
+  if (!found) return html``
+  const open = found.checks.filter(({ result }) => result !== 'right')
+  if (!open.length)
+    return html`<p class="checks">${speech.words.check.commit}: ${mark({ result: 'right' }, speech)}</p>`
+  return html`<ul class="checks">${open.map((check) => html`<li><code>${check.name}</code> ${mark(check, speech)}</li>`)}</ul>`
+}
+
+/** Renders the overall verdict with its individual checks. */
+function result(checked: Checked, speech: Speech): Html {
+  const { language, words } = speech
+  const { verdict, asOf, chainId, registry, foreign, foreignRecorders } = checked
+  const line = (name: string, finding: Finding | null | undefined) =>
+    finding && ([name, mark(finding, speech)] as const)
+  return html`<div class="notice ${verdictTones[verdict]}" role="status"><p><strong>${words.check[verdict]}</strong></p>
+<p>${words.check[`${verdict}Text`]}</p></div>
+${facts(
+  line(words.check.complete, checked.complete) || undefined,
+  line(words.check.file, checked.file) || undefined,
+  line(words.check.settled, checked.settled) || undefined,
+  checked.recorder.result !== 'right' && [words.check.recorder, mark(checked.recorder, speech)],
+  line(words.check.record, checked.record) || undefined,
+  [
+    words.check.registry,
+    html`<code>${registry}</code>, ${chainId === null ? words.check.open : fill(words.check.chain, { chain: chainId })}`,
+  ],
+)}
+${asOf && html`<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.number, moment(asOf.time, language))}</p>`}
+${foreign > 0 && html`<p>${fill(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
+}
+
+/** Renders a sentence with a block number and a time. */
+function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
+  const [before = '', after = ''] = fill(sentence, { block, time: '\n' }).split('\n')
+  return html`${before}${time}${after}`
+}
+
+/** Result of a verification, or the reason why it did not run. */
+export type CheckOutcome = { checked: Checked } | { refused: 'busy' | 'tooLong' | 'notYet' }
+
+/**
+ * Renders the verification form and its result. It needs a click, because a verification sends the chain's node one
+ * request per block.
+ */
+export function check(outcome: CheckOutcome | undefined, { words, ...speech }: Speech): Html {
+  const refused = outcome && 'refused' in outcome ? outcome.refused : undefined
+  return html`<section aria-labelledby="check"><h2 id="check">${words.check.title}</h2>
+${refused === undefined ? '' : html`<div class="notice" role="status"><p><strong>${words.check.busy}</strong></p><p>${refused === 'busy' ? words.check.busyText : words.check[refused]}</p></div>`}
+${outcome && 'checked' in outcome ? result(outcome.checked, { words, ...speech }) : html`<p>${words.check.intro}</p>`}
+<form method="post" action="#check" class="no-print"><button>${outcome ? words.check.again : words.check.button}</button></form>
+</section>`
+}
+
+/** Chain and registry address, if known. */
+export type Place = { chainId: number; registry: string } | undefined
+
+/**
+ * Renders the link to the proof, and commands that verify it without this service. `proofUrl`: null if there is no
+ * proof yet. For a private asset, only the proof contains the trees.
+ */
+export function yourself(
+  { nid, publicAccess }: ShownAsset,
+  { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },
+  { words: { yourself: words } }: Speech,
+): Html {
+  const node = place ? fill(words.node, { chain: place.chainId }) : words.anyNode
+  const registry = place ? place.registry : html`&lt;${words.address}&gt;`
+  const byProof =
+    proofUrl === null
+      ? html`<p>${words.later}</p>`
+      : html`<p><a href="${proofUrl}" download>${words.proof}</a>. ${words.proofText}</p>
+<pre><code>npx --no -- annal-verify ${nid}.proof.car --registry ${registry}</code></pre>
+<p>${words.hashText}</p>`
+  const byNode = html`<p>${words.network}</p>
+<pre><code>npx --no -- annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${registry} --gateway ${baseUrl}</code></pre>`
+  return html`<section aria-labelledby="yourself"><h2 id="yourself">${words.title}</h2>
+<p>${words.intro}</p>
+${byProof}
+${publicAccess && byNode}
+</section>`
+}
+
+/** Returns custom fields as a map. A plain object would also have inherited keys such as `constructor`. */
+const customIn = (value: unknown) =>
+  new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+
+/** Maximum number of changes shown per commit. A commit may contain a thousand, and a page has fifty commits. */
+const MOST_CHANGES = 50
+
+type Change = [name: string, before: unknown, after: unknown]
+
+/** Returns the changes of a commit with their labels. The first commit has no previous values. */
+function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Change[] {
+  // The type ensures that every metadata field has a label.
+  const labels: Record<ChangeKey, string> = words.fields
+  const isField = (key: string): key is ChangeKey => Object.hasOwn(labels, key)
+  return Object.entries(changes).flatMap(([key, change]): Change[] => {
+    const [before, after] = Array.isArray(change) ? change : []
+    if (key !== customField.changeName)
+      return [[isField(key) ? labels[key] : key, sequence === 1 ? undefined : before, after]]
+    const [old, now] = [customIn(before), customIn(after)]
+    return [...new Set([...old.keys(), ...now.keys()])].map((key) => [key, old.get(key), now.get(key)])
+  })
+}
+
+/** Renders the old and the new value of a field, distinguishable without colours and by screen readers. */
+function change([field, before, after]: Change, speech: Speech): Html {
+  const { words } = speech
+  const name = clip(field)
+  const [old, now] = [valueText(before, speech), valueText(after, speech)]
+  const shown = now === undefined ? html`<span class="quiet">${words.nothing}</span>` : html`<ins>${now}</ins>`
+  if (old === undefined) return html`<dt>${name}</dt><dd>${shown}</dd>`
+  return html`<dt>${name}</dt><dd><span class="hidden">${words.before} </span><del>${old}</del> <span aria-hidden="true">→</span> <span class="hidden">${words.after} </span>${shown}</dd>`
+}
+
+/** Renders a transaction hash, as a link if an explorer is configured. */
+export const transaction = (hash: string, explorerUrl: string | null): Html =>
+  explorerUrl === null ? html`<code>${hash}</code>` : html`<a href="${explorerUrl}"><code>${hash}</code></a>`
+
+function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech): Html {
+  const { language, words } = speech
+  const { sequence, user, createdAt, message, transactionHash, explorerUrl, blockNumber, status } = shown
+  const changes = changesOf(shown, speech)
+  return html`<li>
+<h3>${sequence === 1 ? words.registration : words.change}</h3>
+<p class="quiet">${moment(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
+${message && html`<p class="message">${message}</p>`}
+${changes.length > 0 && html`<dl class="changes">${changes.slice(0, MOST_CHANGES).map((each) => change(each, speech))}</dl>`}
+${changes.length > MOST_CHANGES && html`<p class="quiet">${fill(words.moreChanges, { count: changes.length - MOST_CHANGES })}</p>`}
+${facts(
+  [words.status, words.statuses[status]],
+  blockNumber !== null && [words.block, String(blockNumber)],
+  transactionHash !== null && [words.transaction, transaction(transactionHash, explorerUrl)],
+)}
+${checked ? marksOf(checked, shown, speech) : ''}
+</li>
+`
+}
+
+/** Renders a page of the history, newest first. `at`: returns the page's URL, optionally with a cursor. */
+export function timeline(
+  asset: ShownAsset,
+  { at, isNewest, checked }: { at: (older?: string) => string; isNewest: boolean; checked: Checked | undefined },
+  speech: Speech,
+): Html {
+  const { words } = speech
+  const { nodes, pageInfo } = asset.commits
+  return html`<section aria-labelledby="history"><h2 id="history">${words.history}</h2>
+<p class="quiet">${fill(words.historyText, { count: asset.commitCount })}</p>
+<ol class="timeline" reversed start="${nodes[0]?.sequence ?? asset.commitCount}">
+${nodes.map((each) => commit(each, checked, speech))}</ol>
+<p class="pages no-print">${!isNewest && html`<a href="${at()}#history">${words.newest}</a> `}${pageInfo.hasNextPage && pageInfo.endCursor !== null && html`<a href="${at(pageInfo.endCursor)}#history">${words.older}</a>`}</p>
+</section>`
+}
+
+const credentialTones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '', REMOTE: '' } as const
+
+/** Renders the manifest's claims and their trustworthiness. Empty for a file without a manifest. */
+export function credentials(
+  { contentCredentials: claims }: ShownAsset,
+  { language, words: { credentials: words } }: Speech,
+): Html {
+  if (claims === null) return html``
+  const { state, trustList, checkedAt, manifestCount } = claims
+  const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining } = claims
+  const { problems, notChecked, remoteManifestUrl } = claims
+  const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
+  const judged = fill(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
+  const list = (name: string, values: readonly (string | null)[]) => {
+    const text = values.filter(Boolean).join(', ')
+    return text !== '' && ([name, text] as const)
+  }
+  return html`<section aria-labelledby="credentials"><h2 id="credentials">${words.title}</h2>
+<p>${words.intro}</p>
+<div class="notice ${credentialTones[state]}"><p>${words.states[state]}</p></div>
+${facts(
+  list(words.signer, [signer, issuer]),
+  list(words.signedAt, [signedAt]),
+  list(words.generator, [generator]),
+  list(words.creators, creators),
+  list(words.actions, actions),
+  list(words.source, [digitalSourceType]),
+  list(words.mining, mining),
+  list(words.problems, problems),
+  list(
+    words.notChecked,
+    notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part),
+  ),
+  list(words.remote, [remoteManifestUrl]),
+  manifestCount > 1 && [words.manifests, String(manifestCount)],
+)}
+${isJudged && html`<p class="quiet">${judged} ${trustList !== null && html`<span lang="en">${trustList}</span>`}</p>`}
+</section>`
+}
 
 const speechOf = (languages: string): Speech => {
   const language = preferredLanguage(languages)

@@ -1,12 +1,13 @@
 /** Reads and formats the data of an asset's page. */
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import type { Verification } from '../../../../packages/verify/src/verification.ts'
 import type { Context } from '../../../context.ts'
 import type { Messages } from '../../../locales/messages.ts'
 import type { Language } from '../../../shared/language.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import type { Html, Run } from '../page.ts'
+import { type Html, type Run, pageStyle, styleSource } from '../page.ts'
+import { type MediaKind, displayOf, mediaKindOf } from '../../assets/file-types.ts'
 
 /** The reader's language and its messages. */
 export interface Speech {
@@ -146,4 +147,160 @@ const COMMITS_ON_A_PAGE = 50
 export async function readAsset(run: Run, id: string, after: string | null, context: Context): Promise<ShownAsset> {
   const { asset } = await run(AssetPage, { id, first: COMMITS_ON_A_PAGE, after }, context)
   return asset!
+}
+
+/** Maximum size of an original image that a page displays when there is no thumbnail, in bytes. */
+const LARGEST_PICTURE = 5_000_000
+
+/** Returns the URL of the image to display, or null if there is none or it is too large. */
+export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, assetFileSize }: ShownAsset): string | null {
+  if (thumbnailUrl !== null) return thumbnailUrl
+  return displayOf(assetFileMimeType) === 'picture' && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
+}
+
+/** Returns the alternative text of an image. */
+export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption || titleOf(asset))
+
+/** Returns the URL that downloads a file. */
+const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
+
+/** Returns the URL of the signed copy. For a private asset, it keeps the signature of the file's URL. */
+function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
+  const { origin, pathname, search } = new URL(assetFileUrl)
+  return downloadUrl(
+    `${origin}${pathname.slice(0, pathname.lastIndexOf('/ipfs/'))}/api/v3/assets/${nid}/c2pa/${search}`,
+  )
+}
+
+/** Renders the picture or the player, and the download links. `hasC2pa`: whether the file has a signed copy. */
+export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: Speech): Html {
+  const { assetFileUrl: url, assetFileMimeType: type, assetFileSize: size } = asset
+  const picture = pictureOf(asset)
+  const label = altOf(asset)
+  const shown = () => {
+    if (displayOf(type) === 'player')
+      return mediaKindOf(type) === 'audio'
+        ? html`<audio controls preload="metadata" src="${url}" aria-label="${label}"></audio>`
+        : html`<video controls preload="metadata" src="${url}" aria-label="${label}"></video>`
+    if (picture === null) return ''
+    return html`<a href="${url}"><img src="${picture}" alt="${label}"><span class="hidden">${words.open}</span></a>`
+  }
+  return html`<figure>${shown()}
+<figcaption><a href="${downloadUrl(url)}">${words.download}</a> <span class="quiet">${type}, ${sizeText(size, language)}</span>${
+    hasC2pa && html`<br><a href="${c2paUrl(asset)}">${words.c2pa}</a> <span class="quiet">${words.c2paText}</span>`
+  }</figcaption>
+</figure>`
+}
+
+/** Style sheet of an asset's page. */
+export const assetStyle = `${pageStyle}
+body { max-width: 46rem; }
+h2 { font-size: 1.25rem; margin: 0 0 0.5rem; }
+h3 { font-size: 1rem; margin: 0; }
+p { margin: 0 0 0.75rem; }
+section { margin-top: 2.5rem; }
+figure { margin: 1.25rem 0; }
+figure img, figure video { display: block; width: 100%; height: auto; max-height: 32rem; object-fit: contain; background: var(--box); border-radius: 0.5rem; }
+figure audio { display: block; width: 100%; }
+figcaption { margin-top: 0.5rem; }
+.caption, .message { white-space: pre-line; }
+.quiet { color: var(--quiet); }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.facts, .changes { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: 0.25rem 1.25rem; margin: 0 0 0.75rem; }
+.facts dt, .changes dt { margin: 0; font-weight: 400; color: var(--quiet); max-width: 14rem; }
+.facts dd, .changes dd { min-width: 0; overflow-wrap: anywhere; }
+.timeline { list-style: none; margin: 1rem 0 0; padding: 0; }
+.timeline > li { border-left: 0.25rem solid var(--line); padding: 0 0 0.25rem 1rem; margin: 0 0 1.5rem; }
+.message { margin: 0 0 0.5rem; }
+del { color: var(--problem); }
+ins { color: var(--good); text-decoration-thickness: 1px; text-underline-offset: 0.15em; }
+code { font-size: 0.875em; }
+pre { background: var(--box); padding: 0.75rem 1rem; border-radius: 0.375rem; margin: 0 0 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre code { padding: 0; background: none; }
+.checks { margin: 0 0 0.5rem; padding: 0; list-style: none; }
+.mark { font-weight: 600; white-space: nowrap; }
+.mark.good { color: var(--good); }
+.mark.bad { color: var(--problem); }
+.notice { border-left-color: var(--line); }
+.notice.good { border-left-color: var(--good); }
+.notice.bad { border-left-color: var(--problem); }
+.pages a + a { margin-left: 1rem; }
+@media (max-width: 30rem) { .facts, .changes { grid-template-columns: 1fr; gap: 0; } .facts dd, .changes dd { margin-bottom: 0.5rem; } .timeline > li { padding-left: 0.75rem; } }
+@media print {
+  :root { color-scheme: light; --text: #000; --ground: #fff; --quiet: #444; --line: #888; --box: #fff; --accent: #000; --problem: #000; --good: #000; }
+  body { max-width: none; margin: 0; font-size: 10.5pt; }
+  .no-print, audio, video { display: none; }
+  .timeline > li, figure, pre { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  pre { border: 1px solid var(--line); }
+  figure img { max-height: 12cm; width: auto; max-width: 100%; }
+}
+`
+
+const styles = styleSource(assetStyle)
+
+/**
+ * Returns the content security policy. The page may load its own style, and images, videos and audio of this service.
+ * It permits no scripts and no forms to other hosts.
+ */
+export const assetPolicy = (baseUrl: string): string => {
+  const { origin } = new URL(baseUrl)
+  return `default-src 'none'; style-src ${styles}; img-src 'self' ${origin}; media-src 'self' ${origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+}
+
+/** Types of schema.org by kind of media. */
+const schemaTypes: Record<MediaKind, string> = {
+  image: 'ImageObject',
+  video: 'VideoObject',
+  audio: 'AudioObject',
+  file: 'MediaObject',
+}
+
+const person = ({ displayName, address }: ShownAsset['creator']) => ({
+  '@type': 'Person',
+  name: displayName,
+  identifier: address,
+})
+
+/** Returns the asset as schema.org data. */
+const structuredData = (asset: ShownAsset, url: string) => ({
+  '@context': 'https://schema.org',
+  '@type': schemaTypes[mediaKindOf(asset.assetFileMimeType)],
+  '@id': url,
+  url,
+  identifier: asset.nid,
+  name: titleOf(asset),
+  ...(asset.caption && { description: asset.caption }),
+  contentUrl: asset.assetFileUrl,
+  ...(asset.thumbnailUrl !== null && { thumbnailUrl: asset.thumbnailUrl }),
+  encodingFormat: asset.assetFileMimeType,
+  contentSize: `${asset.assetFileSize} B`,
+  sha256: asset.proofHash,
+  uploadDate: asset.uploadedAt,
+  dateModified: asset.updatedAt,
+  creator: person(asset.creator),
+  copyrightHolder: person(asset.owner),
+})
+
+/** Returns JSON for an inline script. Escaping `<` prevents it from ending the element. */
+const inScript = (value: unknown) => raw(JSON.stringify(value).replaceAll('<', '\\u003c'))
+
+const property = (name: string, content: string | null) =>
+  content === null
+    ? ''
+    : html`<meta property="${name}" content="${content}">
+`
+
+/**
+ * Renders the metadata of a public asset's page. JSON-LD is data, so the content security policy needs no exception
+ * for it.
+ */
+export function head(asset: ShownAsset, url: string, { language }: Speech): Html {
+  const title = titleOf(asset)
+  const picture = pictureOf(asset)
+  return html`<link rel="canonical" href="${url}">
+<meta name="description" content="${clip(asset.caption || title)}">
+<meta name="twitter:card" content="${picture === null ? 'summary' : 'summary_large_image'}">
+${property('og:site_name', 'Annal')}${property('og:type', 'website')}${property('og:url', url)}${property('og:title', title)}${property('og:description', clip(asset.caption || title))}${property('og:locale', language.replace('-', '_'))}${property('og:image', picture)}${property('og:image:alt', picture === null ? null : altOf(asset))}<script type="application/ld+json">${inScript(structuredData(asset, url))}</script>
+`
 }
