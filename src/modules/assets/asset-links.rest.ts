@@ -3,65 +3,52 @@ import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
 import type { AssetLinkRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { assetLinkParam, moment, nidParam, nothing, same, url } from '../../http/rest/values.ts'
+import { assetLinkParam, defineRecord, moment, nidParam, nothing, same, url } from '../../http/rest/values.ts'
 import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
 import { parseTimestamp } from '../../shared/input.ts'
 
 /** Maximum number of links per operation. */
 const PART_SIZE = 200
 
-const linkRecord = z
-  .object({
-    id: same('AssetLink.id', z.string()),
-    label: same('AssetLink.label', z.string()),
-    url: same('AssetLink.url', url),
-    created_at: same('AssetLink.createdAt', moment),
-    expires_at: same('AssetLink.expiresAt', moment),
-    revoked_at: same('AssetLink.revokedAt', moment.nullable()),
-    last_used_at: same('AssetLink.lastUsedAt', moment.nullable()),
-  })
-  .meta({ id: 'AssetLink', description: 'A link to the page of an asset.' })
-
 export const AssetLinkRecord = graphql(/* GraphQL */ `
-  fragment AssetLinkRecord on AssetLink {
-    id
-    label
-    url
-    createdAt
-    expiresAt
-    revokedAt
-    lastUsedAt
-  }
+  fragment AssetLinkRecord on AssetLink { id label url createdAt expiresAt revokedAt lastUsedAt }
 `)
 
-const presentLink = ({ id, label, ...link }: AssetLinkRecordFragment): z.output<typeof linkRecord> => ({
-  ...{ id, label, url: link.url, created_at: link.createdAt, expires_at: link.expiresAt },
-  ...{ revoked_at: link.revokedAt, last_used_at: link.lastUsedAt },
-})
+const link = defineRecord<AssetLinkRecordFragment>()(
+  { id: 'AssetLink', description: 'A link to the page of an asset.' },
+  {
+    id: [same('AssetLink.id', z.string()), ({ id }) => id],
+    label: [same('AssetLink.label', z.string()), ({ label }) => label],
+    url: [same('AssetLink.url', url), (from) => from.url],
+    created_at: [same('AssetLink.createdAt', moment), ({ createdAt }) => createdAt],
+    expires_at: [same('AssetLink.expiresAt', moment), ({ expiresAt }) => expiresAt],
+    revoked_at: [same('AssetLink.revokedAt', moment.nullable()), ({ revokedAt }) => revokedAt],
+    last_used_at: [same('AssetLink.lastUsedAt', moment.nullable()), ({ lastUsedAt }) => lastUsedAt],
+  },
+)
+
+const shared = { tag: 'Assets', action: 'asset:update' } as const
+const ownAsset = { ...shared, params: nidParam, errors: ['ASSET_WRITE_PERMISSION_DENIED'] } as const
+const revoked = { ...shared, status: 204, answer: nothing, present: () => undefined }
 
 const create = defineRoute({
   method: 'POST',
   path: 'assets/:nid/links',
   operationId: 'createAssetLink',
-  tag: 'Assets',
   summary: 'Create a link to the page of an asset',
   description:
     'Anyone who has the link can read the page and the proof until the link ends, even of a private asset. Treat it as a secret.',
-  params: nidParam,
-  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
+  ...ownAsset,
   body: z
     .object({
       expires_at: same('CreateAssetLinkInput.expiresAt', z.iso.datetime({ offset: true })).optional(),
       label: same('CreateAssetLinkInput.label', z.string()).optional(),
     })
     .meta({ id: 'CreateAssetLink', description: 'Expiry time and label of a link.' }),
-  action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {
       createAssetLink(input: $input) {
-        link {
-          ...AssetLinkRecord
-        }
+        link { ...AssetLinkRecord }
       }
     }
   `),
@@ -69,20 +56,17 @@ const create = defineRoute({
     input: { id: request.params.nid!, label: request.body.text('label'), expiresAt: momentFrom(request, 'expires_at') },
   }),
   status: 201,
-  answer: linkRecord,
-  present: ({ createAssetLink: { link } }) => presentLink(link),
+  answer: link.schema,
+  present: ({ createAssetLink }) => link.present(createAssetLink.link),
 })
 
 const list = defineList({
   path: 'assets/:nid/links',
   operationId: 'listAssetLinks',
-  tag: 'Assets',
   summary: 'List the links to the page of your asset',
   description: 'Newest first. Links that ended recently are included. Each link is a secret.',
-  params: nidParam,
-  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
-  action: 'asset:update',
-  record: linkRecord,
+  ...ownAsset,
+  record: link.schema,
   plural: 'AssetLinks',
   searched: 'the label',
   order: 'newest',
@@ -92,13 +76,8 @@ const list = defineList({
       asset(id: $id) {
         links(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
           totalCount
-          pageInfo {
-            startCursor
-            endCursor
-          }
-          nodes {
-            ...AssetLinkRecord
-          }
+          pageInfo { startCursor endCursor }
+          nodes { ...AssetLinkRecord }
         }
       }
     }
@@ -109,7 +88,7 @@ const list = defineList({
     if (asset!.links === null) throw notAssetOwner()
     return asset!.links
   },
-  present: presentLink,
+  present: link.present,
 })
 
 /** The route is not below `assets/{nid}/links/`, because a request with an empty ID would then revoke all links. */
@@ -117,45 +96,32 @@ const revoke = defineRoute({
   method: 'DELETE',
   path: 'asset-links/:id',
   operationId: 'revokeAssetLink',
-  tag: 'Assets',
   summary: 'Revoke a link to the page of an asset',
   params: assetLinkParam,
-  action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {
       revokeAssetLink(input: $input) {
-        link {
-          id
-        }
+        link { id }
       }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
-  status: 204,
-  answer: nothing,
-  present: () => undefined,
+  ...revoked,
 })
 
 const revokeAll = defineRoute({
   method: 'DELETE',
   path: 'assets/:nid/links',
   operationId: 'revokeAssetLinks',
-  tag: 'Assets',
   summary: 'Revoke all links to the page of an asset',
-  params: nidParam,
-  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
-  action: 'asset:update',
+  ...ownAsset,
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {
-      revokeAssetLinks(input: $input) {
-        __typename
-      }
+      revokeAssetLinks(input: $input) { __typename }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.nid! } }),
-  status: 204,
-  answer: nothing,
-  present: () => undefined,
+  ...revoked,
 })
 
 export const assetLinkRoutes = [create, list, revoke, revokeAll]

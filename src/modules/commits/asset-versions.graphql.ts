@@ -4,7 +4,17 @@ import { metadataIn } from '../assets/asset-tree.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
 import { CHANGES_BYTES, describe, TREE_BYTES } from '../assets/metadata.graphql.ts'
 import { customField, type Metadata, metadataFields } from '../assets/metadata.ts'
-import { MAX_TREES, MAX_TREE_BYTES, compareVersions, findCommitBySequence, findVersion, getCommit, mergeTrees, readHistory, versionDescription } from './asset-versions.ts'
+import {
+  compareVersions,
+  findCommitBySequence,
+  findVersion,
+  getCommit,
+  MAX_TREE_BYTES,
+  MAX_TREES,
+  mergeTrees,
+  readHistory,
+  versionDescription,
+} from './asset-versions.ts'
 import { CommitType } from './commits.graphql.ts'
 
 const REGISTRATION = 1

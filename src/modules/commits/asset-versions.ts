@@ -1,15 +1,16 @@
 /** Reads of asset histories and versions. The caller must check that the actor may see the asset, which is given by its UUID. */
+
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Commit, Prisma } from '../../db/prisma/client.ts'
 import { arrayOf, int, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import { fromId, uuidFrom } from '../../shared/ids.ts'
 import { cidInput, parse, parseTimestamp } from '../../shared/input.ts'
-import { type Search, countLimit, readClientOf, searched } from '../../shared/lists.ts'
+import { countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, visibleAssets } from '../../shared/policy.ts'
 import { type Changes, compare, metadataIn } from '../assets/asset-tree.ts'
 import { emptyMetadata } from '../assets/metadata.ts'
-import { z } from 'zod'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
@@ -252,7 +253,10 @@ async function readVisibleTrees(
     select: { id: true },
     where: { id: { in: found }, asset: visibleAssets(actor) },
   })
-  const rows = await database.query(readTreesOfCommits, { commits: visible.map(({ id }) => id), maxBytes: MAX_TREE_BYTES })
+  const rows = await database.query(readTreesOfCommits, {
+    commits: visible.map(({ id }) => id),
+    maxBytes: MAX_TREE_BYTES,
+  })
   return new Map(
     rows.map(({ cid, tree }) => {
       if (tree === null) throw tooLarge()

@@ -10,7 +10,16 @@ import {
 } from '../../http/rest/define-route.ts'
 import type { CommitRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { anyObject, fileBytes, givenList, lowerCase, nidParam, same, url } from '../../http/rest/values.ts'
+import {
+  anyObject,
+  defineRecord,
+  fileBytes,
+  givenList,
+  lowerCase,
+  nidParam,
+  same,
+  url,
+} from '../../http/rest/values.ts'
 import { sendDownload } from '../../http/send.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { readerByLink } from '../assets/asset-links.ts'
@@ -19,23 +28,9 @@ import { proveHistory } from './verify-history.ts'
 
 export const CommitRecord = graphql(/* GraphQL */ `
   fragment CommitRecord on Commit {
-    id
-    transactionHash
-    treeCid
-    treeSha256
-    treeSignature
-    author
-    committer
-    provider
-    createdAt
-    action
-    actionName
-    actionResult
-    message
-    changes
-    status
-    gasUsed
-    feePaid
+    id transactionHash status gasUsed feePaid
+    treeCid treeSha256 treeSignature author committer provider
+    createdAt action actionName actionResult message changes
   }
 `)
 
@@ -46,71 +41,45 @@ const treeSignature = z
     'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
   )
 
+const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
+const timestamp = z.number().int().describe('Time of acceptance, in seconds since 1970.')
+const transaction = z
+  .string()
+  .describe('Hash of the chain transaction, which may carry other commits. Empty until it is signed.')
+const statuses = z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])
+
 /** The REST record of a commit. Some fields have a second name for old clients. */
-const commitRecord = z
-  .object({
-    id: same('Commit.id', z.string()),
-    transaction: z
-      .string()
-      .describe('Hash of the chain transaction, which may carry other commits. Empty until it is signed.'),
-    txHash: z.string().describe('The same as `transaction`.'),
-    assetTreeCid: same('Commit.treeCid', z.string()),
-    assetTreeSha256: same('Commit.treeSha256', z.string()),
-    assetTreeSignature: treeSignature,
-    author: same('Commit.author', z.string()),
-    committer: same('Commit.committer', z.string()),
-    provider: same('Commit.provider', z.string()),
-    timestampCreated: z.number().int().describe('Time of acceptance, in seconds since 1970.'),
-    action: same('Commit.action', z.string()),
-    actionName: same('Commit.actionName', z.string()),
-    actionNid: z.string().describe('The same as `action`.'),
-    actionResult: same('Commit.actionResult', url),
-    abstract: z.string().describe('The same as `commitMessage`.'),
-    commitMessage: same('Commit.message', z.string()),
-    changes: same('Commit.changes', z.record(z.string(), z.unknown())),
-    status: same('Commit.status', z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])),
-    gasUsed: same('Commit.gasUsed', z.number().int().nullable()),
-    feePaid: same('Commit.feePaid', z.string().nullable()),
-  })
-  .meta({
+const commitRecord = defineRecord<CommitRecordFragment>()(
+  {
     id: 'Commit',
     description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
-  })
-
-const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
-
-const presentCommit = (commit: CommitRecordFragment): z.output<typeof commitRecord> => ({
-  id: commit.id,
-  transaction: commit.transactionHash ?? '',
-  txHash: commit.transactionHash ?? '',
-  assetTreeCid: commit.treeCid,
-  assetTreeSha256: commit.treeSha256,
-  assetTreeSignature: commit.treeSignature ?? '',
-  author: commit.author,
-  committer: commit.committer,
-  provider: commit.provider,
-  timestampCreated: seconds(commit.createdAt),
-  action: commit.action,
-  actionName: commit.actionName,
-  actionNid: commit.action,
-  actionResult: commit.actionResult,
-  abstract: commit.message,
-  commitMessage: commit.message,
-  changes: commit.changes,
-  status: lowerCase(commit.status),
-  gasUsed: commit.gasUsed,
-  feePaid: commit.feePaid,
-})
+  },
+  {
+    id: [same('Commit.id', z.string()), ({ id }) => id],
+    transaction: [transaction, ({ transactionHash }) => transactionHash ?? ''],
+    txHash: [z.string().describe('The same as `transaction`.'), ({ transactionHash }) => transactionHash ?? ''],
+    assetTreeCid: [same('Commit.treeCid', z.string()), ({ treeCid }) => treeCid],
+    assetTreeSha256: [same('Commit.treeSha256', z.string()), ({ treeSha256 }) => treeSha256],
+    assetTreeSignature: [treeSignature, (commit) => commit.treeSignature ?? ''],
+    author: [same('Commit.author', z.string()), ({ author }) => author],
+    committer: [same('Commit.committer', z.string()), ({ committer }) => committer],
+    provider: [same('Commit.provider', z.string()), ({ provider }) => provider],
+    timestampCreated: [timestamp, ({ createdAt }) => seconds(createdAt)],
+    action: [same('Commit.action', z.string()), ({ action }) => action],
+    actionName: [same('Commit.actionName', z.string()), ({ actionName }) => actionName],
+    actionNid: [z.string().describe('The same as `action`.'), ({ action }) => action],
+    actionResult: [same('Commit.actionResult', url), ({ actionResult }) => actionResult],
+    abstract: [z.string().describe('The same as `commitMessage`.'), ({ message }) => message],
+    commitMessage: [same('Commit.message', z.string()), ({ message }) => message],
+    changes: [same('Commit.changes', anyObject), ({ changes }) => changes],
+    status: [same('Commit.status', statuses), ({ status }) => lowerCase(status)],
+    gasUsed: [same('Commit.gasUsed', z.number().int().nullable()), ({ gasUsed }) => gasUsed],
+    feePaid: [same('Commit.feePaid', z.string().nullable()), ({ feePaid }) => feePaid],
+  },
+)
 
 const historyOperation = graphql(/* GraphQL */ `
-  query RestHistory(
-    $id: ID!
-    $limit: Int!
-    $offset: Int!
-    $after: Int
-    $newestFirst: Boolean!
-    $search: String
-  ) {
+  query RestHistory($id: ID!, $limit: Int!, $offset: Int!, $after: Int, $newestFirst: Boolean!, $search: String) {
     asset(id: $id) {
       nid
       commitCount(search: $search)
@@ -135,7 +104,7 @@ const historyRoute = (
       tag: 'Assets',
       ...description,
       action: 'asset:read',
-      record: commitRecord,
+      record: commitRecord.schema,
       plural: 'History',
       searched: 'the message',
       order: 'oldest',
@@ -160,7 +129,7 @@ const historyRoute = (
           nodes,
         }
       },
-      present: presentCommit,
+      present: commitRecord.present,
     },
     {
       key: 'commits',
@@ -190,7 +159,7 @@ const assetTree = z
     assetTreeCid: same('Commit.treeCid', z.string()),
     assetTreeSha256: same('Commit.treeSha256', z.string()),
     assetTreeSignature: treeSignature,
-    timestampCreated: z.number().int().describe('Time of acceptance, in seconds since 1970.'),
+    timestampCreated: timestamp,
     commitMessage: same('Commit.message', z.string()),
     assetTree: anyObject.describe('The tree.'),
   })
@@ -212,15 +181,7 @@ const readTree = defineRoute({
     query RestAssetTree($id: ID!, $at: String) {
       asset(id: $id) {
         nid
-        commitAt(at: $at) {
-          id
-          message
-          treeCid
-          treeSha256
-          treeSignature
-          createdAt
-          tree
-        }
+        commitAt(at: $at) { id message treeCid treeSha256 treeSignature createdAt tree }
       }
     }
   `),
@@ -292,10 +253,7 @@ const mergeTrees = defineRoute({
   listAs: 'trees',
   operation: graphql(/* GraphQL */ `
     query RestMergeTrees($trees: [AssetTreeInput!]!) {
-      mergedAssetTree(trees: $trees) {
-        mergedAssetTree
-        assetTrees
-      }
+      mergedAssetTree(trees: $trees) { mergedAssetTree assetTrees }
     }
   `),
   variables: ({ body }) => ({ trees: (body.list('trees') ?? []).map(treeOf) }),

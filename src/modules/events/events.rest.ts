@@ -3,64 +3,39 @@ import { z } from 'zod'
 import { defineList, LARGE_RECORDS } from '../../http/rest/define-list.ts'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { anyObject, moment, same } from '../../http/rest/values.ts'
+import { anyObject, defineRecord, moment, same } from '../../http/rest/values.ts'
 import { corsHeaders } from '../../http/send.ts'
 import { assertMay } from '../../shared/policy.ts'
-import { readEventData } from './events.ts'
+import { type EventRecord as EventFacts, readEventData } from './events.ts'
 import { followEvents } from './follow-events.ts'
 
 export const EventRecord = graphql(/* GraphQL */ `
-  fragment EventRecord on Event {
-    id
-    sequence
-    type
-    createdAt
-    orderId
-    commitId
-    deliveryId
-    transferId
-    data
-  }
+  fragment EventRecord on Event { id sequence type createdAt orderId commitId deliveryId transferId data }
 `)
 
-export const eventRecord = z
-  .object({
-    id: same('Event.id', z.string()),
-    sequence: same('Event.sequence', z.number().int()),
-    type: same('Event.type', z.string()),
-    created_at: same('Event.createdAt', moment),
-    order_id: same('Event.orderId', z.string().nullable()),
-    commit_id: same('Event.commitId', z.string().nullable()),
-    delivery_id: same('Event.deliveryId', z.string().nullable()),
-    transfer_id: same('Event.transferId', z.string().nullable()),
-    data: same('Event.data', anyObject.nullable()),
-  })
-  .meta({ id: 'Event', description: 'An event in your feed.' })
-
-interface EventFacts {
-  id: string
-  sequence: number
+/** `data` is the body of the webhook call. Null if no webhook receives the event. */
+type EventSource = Omit<EventFacts, 'createdAt' | 'type'> & {
   type: string
   createdAt: Date | string
-  orderId: string | null
-  commitId: string | null
-  deliveryId: string | null
-  transferId: string | null
-  /** Body of the webhook call. Null if no webhook receives the event. */
   data: Record<string, unknown> | null
 }
 
-export const presentEvent = (event: EventFacts): z.output<typeof eventRecord> => ({
-  id: event.id,
-  sequence: event.sequence,
-  type: event.type,
-  created_at: event.createdAt,
-  order_id: event.orderId,
-  commit_id: event.commitId,
-  delivery_id: event.deliveryId,
-  transfer_id: event.transferId,
-  data: event.data,
-})
+const nullableId = z.string().nullable()
+
+const eventRecord = defineRecord<EventSource>()(
+  { id: 'Event', description: 'An event in your feed.' },
+  {
+    id: [same('Event.id', z.string()), ({ id }) => id],
+    sequence: [same('Event.sequence', z.number().int()), ({ sequence }) => sequence],
+    type: [same('Event.type', z.string()), ({ type }) => type],
+    created_at: [same('Event.createdAt', moment), ({ createdAt }) => createdAt],
+    order_id: [same('Event.orderId', nullableId), ({ orderId }) => orderId],
+    commit_id: [same('Event.commitId', nullableId), ({ commitId }) => commitId],
+    delivery_id: [same('Event.deliveryId', nullableId), ({ deliveryId }) => deliveryId],
+    transfer_id: [same('Event.transferId', nullableId), ({ transferId }) => transferId],
+    data: [same('Event.data', anyObject.nullable()), ({ data }) => data],
+  },
+)
 
 const list = defineList({
   path: 'events',
@@ -73,7 +48,7 @@ const list = defineList({
     after: z.string().optional().describe('Identifier of an event of the feed. Only events after it are listed.'),
   },
   action: 'event:read',
-  record: eventRecord,
+  record: eventRecord.schema,
   plural: 'Events',
   searched: 'the type',
   order: 'oldest',
@@ -84,19 +59,14 @@ const list = defineList({
     query RestEvents($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       events(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...EventRecord
-        }
+        pageInfo { startCursor endCursor }
+        nodes { ...EventRecord }
       }
     }
   `),
   variables: ({ query }, part) => ({ ...part, after: part.after ?? (query.get('after') || undefined) }),
   connectionOf: ({ events }) => events,
-  present: presentEvent,
+  present: eventRecord.present,
 })
 
 /** The feed, page by page. */
@@ -163,7 +133,7 @@ export async function streamEvents({ req, res, query, context }: DirectRequest):
   const heartbeat = setInterval(() => res.write(COMMENT), HEARTBEAT_MS)
   try {
     for await (const event of events) {
-      const body = presentEvent({ ...event, data: await readEventData(context, event) })
+      const body = eventRecord.present({ ...event, data: await readEventData(context, event) })
       const frame = `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(body)}\n\n`
       if (!res.write(frame) && !res.closed) await waitForDrain(res)
     }

@@ -1,6 +1,6 @@
 /** The home page at `/`, with links to APIs and documentation. */
 import { html } from 'hono/html'
-import { type PageAnswer, contentPolicy, layout } from './page.ts'
+import { contentPolicy, layout, type PageAnswer } from './page.ts'
 
 /** Settings that determine the page's links. */
 export interface HomeParts {

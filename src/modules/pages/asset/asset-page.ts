@@ -4,14 +4,39 @@
  */
 import { html } from 'hono/html'
 import { fill, messages } from '../../../locales/messages.ts'
-import { type FormPage, type Html, type PageAnswer, type PageRequest, type Run, layout, noticePage, refusalPage } from '../page.ts'
-import { type Checked, type ShownAsset, type ShownCommit, type Speech, assetPolicy, assetStyle, clip, facts, head, media, moment, momentText, readAsset, titleOf, valueText } from './read.ts'
-import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import { DomainError } from '../../../shared/errors.ts'
 import { preferredLanguage } from '../../../shared/language.ts'
 import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
+import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import { verifyHistory } from '../../commits/verify-history.ts'
 import { hasSignedCopy } from '../../content-credentials/signed-copies.ts'
+import {
+  type FormPage,
+  type Html,
+  layout,
+  noticePage,
+  type PageAnswer,
+  type PageRequest,
+  type Run,
+  refusalPage,
+} from '../page.ts'
+import {
+  assetPolicy,
+  assetStyle,
+  type Checked,
+  clip,
+  facts,
+  head,
+  media,
+  moment,
+  momentText,
+  readAsset,
+  type ShownAsset,
+  type ShownCommit,
+  type Speech,
+  titleOf,
+  valueText,
+} from './read.ts'
 
 type Finding = Checked['complete']
 type Result = Finding['result']

@@ -4,10 +4,10 @@ import type { Verification } from '../../../../packages/verify/src/verification.
 import type { Context } from '../../../context.ts'
 import type { Messages } from '../../../locales/messages.ts'
 import type { Language } from '../../../shared/language.ts'
+import { displayOf, type MediaKind, mediaKindOf } from '../../assets/file-types.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { type Html, type Run, pageStyle, styleSource } from '../page.ts'
-import { type MediaKind, displayOf, mediaKindOf } from '../../assets/file-types.ts'
+import { type Html, pageStyle, type Run, styleSource } from '../page.ts'
 
 /** The reader's language and its messages. */
 export interface Speech {
@@ -67,67 +67,20 @@ export const titleOf = ({ headline, assetFileName, nid }: { headline: string; as
 const AssetPage = graphql(/* GraphQL */ `
   query AssetPage($id: ID!, $first: Int!, $after: String) {
     asset(id: $id) {
-      nid
-      assetFileName
-      assetFileMimeType
-      assetFileSize
-      assetFileUrl
-      thumbnailUrl
-      proofHash
-      caption
-      headline
-      altText
-      publicAccess
-      nitCommitCustom
-      uploadedAt
-      updatedAt
-      commitCount
-      owner {
-        displayName
-        address
-      }
-      creator {
-        displayName
-        address
-      }
+      nid assetFileName assetFileMimeType assetFileSize assetFileUrl thumbnailUrl proofHash
+      caption headline altText publicAccess nitCommitCustom uploadedAt updatedAt commitCount
+      owner { displayName address }
+      creator { displayName address }
       contentCredentials {
-        state
-        trustList
-        signer
-        issuer
-        signedAt
-        generator
-        creators
-        actions
-        digitalSourceType
-        mining
-        problems
-        notChecked
-        remoteManifestUrl
-        manifestCount
-        checkedAt
+        state trustList signer issuer signedAt generator creators actions digitalSourceType mining
+        problems notChecked remoteManifestUrl manifestCount checkedAt
       }
-      registration {
-        status
-      }
+      registration { status }
       commits(first: $first, after: $after) {
-        pageInfo {
-          hasNextPage
-          endCursor
-        }
+        pageInfo { hasNextPage endCursor }
         nodes {
-          sequence
-          message
-          changes
-          createdAt
-          treeCid
-          status
-          transactionHash
-          explorerUrl
-          blockNumber
-          user {
-            displayName
-          }
+          sequence message changes createdAt treeCid status transactionHash explorerUrl blockNumber
+          user { displayName }
         }
       }
     }

@@ -63,23 +63,11 @@ const LookupPage = graphql(/* GraphQL */ `
   query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {
     lookup(sha256: $sha256, cid: $cid, first: $first, after: $after) {
       totalCount
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
+      pageInfo { hasNextPage endCursor }
       nodes {
-        nid
-        headline
-        assetFileName
-        uploadedAt
-        commitCount
-        creator {
-          displayName
-        }
-        registration {
-          status
-          blockNumber
-        }
+        nid headline assetFileName uploadedAt commitCount
+        creator { displayName }
+        registration { status }
       }
     }
   }
