@@ -10,8 +10,6 @@ interface FileType {
   name: string
   /** Registered media type. */
   type: string
-  /** Other names of the media type, in lower case. */
-  aliases?: readonly string[]
   /** Matches the first bytes of the file, decoded as Latin-1. */
   signature?: RegExp
   /** Matches brands of the `ftyp` box (ISO base media file format). */
@@ -23,266 +21,126 @@ interface FileType {
   display: Display
   /** The libvips loader that reads the file for its thumbnail. */
   thumbnail?: string
-  /** The format of the signed copy (Content Credentials), for the C2PA library. */
-  signed?: string
+  /** The format of the signed copy (Content Credentials), for the C2PA library. `true`: the registered type. */
+  signed?: true | string
+}
+
+/** Other subtypes by registered media type, or complete media types. Each subtype may also have the prefix `x-`. */
+const ALIASES: Record<string, string> = {
+  'image/jpeg': 'jpeg jpg pjpeg jpe jfif x-citrix-jpeg',
+  'image/png': 'png x-citrix-png',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/tiff': 'tif tiff application/tif application/tiff',
+  'image/avif': 'avif-sequence',
+  'image/heic': 'heic',
+  'image/heif': 'heif',
+  'video/mp4': 'mp4',
+  'audio/mp4': 'm4a m4b m4p mp4a',
+  'video/3gpp': '3gp 3gpp',
+  'video/3gpp2': '3g2',
+  'video/quicktime': 'quicktime',
+  'video/x-msvideo': 'avi msvideo vnd.avi application/x-troff-msvideo',
+  'audio/mpeg': 'mpeg mp3 mpeg3 mpeg-3 mpg',
+  'audio/wav': 'wav wave vnd.wave pn-wav',
+  'audio/aac': 'aac aacp hx-aac-adts',
+  'audio/flac': 'flac',
+  'video/ogg': 'ogg',
+  'audio/ogg': 'ogg',
+  'application/ogg': 'ogg',
+  'video/webm': 'webm',
+  'video/x-matroska': 'matroska',
+  'image/bmp': 'bmp ms-bmp windows-bmp',
+  'image/jp2': 'jp2 jpeg2000',
+  'image/svg+xml': 'svg svg-xml',
+  'application/pdf': 'pdf acrobat text/pdf',
+  'application/zip': 'zip zip-compressed',
+  'application/gzip': 'gzip',
+  'application/json': 'json text/json',
 }
 
 const mp4: FileType = {
   name: 'MP4',
   type: 'video/mp4',
-  aliases: ['video/x-mp4'],
   refinedBy: /^(?:audio|video)\//,
   display: 'player',
-  signed: 'video/mp4',
+  signed: true,
 }
-const tiff: FileType = {
-  name: 'TIFF',
-  type: 'image/tiff',
-  aliases: ['image/tif', 'image/x-tif', 'image/x-tiff', 'application/tif', 'application/tiff', 'application/x-tiff'],
-  refinedBy: /^image\/(?!svg)/,
-  display: 'inline',
-  thumbnail: 'Tiff',
-}
+const threeGp: FileType = { name: '3GP', type: 'video/3gpp', display: 'player', signed: 'video/mp4' }
+const heif: FileType = { name: 'HEIF', type: 'image/heif', isContainer: true, display: 'inline', signed: 'image/heif' }
+const heic: FileType = { name: 'HEIC', type: 'image/heic', display: 'inline', signed: 'image/heic' }
+const tiff = { name: 'TIFF', type: 'image/tiff', refinedBy: /^image\/(?!svg)/, thumbnail: 'Tiff' } as const
 
 /** Known file types. The first row that matches a file is used. */
 const FILE_TYPES: readonly FileType[] = [
-  {
-    name: 'JPEG',
-    type: 'image/jpeg',
-    aliases: [
-      'image/jpg',
-      'image/pjpeg',
-      'image/jpe',
-      'image/jfif',
-      'image/x-jpeg',
-      'image/x-jpg',
-      'image/x-citrix-jpeg',
-    ],
-    signature: /^\xff\xd8\xff/,
-    display: 'picture',
-    thumbnail: 'Jpeg',
-    signed: 'image/jpeg',
-  },
-  {
-    name: 'PNG',
-    type: 'image/png',
-    aliases: ['image/x-png', 'image/x-citrix-png'],
-    signature: /^\x89PNG\r\n/,
-    display: 'picture',
-    thumbnail: 'Png',
-    signed: 'image/png',
-  },
+  { name: 'JPEG', type: 'image/jpeg', signature: /^\xff\xd8\xff/, display: 'picture', thumbnail: 'Jpeg', signed: true },
+  { name: 'PNG', type: 'image/png', signature: /^\x89PNG\r\n/, display: 'picture', thumbnail: 'Png', signed: true },
   {
     name: 'WebP',
     type: 'image/webp',
-    aliases: ['image/x-webp'],
     signature: /^RIFF.{4}WEBP/s,
     display: 'picture',
     thumbnail: 'Webp',
-    signed: 'image/webp',
+    signed: true,
   },
-  {
-    name: 'GIF',
-    type: 'image/gif',
-    aliases: ['image/x-gif'],
-    signature: /^GIF8[79]a/,
-    display: 'picture',
-    thumbnail: 'Nsgif',
-    signed: 'image/gif',
-  },
-  { ...tiff, signature: /^(?:II\*\0|MM\0\*)/, signed: 'image/tiff' },
+  { name: 'GIF', type: 'image/gif', signature: /^GIF8[79]a/, display: 'picture', thumbnail: 'Nsgif', signed: true },
+  { ...tiff, signature: /^(?:II\*\0|MM\0\*)/, display: 'inline', signed: true },
   // The C2PA library does not write BigTIFF.
-  { ...tiff, signature: /^(?:II\+\0|MM\0\+)/ },
+  { ...tiff, signature: /^(?:II\+\0|MM\0\+)/, display: 'inline' },
   {
-    name: 'AVIF',
-    type: 'image/avif',
-    aliases: ['image/avif-sequence'],
-    brands: /^(?:avi[fs]|MA1[AB])$/,
-    display: 'picture',
-    thumbnail: 'Heif',
-    signed: 'image/avif',
+    ...{ name: 'AVIF', type: 'image/avif', brands: /^(?:avi[fs]|MA1[AB])$/ },
+    ...{ display: 'picture', thumbnail: 'Heif', signed: true },
   },
   // The thumbnail decoder does not support HEVC.
-  {
-    name: 'HEIC',
-    type: 'image/heic',
-    aliases: ['image/x-heic'],
-    brands: /^hei[cxms]$/,
-    display: 'inline',
-    signed: 'image/heic',
-  },
-  { name: 'HEIC', type: 'image/heic-sequence', brands: /^hev[cxms]$/, display: 'inline', signed: 'image/heic' },
-  {
-    name: 'HEIF',
-    type: 'image/heif',
-    aliases: ['image/x-heif'],
-    brands: /^(?:mif[12]|miaf)$/,
-    isContainer: true,
-    display: 'inline',
-    signed: 'image/heif',
-  },
-  {
-    name: 'HEIF',
-    type: 'image/heif-sequence',
-    brands: /^msf1$/,
-    isContainer: true,
-    display: 'inline',
-    signed: 'image/heif',
-  },
+  { ...heic, brands: /^hei[cxms]$/ },
+  { ...heic, type: 'image/heic-sequence', brands: /^hev[cxms]$/ },
+  { ...heif, brands: /^(?:mif[12]|miaf)$/ },
+  { ...heif, type: 'image/heif-sequence', brands: /^msf1$/ },
   { name: 'CR3', type: 'image/x-canon-cr3', brands: /^crx $/, display: 'download' },
   // Video files also list the brand M4A, so this row must come before it.
   { ...mp4, brands: /^M4V/ },
-  {
-    name: 'M4A',
-    type: 'audio/mp4',
-    aliases: ['audio/m4a', 'audio/x-m4a', 'audio/m4b', 'audio/x-m4b', 'audio/x-m4p', 'audio/mp4a'],
-    brands: /^(?:M4[ABP] |F4[AB] )$/,
-    display: 'player',
-    signed: 'audio/mp4',
-  },
+  { name: 'M4A', type: 'audio/mp4', brands: /^(?:M4[ABP] |F4[AB] )$/, display: 'player', signed: true },
   { ...mp4, brands: /^(?:iso[m\d]|mp[47]\d|avc1|dash|cmf[c\d]|ms[di]x|MSNV|XAVC|F4[VP] )$/, isContainer: true },
   // MP4 files from cameras also list the brands of the next three rows.
-  {
-    name: '3GP',
-    type: 'video/3gpp',
-    aliases: ['video/3gp', 'video/x-3gpp'],
-    brands: /^3g[eghprst][\da-z]$/,
-    display: 'player',
-    signed: 'video/mp4',
-  },
-  {
-    name: '3GP',
-    type: 'video/3gpp2',
-    aliases: ['video/3g2'],
-    brands: /^3g2[\da-z]$/,
-    display: 'player',
-    signed: 'video/mp4',
-  },
-  {
-    name: 'MOV',
-    type: 'video/quicktime',
-    aliases: ['video/x-quicktime'],
-    brands: /^qt {2}$/,
-    display: 'player',
-    signed: 'video/quicktime',
-  },
+  { ...threeGp, brands: /^3g[eghprst][\da-z]$/ },
+  { ...threeGp, type: 'video/3gpp2', brands: /^3g2[\da-z]$/ },
+  { name: 'MOV', type: 'video/quicktime', brands: /^qt {2}$/, display: 'player', signed: true },
   // Matches all other brands.
   { ...mp4, brands: /^/, isContainer: true },
+  { name: 'AVI', type: 'video/x-msvideo', signature: /^RIFF.{4}AVI /s, display: 'player', signed: 'video/avi' },
   {
-    name: 'AVI',
-    type: 'video/x-msvideo',
-    aliases: ['video/avi', 'video/msvideo', 'video/vnd.avi', 'application/x-troff-msvideo'],
-    signature: /^RIFF.{4}AVI /s,
-    display: 'player',
-    signed: 'video/avi',
+    ...{ name: 'MP3', type: 'audio/mpeg', signature: /^(?:ID3[\cB-\cD]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/ },
+    ...{ display: 'player', signed: true },
   },
+  { name: 'WAV', type: 'audio/wav', signature: /^RIFF.{4}WAVE/s, display: 'player', signed: true },
+  { name: 'AAC', type: 'audio/aac', signature: /^\xff[\xf0\xf1\xf8\xf9]/, display: 'player' },
+  { name: 'FLAC', type: 'audio/flac', signature: /^fLaC\0/, display: 'player' },
+  { name: 'Ogg video', type: 'video/ogg', signature: /^OggS\0.{23}\x80theora/s, display: 'player' },
   {
-    name: 'MP3',
-    type: 'audio/mpeg',
-    aliases: ['audio/mp3', 'audio/x-mp3', 'audio/x-mpeg', 'audio/mpeg3', 'audio/x-mpeg-3', 'audio/mpg', 'audio/x-mpg'],
-    signature: /^(?:ID3[\cB-\cD]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/,
-    display: 'player',
-    signed: 'audio/mpeg',
-  },
-  {
-    name: 'WAV',
-    type: 'audio/wav',
-    aliases: ['audio/x-wav', 'audio/wave', 'audio/vnd.wave', 'audio/x-pn-wav'],
-    signature: /^RIFF.{4}WAVE/s,
-    display: 'player',
-    signed: 'audio/wav',
-  },
-  {
-    name: 'AAC',
-    type: 'audio/aac',
-    aliases: ['audio/x-aac', 'audio/aacp', 'audio/x-hx-aac-adts'],
-    signature: /^\xff[\xf0\xf1\xf8\xf9]/,
-    display: 'player',
-  },
-  { name: 'FLAC', type: 'audio/flac', aliases: ['audio/x-flac'], signature: /^fLaC\0/, display: 'player' },
-  {
-    name: 'Ogg video',
-    type: 'video/ogg',
-    aliases: ['video/x-ogg'],
-    signature: /^OggS\0.{23}\x80theora/s,
-    display: 'player',
-  },
-  {
-    name: 'Ogg audio',
-    type: 'audio/ogg',
-    aliases: ['audio/x-ogg'],
+    ...{ name: 'Ogg audio', type: 'audio/ogg', display: 'player' },
     signature: /^OggS\0.{23}(?:OpusHead|\cAvorbis|Speex {3}|\x7fFLAC)/s,
-    display: 'player',
   },
   {
-    name: 'Ogg',
-    type: 'application/ogg',
-    aliases: ['application/x-ogg'],
-    signature: /^OggS\0/,
-    refinedBy: /^(?:audio|video)\//,
-    display: 'download',
+    ...{ name: 'Ogg', type: 'application/ogg', display: 'download' },
+    ...{ signature: /^OggS\0/, refinedBy: /^(?:audio|video)\// },
   },
   {
-    name: 'WebM',
-    type: 'video/webm',
-    aliases: ['video/x-webm'],
-    signature: /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}webm/s,
-    refinedBy: /^audio\//,
-    display: 'player',
+    ...{ name: 'WebM', type: 'video/webm', display: 'player' },
+    ...{ signature: /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}webm/s, refinedBy: /^audio\// },
   },
   {
-    name: 'Matroska',
-    type: 'video/x-matroska',
-    aliases: ['video/matroska'],
-    signature: /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}matroska/s,
-    refinedBy: /^audio\//,
-    display: 'player',
+    ...{ name: 'Matroska', type: 'video/x-matroska', display: 'player' },
+    ...{ signature: /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}matroska/s, refinedBy: /^audio\// },
   },
-  {
-    name: 'BMP',
-    type: 'image/bmp',
-    aliases: ['image/x-bmp', 'image/x-ms-bmp', 'image/x-windows-bmp', 'image/ms-bmp'],
-    signature: /^BM.{4}\0{4}/s,
-    display: 'picture',
-  },
+  { name: 'BMP', type: 'image/bmp', signature: /^BM.{4}\0{4}/s, display: 'picture' },
   { name: 'JPEG XL', type: 'image/jxl', signature: /^\0{3}\fJXL \r\n\x87\n/, display: 'download' },
-  {
-    name: 'JPEG 2000',
-    type: 'image/jp2',
-    aliases: ['image/jpeg2000', 'image/x-jp2'],
-    signature: /^\0{3}\fjP {2}\r\n\x87\n/,
-    display: 'download',
-  },
+  { name: 'JPEG 2000', type: 'image/jp2', signature: /^\0{3}\fjP {2}\r\n\x87\n/, display: 'download' },
   // SVG files can contain scripts that browsers run.
-  { name: 'SVG', type: 'image/svg+xml', aliases: ['image/svg', 'image/svg-xml'], display: 'download' },
-  {
-    name: 'PDF',
-    type: 'application/pdf',
-    aliases: ['application/x-pdf', 'application/acrobat', 'text/pdf', 'text/x-pdf'],
-    signature: /^%PDF-\d/,
-    display: 'download',
-  },
-  {
-    name: 'ZIP',
-    type: 'application/zip',
-    aliases: ['application/x-zip', 'application/x-zip-compressed'],
-    signature: /^PK\cC\cD/,
-    refinedBy: /^application\//,
-    display: 'download',
-  },
-  {
-    name: 'gzip',
-    type: 'application/gzip',
-    aliases: ['application/x-gzip'],
-    signature: /^[^ -~]\x8b[\b]/,
-    display: 'download',
-  },
-  {
-    name: 'JSON',
-    type: 'application/json',
-    aliases: ['application/x-json', 'text/json', 'text/x-json'],
-    display: 'inline',
-  },
+  { name: 'SVG', type: 'image/svg+xml', display: 'download' },
+  { name: 'PDF', type: 'application/pdf', signature: /^%PDF-\d/, display: 'download' },
+  { name: 'ZIP', type: 'application/zip', signature: /^PK\cC\cD/, refinedBy: /^application\//, display: 'download' },
+  { name: 'gzip', type: 'application/gzip', signature: /^[^ -~]\x8b[\b]/, display: 'download' },
+  { name: 'JSON', type: 'application/json', display: 'inline' },
   { name: 'Text', type: 'text/plain', display: 'inline' },
 ]
 
@@ -326,7 +184,10 @@ function rowOf(bytes: Uint8Array): FileType | undefined {
 
 const rowsByName = new Map<string, FileType>()
 for (const row of FILE_TYPES) {
-  for (const name of [row.type, ...(row.aliases ?? [])]) if (!rowsByName.has(name)) rowsByName.set(name, row)
+  const [kind] = row.type.split('/')
+  const aliases = (ALIASES[row.type]?.split(' ') ?? []).map((name) => (name.includes('/') ? name : `${kind}/${name}`))
+  const prefixed = aliases.map((name) => name.replace('/', '/x-'))
+  for (const name of [row.type, ...aliases, ...prefixed]) if (!rowsByName.has(name)) rowsByName.set(name, row)
 }
 
 /** Returns a media type in lower case and without its parameters. */
@@ -377,7 +238,8 @@ export const thumbnailLoaders: ReadonlySet<string> = new Set(FILE_TYPES.flatMap(
 /** Returns the media type of a file and its format for the C2PA library. Returns undefined if the file cannot have a signed copy. */
 export function signedTypeOf(head: Uint8Array): { type: string; format: string } | undefined {
   const row = rowOf(head)
-  return row?.signed === undefined ? undefined : { type: row.type, format: row.signed }
+  if (row?.signed === undefined) return undefined
+  return { type: row.type, format: row.signed === true ? row.type : row.signed }
 }
 
 /** Joins the names of the table rows that have a value in the column. */
