@@ -1,8 +1,7 @@
 /** An asset of the peers as Annal would have it: registered once, changed by one commit after another, each with its tree. */
 import { randomBytes } from 'node:crypto'
 import type { ContentStore } from '../src/files/file-types.ts'
-import { compare, writeTree } from '../src/modules/assets/asset-tree.ts'
-import { emptyMetadata, type Metadata } from '../src/modules/assets/metadata.ts'
+import { compare, emptyMetadata, type Metadata, writeTree } from '../src/modules/assets/metadata.ts'
 import type { PeerAsset } from './peer-data.ts'
 
 const HOUR = 3_600_000

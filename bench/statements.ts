@@ -18,7 +18,7 @@ import { storeSigned } from '../src/chain/relay/relay.sql.ts'
 import { prepareDatabase } from '../src/db/migrations.ts'
 import type { Statement } from '../src/db/sql.ts'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
-import { updateAssetStatement } from '../src/modules/assets/assets.sql.ts'
+import { updateAssetStatement } from '../src/modules/assets/update-asset.ts'
 import { payOrder } from '../src/modules/store/orders.sql.ts'
 import type { Log } from '../src/shared/log.ts'
 

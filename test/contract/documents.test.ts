@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { encodeCommitData } from '../../src/chain/registry/abi.ts'
-import { identifyingKeys } from '../../src/modules/assets/asset-tree.ts'
+import { identifyingKeys } from '../../src/modules/assets/metadata.ts'
 import type { CommitData } from '../../src/modules/commits/commit-data.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -278,7 +278,7 @@ async function withSlashes(path: string, folder: string): Promise<string> {
  * list could select any file that the user can read.
  */
 async function locate(path: string, folder: string): Promise<{ file: string; size: number } | { problem: string }> {
-  const { MAX_FILE_BYTES } = await import('../../modules/assets/asset-input.ts')
+  const { MAX_FILE_BYTES } = await import('../../modules/assets/register-asset.ts')
   const outside = { problem: `The file is outside ${folder}.` }
   const named = resolve(folder, path)
   if (!isWithin(folder, named)) return outside

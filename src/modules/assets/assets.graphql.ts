@@ -1,3 +1,4 @@
+import type { InputFieldsFromShape } from '@pothos/core'
 import { type Context, fileUrl } from '../../context.ts'
 import type { Asset } from '../../db/prisma/client.ts'
 import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
@@ -10,15 +11,21 @@ import { MAX_COUNTED } from '../../shared/lists.ts'
 import { owns, visibleAssets } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { countHistory, readHistory, versionDescription } from '../commits/asset-versions.ts'
-import { CommitConnection, CommitType } from '../commits/commits.graphql.ts'
+import { CommitConnection, CommitType, describe } from '../commits/commits.graphql.ts'
 import { ContentCredentialsType } from '../content-credentials/content-credentials.graphql.ts'
 import type { ManifestReport } from '../content-credentials/manifest.ts'
-import { inputLengths } from './asset-input.ts'
 import { deleteAsset } from './delete-asset.ts'
 import { getAsset, getOwnAsset } from './find-asset.ts'
 import { countAssets, countRegistrations, listAssets, lookUpFile } from './list-assets.ts'
-import { describe, metadataInputFields } from './metadata.graphql.ts'
-import { customField, metadataFields, registrationFields } from './metadata.ts'
+import {
+  customField,
+  type GivenValues,
+  inputLengths,
+  type MetadataField,
+  mapFields,
+  metadataFields,
+  registrationFields,
+} from './metadata.ts'
 import { registerAsset } from './register-asset.ts'
 import { revertAsset, updateAsset } from './update-asset.ts'
 
@@ -32,14 +39,8 @@ export const AssetType = builder.prismaObject('Asset', {
   interfaces: [Node],
   // Columns that are loaded with every asset. Rarely used fields select their own columns.
   select: {
-    id: true,
-    nid: true,
-    ownerId: true,
-    publicAccess: true,
-    caption: true,
-    headline: true,
-    headCommitId: true,
-    updatedAt: true,
+    ...{ id: true, nid: true, ownerId: true, publicAccess: true },
+    ...{ caption: true, headline: true, headCommitId: true, updatedAt: true },
   },
   fields: (t) => ({
     id: t.id({ description: "The nid: the CID of the file's bytes.", resolve: ({ nid }) => nid }),
@@ -87,11 +88,11 @@ export const AssetType = builder.prismaObject('Asset', {
       ...characters(64),
       description: 'SHA-256 of the file, 64 hexadecimal digits.',
     }),
-    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
-    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
-    altText: t.exposeString('altText', { ...describe(metadataFields.altText) }),
-    tag: t.exposeString('tag', { ...describe(metadataFields.tag) }),
-    publicAccess: t.boolean({ ...describe(metadataFields.publicAccess), resolve: ({ publicAccess }) => publicAccess }),
+    caption: t.exposeString('caption', describe(metadataFields.caption)),
+    headline: t.exposeString('headline', describe(metadataFields.headline)),
+    altText: t.exposeString('altText', describe(metadataFields.altText)),
+    tag: t.exposeString('tag', describe(metadataFields.tag)),
+    publicAccess: t.exposeBoolean('publicAccess', describe(metadataFields.publicAccess)),
     nitCommitCustom: t.expose('custom', {
       ...jsonBytes(customField.size),
       type: 'JSONObject',
@@ -105,11 +106,7 @@ export const AssetType = builder.prismaObject('Asset', {
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
     uploadedAt: t.expose('uploadedAt', { type: 'DateTime', description: 'Time of registration.' }),
-    updatedAt: t.field({
-      type: 'DateTime',
-      description: 'Time of the last metadata change.',
-      resolve: ({ updatedAt }) => updatedAt,
-    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last metadata change.' }),
     isOwn: t.boolean({ description: 'True if you own it.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
     isOriginalOwner: t.boolean({
       description: 'True if its owner registered it.',
@@ -279,9 +276,21 @@ builder.queryFields((t) => ({
 
 const onTheChain = 'The chain keeps it forever, and anyone can read it there, even of a private asset'
 
+type Inputs<Name extends keyof GivenValues> = InputFieldsFromShape<
+  typeof builder.$inferSchemaTypes,
+  { [Key in Name]: GivenValues[Key] | null | undefined },
+  'InputObject'
+>
+
+/** Returns the optional input fields of metadata fields. */
+const inputsOf = <Name extends keyof GivenValues>(t: InputFields, fields: Record<Name, MetadataField>) =>
+  mapFields<Inputs<Name>>(fields, ({ kind, description }) =>
+    kind === 'flag' ? t.boolean({ description }) : t.string({ description }),
+  )
+
 /** Input fields that registrations and updates share. */
 const changeFields = (t: InputFields) => ({
-  ...metadataInputFields(t).changeable,
+  ...inputsOf(t, metadataFields),
   commitMessage: t.string({
     description: `Message about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
   }),
@@ -300,7 +309,7 @@ export const registrationInputFields = (t: InputFields) => ({
     description:
       'MIME type of the file. Defaults to the type of the upload. Annal detects the type from the content if the given type is a placeholder, such as `application/octet-stream`, or an alias, such as `image/jpg`.',
   }),
-  ...metadataInputFields(t).onlyRegistered,
+  ...inputsOf(t, registrationFields),
   nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),
   ...changeFields(t),
 })

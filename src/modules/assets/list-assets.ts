@@ -1,9 +1,10 @@
 /** Lists of assets, and lookups of files. */
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
 import type { Actor } from '../../shared/actor.ts'
-import { parse } from '../../shared/input.ts'
+import { cidInput, parse, text as textInput, trimmedText } from '../../shared/input.ts'
 import {
   assertOffset,
   countLimit,
@@ -14,9 +15,37 @@ import {
   searched,
 } from '../../shared/lists.ts'
 import { visibleAssets } from '../../shared/policy.ts'
-import { isEmailUsableSql } from '../accounts/email-addresses.ts'
-import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
+import { isEmailUsableSql, normalizeEmail } from '../accounts/email-addresses.ts'
 import type { AssetQuery } from './find-asset.ts'
+
+/** A SHA-256 hash in hexadecimal, in upper or lower case, with or without `0x`. */
+const sha256 = textInput(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
+
+/** Filter of a list of assets. `proofHash` is the SHA-256 hash of the file. */
+const filterInput = z
+  .strictObject({
+    owner: trimmedText(254).transform(normalizeEmail),
+    proofHash: sha256,
+    tag: trimmedText(255),
+    isOriginalOwner: z.boolean(),
+    search: z.string(),
+  })
+  .partial()
+
+/** A file, identified by either its SHA-256 hash or its CID. Exactly one of the two is required. */
+const fileInput = z
+  .strictObject({
+    sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), 'Expected a SHA-256: 64 hexadecimal digits.'),
+    cid: cidInput('Expected the CID of a file, such as bafkrei… or ipfs://bafybei….'),
+  })
+  .partial()
+  .refine(({ sha256, cid }) => (sha256 === undefined) !== (cid === undefined), {
+    message: 'Give either the SHA-256 of the file or its CID.',
+    path: ['sha256'],
+  })
+
+type FileInput = z.input<typeof fileInput>
+type AssetFilter = z.input<typeof filterInput>
 
 type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
 

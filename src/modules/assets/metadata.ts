@@ -1,23 +1,22 @@
 /**
- * Definitions of the metadata fields of assets. Inputs, reads, comparisons, writes, exports and deletions of both APIs are derived from
+ * Metadata of assets: its fields, custom fields, and the asset tree. Both APIs, comparisons, writes, exports and deletions are derived from
  * these tables. `docs/adding-a-field.md` explains how to add a field.
  */
 import { z } from 'zod'
 import { boolean, jsonb, orNull, type SqlType, text } from '../../db/sql.ts'
-import { jsonText, trimmedText } from '../../shared/input.ts'
+import { notFound } from '../../shared/errors.ts'
+import { jsonObject, jsonText, trimmedText } from '../../shared/input.ts'
+import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
 
-interface Names<Column extends string = string> {
+interface FieldOf<Value, Column extends string = string> {
   /** Column in `assets`. Also its name in REST and in the changes of commits. */
   column: Column
+  /** Description in both APIs. */
+  description: string
   /** Name in the asset tree. Null if it is not in the tree. */
   treeName: string | null
   /** True if the tree contains the field even if it is empty. */
   isAlwaysInTree?: boolean
-  /** Description in both APIs. */
-  description: string
-}
-
-interface FieldOf<Value, Column extends string = string> extends Names<Column> {
   /** Input type: text, a flag, or JSON text that is stored unchanged. */
   kind: 'text' | 'flag' | 'json'
   type: SqlType<Value>
@@ -35,74 +34,55 @@ interface FieldOf<Value, Column extends string = string> extends Names<Column> {
 
 export type MetadataField = FieldOf<string> | FieldOf<string | null> | FieldOf<boolean>
 
-const grouped = new Intl.NumberFormat('en-US')
-
 const textField = <const Column extends string>(
+  column: Column,
+  description: string,
   size: number,
-  { description, ...names }: Names<Column>,
-  updateSize = size,
+  { treeName = null, isAlwaysInTree = false, updateSize = size }: Partial<FieldOf<string>> = {},
 ): FieldOf<string, Column> => {
-  const limit = `at most ${grouped.format(size)} characters`
+  const limit = `at most ${size.toLocaleString('en-US')} characters`
+  const limits = updateSize === size ? limit : `${limit} in a registration and ${updateSize} in an update`
   return {
-    ...names,
+    ...{ column, description: `${description}, ${limits}.`, treeName, isAlwaysInTree },
     ...{ kind: 'text', type: text, empty: '', size, updateSize },
     ...{ input: trimmedText(size), updateInput: trimmedText(updateSize) },
-    description:
-      updateSize === size
-        ? `${description}, ${limit}.`
-        : `${description}, ${limit} in a registration and ${updateSize} in an update.`,
   }
 }
 
-/** Properties of a field that has the same rules in registrations and updates. */
-const sameInput = <Value>(input: z.ZodType<Value>, size: number) => ({
-  input,
-  updateInput: input,
-  size,
-  updateSize: size,
-})
-
-const flag = <const Column extends string>(names: Names<Column>): FieldOf<boolean, Column> => ({
-  ...names,
-  ...{ kind: 'flag', type: boolean, empty: false },
-  ...sameInput(z.boolean({ error: 'Expected true or false.' }), 0),
-})
+const flag = <const Column extends string>(column: Column, description: string): FieldOf<boolean, Column> => {
+  const input = z.boolean({ error: 'Expected true or false.' })
+  return {
+    ...{ column, description, treeName: null, kind: 'flag', type: boolean, empty: false },
+    ...{ input, updateInput: input, size: 0, updateSize: 0 },
+  }
+}
 
 const rawJson = <const Column extends string>(
+  column: Column,
+  description: string,
   kilobytes: number,
-  { description, ...names }: Names<Column>,
-): FieldOf<string | null, Column> => ({
-  ...names,
-  ...{ kind: 'json', type: orNull(text), empty: null },
-  ...sameInput(jsonText(kilobytes * 1024), kilobytes * 1024),
-  description: `${description}: JSON text, stored unchanged, at most ${kilobytes} KB.`,
-})
+): FieldOf<string | null, Column> => {
+  const size = kilobytes * 1024
+  const input = jsonText(size)
+  return {
+    ...{ column, description: `${description}: JSON text, stored unchanged, at most ${kilobytes} KB.`, treeName: null },
+    ...{ kind: 'json', type: orNull(text), empty: null, input, updateInput: input, size, updateSize: size },
+  }
+}
 
 /** Fields of registrations and updates, in the order of the asset tree. */
 export const metadataFields = {
-  caption: textField(4_000, {
-    ...{ column: 'caption', treeName: 'abstract', isAlwaysInTree: true },
-    description: 'Brief description',
-  }),
-  headline: textField(
-    100,
-    { ...{ column: 'headline', treeName: 'headline', isAlwaysInTree: true }, description: 'Title' },
-    25,
-  ),
-  altText: textField(1_000, {
-    ...{ column: 'alt_text', treeName: 'altText' },
-    description: 'Alternative text for accessibility (IPTC)',
-  }),
-  tag: textField(255, { column: 'tag', treeName: null, description: 'Tag for filters' }),
-  publicAccess: flag({ column: 'public_access', treeName: null, description: 'Whether anyone may see the asset.' }),
-  signedMetadata: rawJson(32, { ...{ column: 'signed_metadata', treeName: null }, description: 'The signed metadata' }),
-  signature: rawJson(32, { column: 'signature', treeName: null, description: 'Signatures of the signed metadata' }),
+  caption: textField('caption', 'Brief description', 4_000, { treeName: 'abstract', isAlwaysInTree: true }),
+  headline: textField('headline', 'Title', 100, { treeName: 'headline', isAlwaysInTree: true, updateSize: 25 }),
+  altText: textField('alt_text', 'Alternative text for accessibility (IPTC)', 1_000, { treeName: 'altText' }),
+  tag: textField('tag', 'Tag for filters', 255),
+  publicAccess: flag('public_access', 'Whether anyone may see the asset.'),
+  signedMetadata: rawJson('signed_metadata', 'The signed metadata', 32),
+  signature: rawJson('signature', 'Signatures of the signed metadata', 32),
 }
 
 /** Fields that are set at registration and never change. */
-export const registrationFields = {
-  meta: rawJson(64, { column: 'meta', treeName: null, description: 'Data that the device recorded with the file' }),
-}
+export const registrationFields = { meta: rawJson('meta', 'Data that the device recorded with the file', 64) }
 
 /** Custom fields of the asset tree, which updates merge by key. Size in bytes of JSON. */
 export const customField = {
@@ -115,7 +95,6 @@ export const customField = {
 export type MetadataName = keyof typeof metadataFields
 /** Key of a field in the changes of a commit, except `customField.changeName`. */
 export type ChangeKey = (typeof metadataFields)[MetadataName]['column']
-export type RegistrationName = keyof typeof registrationFields
 
 type Values<Fields> = { [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value> ? Value : never }
 type Plain = Values<typeof metadataFields>
@@ -142,31 +121,60 @@ export const metadataOf = (asset: Plain & { custom: unknown }): Metadata => ({
   custom: asset.custom as Metadata['custom'],
 })
 
-export type Inputs<Fields> = {
-  [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value>
-    ? z.ZodType<NonNullable<Value>, NonNullable<Value>>
-    : never
-}
-
-/** Input schemas of registrations. */
-export const metadataInputs = mapFields<Inputs<typeof metadataFields>>(metadataFields, ({ input }) => input)
-/** Input schemas of updates. */
-export const metadataUpdateInputs = mapFields<Inputs<typeof metadataFields>>(
-  metadataFields,
-  ({ updateInput }) => updateInput,
-)
-/** Input schemas of the fields that never change. */
-export const registrationInputs = mapFields<Inputs<typeof registrationFields>>(registrationFields, ({ input }) => input)
-
 /** Prisma selection of the metadata. */
 export const metadataSelection = {
   ...mapFields<Record<MetadataName, true>>(metadataFields, () => true),
   custom: true,
 } as const
 
-type Types<Fields> = {
-  [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value> ? SqlType<Value> : never
+type Inputs<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value>
+    ? z.ZodType<NonNullable<Value>, NonNullable<Value>>
+    : never
 }
+
+/** Tree keys that identify the file. */
+export const identifyingKeys = ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated'] as const
+const reservedKeys = new Set<string>(identifyingKeys)
+const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
+
+/**
+ * Returns true if a custom field collides with a reserved key. The check ignores case, because case-insensitive JSON parsers would read the
+ * custom field instead. Setting an existing field of this kind to null is allowed, so users can remove it.
+ */
+const isReserved = (key: string, value: unknown) =>
+  reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
+
+/** Returns true if custom fields are within their maximum size. It applies to one request and to all custom fields of an asset together. */
+export const customFits = (custom: unknown) => Buffer.byteLength(JSON.stringify(custom)) <= customField.size
+export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
+
+/** Maximum lengths, in characters. */
+export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MAX_FILE_NAME_LENGTH } as const
+
+/** Input schemas that registrations and updates share. Custom fields are strings or nested JSON by top-level key. `null` removes a key. */
+export const commitInputs = {
+  nitCommitCustom: jsonObject
+    .refine(customFits, tooLargeCustom)
+    .refine(
+      (value) => !Object.entries(value).some(([key, each]) => key === '' || isReserved(key, each)),
+      `Keys may not be empty or, in any case, one of: ${identifyingKeys.join(', ')}.`,
+    ),
+  commitMessage: trimmedText(inputLengths.commitMessage),
+}
+/** Input schemas of registrations. */
+export const registrationInputs = {
+  ...mapFields<Inputs<typeof metadataFields>>(metadataFields, ({ input }) => input),
+  ...mapFields<Inputs<typeof registrationFields>>(registrationFields, ({ input }) => input),
+  ...commitInputs,
+}
+/** Input schemas of updates. */
+export const updateInputs = {
+  ...mapFields<Inputs<typeof metadataFields>>(metadataFields, ({ updateInput }) => updateInput),
+  ...commitInputs,
+}
+
+type Types<Fields> = { [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value> ? SqlType<Value> : never }
 const types = mapFields<Types<typeof metadataFields>>(metadataFields, ({ type }) => type)
 const registrationTypes = mapFields<Types<typeof registrationFields>>(registrationFields, ({ type }) => type)
 
@@ -179,8 +187,6 @@ export const metadataParams = (metadata: Metadata) => ({
   ...metadataOf(metadata),
   custom: JSON.stringify(metadata.custom),
 })
-
-const emptySql = ({ empty }: MetadataField) => (typeof empty === 'string' ? `''` : String(empty))
 
 /** SQL assignments of an update. `valueSql` returns the SQL expression of a parameter. */
 export const assignMetadataSql = (valueSql: (name: string) => string) =>
@@ -196,9 +202,108 @@ export const metadataValuesSql = [...allEntries.map(([name]) => `$${name}`), '$c
 
 /** SQL assignments that erase all metadata when an asset is deleted. */
 export const eraseMetadataSql = [
-  ...allEntries.map(([, field]) => `${field.column} = ${emptySql(field)}`),
+  ...allEntries.map(([, { column, empty }]) => `${column} = ${empty === '' ? `''` : String(empty)}`),
   `custom = '{}'`,
 ].join(', ')
 
 /** Columns of the data export. */
 export const metadataExport = { ...types, ...registrationTypes, custom: jsonb() }
+
+/** Content of an asset tree: the metadata of an asset, its file, and its creator. */
+export interface TreeFacts extends Metadata {
+  nid: string
+  sha256: string
+  mimeType: string
+  uploadedAt: Date
+  creatorName: string
+  creatorAddress: string
+}
+
+/** Returns the exact text of a tree. It is public and hashed, so the order of its keys must not change. Custom fields replace other keys. */
+export function writeTree(facts: TreeFacts): string {
+  const identity: Record<(typeof identifyingKeys)[number], unknown> = {
+    assetCid: facts.nid,
+    assetSha256: facts.sha256,
+    encodingFormat: facts.mimeType,
+    assetTimestampCreated: Math.floor(facts.uploadedAt.getTime() / 1000),
+  }
+  const treeFields = entries.flatMap(([name, { treeName, isAlwaysInTree, empty }]) => {
+    const value = facts[name as MetadataName]
+    return treeName && (isAlwaysInTree || value !== empty) ? [[treeName, value] as const] : []
+  })
+  const description = {
+    assetCreator: facts.creatorName,
+    creatorWallet: facts.creatorAddress,
+    // These keys have no value of their own. They fix the position of custom fields with the same names.
+    license: undefined,
+    usedBy: undefined,
+    ...Object.fromEntries(treeFields),
+  }
+  return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
+}
+
+/** Parses a tree. Throws NOT_FOUND for an empty text, because an empty text means that the tree was erased. */
+export function readTree(text: string): Record<string, unknown> {
+  if (text === '') throw notFound('Asset tree')
+  return JSON.parse(text) as Record<string, unknown>
+}
+
+const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWallet'])
+
+/**
+ * Returns the metadata that is stored in a tree. A custom field can replace one of the tree's own keys. A key is read as a custom field if
+ * `isCustom` returns true for it, or if its value has the wrong type. The replaced metadata field is then missing from the result. Throws
+ * NOT_FOUND.
+ */
+export function metadataIn(
+  tree: string,
+  isCustom: (key: string) => boolean = () => false,
+): Partial<Metadata> & Pick<Metadata, 'custom'> {
+  const given = readTree(tree)
+  const read: Record<string, unknown> = {}
+  const isRead = new Set<string>()
+  for (const [name, { treeName, input, empty }] of entries) {
+    if (treeName === null || isCustom(treeName)) continue
+    const value = given[treeName] ?? empty
+    if (value !== empty && input.safeParse(value).data !== value) continue
+    read[name] = value
+    isRead.add(treeName)
+  }
+  const isOwn = (key: string) => isRead.has(key) || (ownKeys.has(key) && !isCustom(key))
+  return { ...read, custom: Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key))) }
+}
+
+/** Changes of a commit: old and new value by field. */
+export type Changes = Record<string, [unknown, unknown]>
+
+/** Merges custom fields by top-level key. A value of null removes the key. */
+export const mergeCustom = (old: Metadata['custom'], given: Metadata['custom']): Metadata['custom'] =>
+  Object.fromEntries(Object.entries({ ...old, ...given }).filter(([, value]) => value !== null))
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** Compares JSON values. Treats 0 and -0 as equal, because JSON text does not distinguish them. */
+const isEqual = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+}
+
+/** Returns the differing fields as `{field: [old, new]}`, by their REST names. Custom fields contain only the differing keys. */
+export function compare(before: Metadata, after: Metadata): Changes {
+  const changes: Changes = {}
+  for (const [name, { column }] of entries) {
+    const [old, now] = [before[name as MetadataName], after[name as MetadataName]]
+    if (old !== now) changes[column] = [old, now]
+  }
+  const keys = [...new Set([...Object.keys(before.custom), ...Object.keys(after.custom)])]
+  const ownValue = (from: Metadata['custom'], key: string) => (Object.hasOwn(from, key) ? from[key] : undefined)
+  const differing = keys.filter((key) => !isEqual(ownValue(before.custom, key), ownValue(after.custom, key)))
+  if (differing.length) {
+    const pick = (from: Metadata['custom']) =>
+      Object.fromEntries(differing.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]]))
+    changes[customField.changeName] = [pick(before.custom), pick(after.custom)]
+  }
+  return changes
+}

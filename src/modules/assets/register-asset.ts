@@ -1,21 +1,64 @@
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
+import { bigint, boolean, statement, text, timestamp } from '../../db/sql.ts'
 import type { StoredFile } from '../../files/file-types.ts'
+import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import type { UserActor } from '../../shared/actor.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, isKnownKey, once } from '../../shared/idempotency.ts'
-import { inspect, parse } from '../../shared/input.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  isKnownKey,
+  once,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
+import { inspect, parse, trimmedText } from '../../shared/input.ts'
 import { assertUserMay, visibleAssets } from '../../shared/policy.ts'
 import { cleanFileName } from '../../shared/text.ts'
-import { insufficientFunds, type Quote, quoteOf, readCommitCost, readFunds, validateCharge } from '../wallet/quote.ts'
-import { type RegisterInput, registerInput } from './asset-input.ts'
-import { compare, mergeCustom, writeTree } from './asset-tree.ts'
-import { commitParams, findRegistered, insertAsset } from './assets.sql.ts'
-import { declaredTypeOf, registeredTypeOf } from './file-types.ts'
-import { emptyMetadata, type Metadata, metadataParams } from './metadata.ts'
+import { charged, chargeSql } from '../wallet/ledger-sql.ts'
+import {
+  insufficientFunds,
+  maxCost,
+  type Quote,
+  quoteOf,
+  readCommitCost,
+  readFunds,
+  validateCharge,
+} from '../wallet/quote.ts'
+import { declaredTypeOf, isMimeType, isUninformative, registeredTypeOf, typePatterns } from './file-types.ts'
+import {
+  compare,
+  emptyMetadata,
+  inputLengths,
+  type Metadata,
+  mergeCustom,
+  metadataColumnsSql,
+  metadataParams,
+  metadataValuesSql,
+  registrationInputs,
+  registrationParameters,
+  writeTree,
+} from './metadata.ts'
 import { storeAndPin } from './pinned-files.ts'
-import { problemsIn, readOpenFunds } from './update-asset.ts'
+import { commitParameters, commitParams, commitSql, problemsIn, readOpenFunds } from './update-asset.ts'
 import type { IncomingFile } from './uploads.ts'
+
+/** Maximum size of a registered file, in bytes. */
+export const MAX_FILE_BYTES = 250_000_000
+
+const registerInput = z
+  .strictObject({
+    ...registrationInputs,
+    assetFileMimeType: trimmedText(inputLengths.mimeType).refine(
+      (type) => isMimeType(type) || isUninformative(type),
+      'Enter a MIME type such as image/jpeg.',
+    ),
+    maxCost,
+  })
+  .partial()
+type RegisterInput = z.input<typeof registerInput>
 
 type Needs = IdempotentContext &
   Use<'chain' | 'config' | 'contentStore' | 'gasFee' | 'log' | 'notifications' | 'rateLimiter' | 'uploads'>
@@ -185,3 +228,77 @@ const duplicate = (nid: string) =>
 function assertNotEmpty(size: number): void {
   if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
 }
+
+/** Checks if a file is registered, and reads the database time. */
+export const findRegistered = statement(
+  'asset_registered',
+  { parameters: { nid: text }, columns: { is_registered: boolean, now: timestamp } },
+  `select exists (select from assets where nid = $nid and deleted_at is null) as is_registered,
+     clock_timestamp()::timestamptz(3) as now`,
+)
+
+/** Newly registered files for which jobs are enqueued. */
+interface NewFiles {
+  /** Name of the CTE that returns the assets with their `id`. */
+  from: string
+  /** SQL expressions. */
+  mimeType: string
+  owner: string
+}
+
+/** SQL condition on the registered type of a file. The job itself checks the content. */
+const matchesSql = (mimeType: string, pattern: keyof typeof typePatterns) => `${mimeType} ~* '${typePatterns[pattern]}'`
+
+/** Job that processes a new file. Jobs are queued per account, because slow files of one account must not delay other accounts. */
+const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: NewFiles) => ({
+  queue,
+  from: `${from} where ${matchesSql(mimeType, queue === 'thumbnail' ? 'thumbnail' : 'signed')}`,
+  data: { assetId: 'id' },
+  group: owner,
+  fairly: true as const,
+})
+
+/** SQL of the CTE `enqueued_jobs`. It enqueues a thumbnail job for each file whose type may be a picture. */
+export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs', fileJob('thumbnail', files))
+
+const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
+
+/** Registers an asset and charges the wallet. Violates the unique index on `nid` if the file is already registered. */
+export const insertAsset = statement(
+  'asset_insert',
+  {
+    parameters: {
+      ...commitParameters,
+      ...charged,
+      nid: text,
+      fileName: text,
+      mimeType: text,
+      fileSize: bigint,
+      sha256: text,
+      ...registrationParameters,
+      uploadedAt: timestamp,
+      ...remembered,
+    },
+    columns: { nid: text, jobs: bigint },
+  },
+  `with author as (select user_id as payer, $fee as fee, $gas as gas from wallets where user_id = $user),
+   ${chargeSql({ from: 'author' })},
+   inserted_asset as (
+     insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadataColumnsSql},
+       head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_requested)
+     select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, ${metadataValuesSql},
+       1, charge.commit_id, $uploadedAt, $uploadedAt, true
+     from charge returning id, nid
+   ),
+   first_commit as (select charge.*, inserted_asset.id, 1 as position from charge, inserted_asset),
+   ${commitSql({ asset: 'first_commit', given: (name) => `$${name}` })},
+   updated_owner as (
+     update users set asset_count = asset_count + 1 from inserted_asset where users.id = $user
+   ),
+   inserted_pin as (
+     insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
+   ),
+   ${enqueueSql('enqueued_jobs', fileJob('thumbnail', newFile), fileJob('manifest', newFile))},
+   ${rememberSql('$nid', 'inserted_asset')}
+   select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
+)

@@ -3,10 +3,10 @@ import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchJobRunner, findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import type { ThumbnailJob } from '../../jobs/queues.ts'
-import { thumbnailJobsSql } from './assets.sql.ts'
 import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
 import { readHead } from './find-file.ts'
 import { storeAndPin } from './pinned-files.ts'
+import { thumbnailJobsSql } from './register-asset.ts'
 
 /** Length of the longer side of a thumbnail, in pixels. */
 const SIDE = 512

@@ -1,16 +1,28 @@
 /** Metadata changes of assets. Each change is one commit that the caller pays for. */
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
+import { givenSql, int, joinedStatement, text, timestamp, uuid } from '../../db/sql.ts'
+import type { ContentStore } from '../../files/file-types.ts'
 import type { UserActor } from '../../shared/actor.ts'
 import { authenticationFailed, DomainError, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remember } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  once,
+  remember,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
 import { canonicalNid, toId } from '../../shared/ids.ts'
-import { inspect, parse } from '../../shared/input.ts'
+import { inspect, parse, text as textInput } from '../../shared/input.ts'
 import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
 import { findVersion, readTrees } from '../commits/asset-versions.ts'
+import { eventSql } from '../events/events.sql.ts'
+import { charged, chargeSql, heldAccountSql } from '../wallet/ledger-sql.ts'
 import {
-  type Cost,
   type Funds,
+  maxCost,
   noCost,
   type Quote,
   quoteOf,
@@ -19,83 +31,114 @@ import {
   validateCharge,
 } from '../wallet/quote.ts'
 import {
-  customFits,
-  type RevertFields,
-  type RevertInput,
-  revertInput,
-  tooLargeCustom,
-  type UpdateInput,
-  updateInput,
-} from './asset-input.ts'
-import { type Changes, compare, mergeCustom, metadataIn, writeTree } from './asset-tree.ts'
-import { commitParams, updateAssetStatement } from './assets.sql.ts'
-import {
   type AssetQuery,
   type AssetToUpdate,
   findAssetToUpdate,
   getOwnAsset,
   isUnaffectedByUpdate,
 } from './find-asset.ts'
-import { type Metadata, metadataOf, metadataParams } from './metadata.ts'
+import * as metadata from './metadata.ts'
 
-export type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
-export type ChangeContext = QuoteContext & IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
+type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
+type ChangeContext = QuoteContext & IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
 
 /** An asset, by its nid. `expectedHead`: ID of the newest commit that the caller has seen, or `*` for any commit. */
-export interface Target {
+interface Target {
   id: string
   expectedHead?: string | undefined
 }
 
 /** Fields to change. A custom key with the value null is removed. */
-export type Change = Partial<Omit<Metadata, 'custom'>> & {
+type Change = Partial<Omit<metadata.Metadata, 'custom'>> & {
   nitCommitCustom?: Record<string, unknown> | undefined
   commitMessage?: string | undefined
   maxCost?: string | undefined
 }
 
-/** Maximum time to retry after conflicts with concurrent writers, in milliseconds. Clients time out after 20 seconds. */
-const MAX_RETRY_MS = 8_000
+/** A kind of change: its operation, its input, and the change of the current asset that an input means. */
+interface ChangeKind<Schema extends z.ZodObject> {
+  operation: string
+  schema: Schema
+  changeOf(context: Use<'database'>, asset: AssetToUpdate, input: Partial<z.output<Schema>>): Promise<Change>
+}
+
+const updateInput = z.strictObject({ ...metadata.updateInputs, maxCost }).partial()
+const update: ChangeKind<typeof updateInput> = {
+  operation: 'updateAssetMetadata',
+  schema: updateInput,
+  changeOf: async (_context, _asset, input) => input,
+}
+
+const revertInput = z.strictObject({
+  revertTo: textInput(64),
+  commitMessage: metadata.commitInputs.commitMessage.optional(),
+  maxCost,
+})
+const revert: ChangeKind<typeof revertInput> = {
+  operation: 'revertAsset',
+  schema: revertInput,
+  /** Fields that are not in the asset tree stay unchanged. */
+  async changeOf(context, asset, { revertTo, commitMessage, maxCost }) {
+    if (revertTo === undefined) return { maxCost }
+    const [version] = await readTrees(context, asset.id, [await findVersion(context, asset.id, revertTo, 'revertTo')])
+    const { id, tree } = version!
+    const present = asset.custom as Record<string, unknown>
+    const { custom, ...fields } = metadata.metadataIn(tree, (key) => Object.hasOwn(present, key))
+    const added = Object.keys(present).filter((key) => !Object.hasOwn(custom, key))
+    return {
+      ...fields,
+      nitCommitCustom: { ...Object.fromEntries(added.map((key) => [key, null])), ...custom },
+      commitMessage: commitMessage ?? `Revert to ${toId('commit', id)}`,
+      maxCost,
+    }
+  },
+}
+
+type UpdateInput = z.input<typeof updateInput> & Target
+type RevertInput = z.input<typeof revertInput> & Target
 
 /**
  * Changes the given metadata fields in one commit, and charges the caller. If nothing differs, it writes no commit and charges nothing.
  * Throws VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
  */
-export async function updateAsset(
+export const updateAsset = (context: ChangeContext, input: UpdateInput, query?: AssetQuery): Promise<Asset> =>
+  changeAsset(context, update, input, query)
+
+/**
+ * Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`, and NOT_FOUND if the
+ * version does not exist or belongs to another asset.
+ */
+export const revertAsset = (context: ChangeContext, input: RevertInput, query?: AssetQuery): Promise<Asset> =>
+  changeAsset(context, revert, input, query)
+
+/** Quotes `updateAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
+export const quoteUpdate = (context: QuoteContext, input: UpdateInput): Promise<Quote> =>
+  quoteChange(context, update, input)
+
+/** Quotes `revertAsset`. A version that does not exist is reported as a problem of the quote. */
+export const quoteRevert = (context: QuoteContext, input: RevertInput): Promise<Quote> =>
+  quoteChange(context, revert, input)
+
+/** Maximum time to retry after conflicts with concurrent writers, in milliseconds. Clients time out after 20 seconds. */
+const MAX_RETRY_MS = 8_000
+
+/** Applies a change to the current asset, exactly once. */
+async function changeAsset<Schema extends z.ZodObject>(
   context: ChangeContext,
-  { id, expectedHead, ...fields }: UpdateInput & Target,
+  { operation, schema, changeOf }: ChangeKind<Schema>,
+  { id, expectedHead, ...fields }: Target,
   query: AssetQuery = {},
 ): Promise<Asset> {
   const { actor } = context
   assertUserMay(actor, 'asset:update')
-  const input = parse(updateInput, fields)
-  return changeAsset(context, 'updateAssetMetadata', { id, expectedHead }, input, query, async () => input)
-}
-
-/** Quotes `updateAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
-export const quoteUpdate = async (
-  context: QuoteContext,
-  { id, expectedHead, ...fields }: UpdateInput & Target,
-): Promise<Quote> => quoteChange(context, { id, expectedHead }, async () => inspect(updateInput, fields))
-
-/** Applies the change from `changeOf` to the current asset, exactly once. `input` identifies the request for its idempotency key. */
-export async function changeAsset(
-  context: ChangeContext,
-  operation: 'updateAssetMetadata' | 'revertAsset',
-  { id, expectedHead }: Target,
-  input: object,
-  query: AssetQuery,
-  changeOf: (asset: AssetToUpdate) => Promise<Change>,
-): Promise<Asset> {
-  const { actor } = context
-  assertUserMay(actor, 'asset:update')
+  const input = parse(schema, fields)
   const nid = canonicalNid(id) ?? id
   let changed: AssetToUpdate | undefined
   await once(context, operation, { nid, ...input, expectedHead }, async () => {
     for (const start = performance.now(); performance.now() - start < MAX_RETRY_MS; ) {
       const asset = await findAssetToUpdate(context, nid, query)
       assertMayOnAsset(actor, 'asset:update', asset)
-      changed = await tryChange(context, actor, asset, await changeOf(asset), expectedHead)
+      changed = await tryChange(context, actor, asset, await changeOf(context, asset, input), expectedHead)
       if (changed) return nid
       const funds = await readOpenFunds(context, actor)
       const [error] = validateCharge('commit', readCommitCost(context), { funds })
@@ -123,17 +166,13 @@ async function tryChange(
     await remember(context, asset.nid)
     return asset
   }
-  const tree = writeTree({
-    ...asset,
-    ...after,
-    creatorName: asset.creator.username,
-    creatorAddress: asset.creator.wallet!.address,
-  })
+  const { username: creatorName, wallet } = asset.creator
+  const tree = metadata.writeTree({ ...asset, ...after, creatorName, creatorAddress: wallet!.address })
   const [written] = await database.query(updateAssetStatement, {
     ...commitParams(contentStore, { user, message: change.commitMessage, changes, tree }),
     ...{ fee: cost.price, gas: cost.gas },
     ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
-    ...metadataParams(after),
+    ...metadata.metadataParams(after),
     ...idempotencyParams(context),
   })
   if (!written) return undefined
@@ -151,63 +190,59 @@ export async function readOpenFunds(context: Use<'database'>, { id }: UserActor)
   return funds
 }
 
-/** Quotes the change that `changeOf` returns for the current asset, including the errors of its input. */
-export async function quoteChange(
+/** Quotes a change of the current asset, including the errors of its input. */
+async function quoteChange<Schema extends z.ZodObject>(
   context: QuoteContext,
-  { id, expectedHead }: Target,
-  changeOf: (asset: AssetToUpdate) => Promise<{ data: Change; refusals: DomainError[] }>,
+  { schema, changeOf }: ChangeKind<Schema>,
+  { id, expectedHead, ...fields }: Target,
 ): Promise<Quote> {
   const { actor } = context
   assertUserMay(actor, 'asset:update')
   const asset = await findAssetToUpdate(context, id)
   assertMayOnAsset(actor, 'asset:update', asset)
-  const { data, refusals } = await changeOf(asset)
-  const funds = await readFunds(context, actor.id)
+  const { data, refusals } = inspect(schema, fields)
   const hasBadFields = refusals.length > 0
-  const plan = planUpdate(asset, data, { cost: readCommitCost(context), funds, expectedHead, hasBadFields })
-  return quoteOf(plan.cost, funds, [...refusals, ...plan.errors])
-}
-
-interface UpdatePlan {
-  after: Metadata
-  changes: Changes
-  /** True if nothing differs. Then no commit is written and nothing is charged. */
-  isEmpty: boolean
-  cost: Cost
-  /** All errors that prevent the update. An update throws the first one. */
-  errors: DomainError[]
+  let change: Change = { maxCost: (data as Change).maxCost }
+  const problems = await problemsIn(async () => {
+    change = await changeOf(context, asset, data)
+  })
+  const funds = await readFunds(context, actor.id)
+  const hasProblems = hasBadFields || problems.length > 0
+  const plan = planUpdate(asset, change, { cost: readCommitCost(context), funds, expectedHead, hasProblems })
+  return quoteOf(plan.cost, funds, [...refusals, ...problems, ...plan.errors])
 }
 
 interface Terms {
   /** Cost of a commit. */
-  cost: Cost
+  cost: ReturnType<typeof readCommitCost>
   /** Balances to check. If omitted, only the charging statement checks them. */
   funds?: Funds
   expectedHead?: string | undefined
-  /** True if the input has invalid fields. They count as changes. */
-  hasBadFields?: boolean
+  /** True if the input has problems. They count as changes. */
+  hasProblems?: boolean
 }
 
-/** Returns the result of a change of the asset, its cost, and its errors. */
-function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms): UpdatePlan {
+/**
+ * Returns the result of a change of the asset, its cost, and all its errors. An update throws the first error. `isEmpty`: nothing differs, so
+ * no commit is written and nothing is charged.
+ */
+function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = change
-  const before = metadataOf(asset)
-  const after: Metadata = { ...before, ...fields, custom: mergeCustom(before.custom, nitCommitCustom) }
-  const changes = compare(before, after)
+  const before = metadata.metadataOf(asset)
+  const after = { ...before, ...fields, custom: metadata.mergeCustom(before.custom, nitCommitCustom) }
+  const changes = metadata.compare(before, after)
   const isEmpty = Object.keys(changes).length === 0
-  const cost = isEmpty && !terms.hasBadFields ? noCost : terms.cost
+  const cost = isEmpty && !terms.hasProblems ? noCost : terms.cost
+  const head = toId('commit', asset.headCommitId)
+  const isStale = ![undefined, '*', head].includes(terms.expectedHead)
   const errors = [
-    ...headErrors(asset, terms.expectedHead),
-    ...(customFits(after.custom) ? [] : [validationFailed({ nitCommitCustom: [tooLargeCustom] })]),
+    ...(isStale
+      ? [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
+      : []),
+    ...(metadata.customFits(after.custom) ? [] : [validationFailed({ nitCommitCustom: [metadata.tooLargeCustom] })]),
     ...validateCharge('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
   ]
   return { after, changes, isEmpty, cost, errors }
-}
-
-function headErrors({ headCommitId }: AssetToUpdate, expectedHead: string | undefined): DomainError[] {
-  const head = toId('commit', headCommitId)
-  if (expectedHead === undefined || expectedHead === '*' || expectedHead === head) return []
-  return [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
 }
 
 /** Runs `check`, and returns its error as a problem of a quote. Rethrows errors that ask the caller to retry. */
@@ -221,54 +256,92 @@ export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
   }
 }
 
+/** Returns the parameters of a commit: its author, message and changes, and the tree with its identity. */
+export function commitParams(
+  { identify }: Pick<ContentStore, 'identify'>,
+  {
+    user,
+    message = '',
+    changes,
+    tree,
+  }: { user: string; message?: string | undefined; changes: metadata.Changes; tree: string },
+) {
+  const { cid: treeCid, sha256: treeSha256 } = identify(Buffer.from(tree))
+  return { user, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
+}
+
+/** Statement parameters of a commit. `changes` is JSON text. */
+export const commitParameters = {
+  user: uuid,
+  message: text,
+  changes: text,
+  tree: text,
+  treeCid: text,
+  treeSha256: text,
+}
+
+interface CommitParts {
+  /** Name of the CTE with one row per changed asset: `id`, `position`, and the columns of the CTE `charge`. */
+  asset: string
+  /** Returns the SQL expression of a parameter. */
+  given: (name: string) => string
+}
+
+/** SQL of the CTEs that insert the commits, relay rows and events of changed assets. */
+export const commitSql = ({ asset, given }: CommitParts) => `
+  inserted_commit as (
+    insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
+    select commit_id, id, position, payer, ${given('message')}, ${given('changes')}::jsonb, ${given('tree')}, ${given('treeCid')}, ${given('treeSha256')}
+    from ${asset}
+  ),
+  inserted_relay as (
+    insert into commit_relays (commit_id, trace) select commit_id, ${given('trace')} from ${asset}
+  ),
+  ${eventSql({
+    from: asset,
+    owner: 'payer',
+    sequence: 'sequence',
+    type: 'commit.accepted',
+    commit: 'commit_id',
+    transfer: 'transfer_id',
+  })}`
+
+const ofUpdate = givenSql('updated_asset')
+
 /**
- * Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`, and NOT_FOUND if the
- * version does not exist or belongs to another asset.
+ * Updates an asset and charges the wallet. The statement locks the asset and compares its newest commit with the expected one. If a
+ * condition fails, it returns no row and has no effect.
  */
-export async function revertAsset(
-  context: ChangeContext,
-  { id, expectedHead, ...fields }: RevertInput & Target,
-  query: AssetQuery = {},
-): Promise<Asset> {
-  const { actor } = context
-  assertUserMay(actor, 'asset:update')
-  const input = parse(revertInput, fields)
-  return changeAsset(context, 'revertAsset', { id, expectedHead }, input, query, (asset) =>
-    changeBackTo(context, asset, input),
-  )
-}
-
-/** Quotes `revertAsset`. A version that does not exist is reported as a problem of the quote. */
-export const quoteRevert = async (
-  context: QuoteContext,
-  { id, expectedHead, ...fields }: RevertInput & Target,
-): Promise<Quote> =>
-  quoteChange(context, { id, expectedHead }, async (asset) => {
-    const { data, refusals } = inspect(revertInput, fields)
-    let change: Change = { maxCost: data.maxCost }
-    const { revertTo } = data
-    if (revertTo === undefined) return { data: change, refusals }
-    const problems = await problemsIn(async () => {
-      change = await changeBackTo(context, asset, { ...data, revertTo })
-    })
-    return { data: change, refusals: [...refusals, ...problems] }
-  })
-
-/** Returns the change that reverts an asset to an earlier version. Fields that are not in the asset tree stay unchanged. */
-async function changeBackTo(
-  context: Use<'database'>,
-  asset: AssetToUpdate,
-  { revertTo, commitMessage, maxCost }: RevertFields,
-): Promise<Change> {
-  const [version] = await readTrees(context, asset.id, [await findVersion(context, asset.id, revertTo, 'revertTo')])
-  const { id, tree } = version!
-  const present = asset.custom as Record<string, unknown>
-  const { custom, ...fields } = metadataIn(tree, (key) => Object.hasOwn(present, key))
-  const added = Object.keys(present).filter((key) => !Object.hasOwn(custom, key))
-  return {
-    ...fields,
-    nitCommitCustom: { ...Object.fromEntries(added.map((key) => [key, null])), ...custom },
-    commitMessage: commitMessage ?? `Revert to ${toId('commit', id)}`,
-    maxCost,
-  }
-}
+export const updateAssetStatement = joinedStatement(
+  'asset_update',
+  {
+    apart: ['user', 'asset'],
+    parameters: {
+      ...commitParameters,
+      ...charged,
+      asset: uuid,
+      nid: text,
+      headSequence: int,
+      ...metadata.metadataParameters,
+      ...remembered,
+    },
+    columns: { commit_id: uuid, updated_at: timestamp },
+  },
+  ({ item, skipsLocked, place }) => `with ${item},
+   locked_asset as (
+     select item.*, item.user as payer
+     from item join assets a on a.id = item.asset and a.head_sequence = item.head_sequence and a.deleted_at is null
+       ${skipsLocked ? heldAccountSql.join('item.user') : ''}
+     for no key update of a ${skipsLocked ? `skip locked ${heldAccountSql.locks}` : ''}
+   ),
+   ${chargeSql({ from: 'locked_asset' })},
+   updated_asset as (
+     update assets a set ${metadata.assignMetadataSql(givenSql('charge'))}, head_sequence = charge.head_sequence + 1,
+       head_commit_id = charge.commit_id, updated_at = now()
+     from charge where a.id = charge.asset
+     returning charge.*, a.id, a.head_sequence as position, a.updated_at
+   ),
+   ${commitSql({ asset: 'updated_asset', given: ofUpdate })},
+   ${rememberSql('updated_asset.nid', 'updated_asset', ofUpdate)}
+   select ${place} commit_id, updated_at from updated_asset`,
+)

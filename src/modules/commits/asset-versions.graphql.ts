@@ -1,9 +1,7 @@
 import { builder } from '../../graphql/builder.ts'
 import { jsonBytes, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
-import { metadataIn } from '../assets/asset-tree.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
-import { CHANGES_BYTES, describe, TREE_BYTES } from '../assets/metadata.graphql.ts'
-import { customField, type Metadata, metadataFields } from '../assets/metadata.ts'
+import { customField, type Metadata, metadataFields, metadataIn } from '../assets/metadata.ts'
 import {
   compareVersions,
   findCommitBySequence,
@@ -15,7 +13,7 @@ import {
   readHistory,
   versionDescription,
 } from './asset-versions.ts'
-import { CommitType } from './commits.graphql.ts'
+import { CHANGES_BYTES, CommitType, describe, TREE_BYTES } from './commits.graphql.ts'
 
 const REGISTRATION = 1
 const versionPages = pageOf(100, 20, TREE_BYTES)

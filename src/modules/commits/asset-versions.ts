@@ -9,8 +9,7 @@ import { fromId, uuidFrom } from '../../shared/ids.ts'
 import { cidInput, parse, parseTimestamp } from '../../shared/input.ts'
 import { countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, visibleAssets } from '../../shared/policy.ts'
-import { type Changes, compare, metadataIn } from '../assets/asset-tree.ts'
-import { emptyMetadata } from '../assets/metadata.ts'
+import { type Changes, compare, emptyMetadata, metadataIn } from '../assets/metadata.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 

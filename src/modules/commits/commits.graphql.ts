@@ -1,13 +1,31 @@
 import { builder } from '../../graphql/builder.ts'
-import { characters, jsonBytes, urlSize } from '../../graphql/limits/document-cost.ts'
+import { characters, jsonBytes, jsonTextBytes, urlSize } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { fromUnits } from '../../shared/money.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import { inputLengths } from '../assets/asset-input.ts'
-import { readTree } from '../assets/asset-tree.ts'
-import { CHANGES_BYTES, TREE_BYTES } from '../assets/metadata.graphql.ts'
+import { customField, inputLengths, type MetadataField, metadataFields, readTree } from '../assets/metadata.ts'
 import { actionNameOf, actionResultOf } from './commit-data.ts'
+
+const sized = {
+  text: ({ size }: MetadataField) => characters(size),
+  json: ({ size }: MetadataField) => jsonTextBytes(size),
+  flag: () => undefined,
+}
+
+/** Returns the description and the maximum size of an output field. */
+export const describe = (field: MetadataField) => ({ description: field.description, ...sized[field.kind](field) })
+
+const bytesOf = (fields: MetadataField[]) =>
+  fields.reduce<number>((sum, field) => sum + (sized[field.kind](field)?.extensions.size.bytes ?? 0), customField.size)
+const allFields: MetadataField[] = Object.values(metadataFields)
+
+/** Maximum size of the changes of a commit, in bytes. */
+export const CHANGES_BYTES = 2 * bytesOf(allFields)
+/** Maximum size of the tree fields that identify the file and its creator, in bytes. */
+const IDENTITY_BYTES = 4_000
+/** Maximum size of an asset tree, in bytes. */
+export const TREE_BYTES = IDENTITY_BYTES + bytesOf(allFields.filter(({ treeName }) => treeName))
 
 export const CommitStatus = builder.enumType('CommitStatus', {
   description: "Status of a commit's chain transaction. A chain reorganization moves INCLUDED back to BROADCAST.",
@@ -23,7 +41,9 @@ export const CommitStatus = builder.enumType('CommitStatus', {
 const relay = {
   relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
 } as const
-const cost = { relay: { select: { gasUsed: true, feePaid: true } } } as const
+/** Properties of fields that are null until the relay has their value. */
+const ofRelay = { nullable: true, select: relay } as const
+const ofCost = { nullable: true, select: { relay: { select: { gasUsed: true, feePaid: true } } } } as const
 const author = { author: { select: { wallet: { select: { address: true } } } } } as const
 const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
@@ -37,21 +57,17 @@ export const CommitType = builder.prismaObject('Commit', {
   select: { id: true, sequence: true, message: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
-    sequence: t.int({
-      description: 'Position in the history of the asset. 1 is the registration.',
-      resolve: ({ sequence }) => sequence,
-    }),
-    message: t.string({
+    sequence: t.exposeInt('sequence', { description: 'Position in the history of the asset. 1 is the registration.' }),
+    message: t.exposeString('message', {
       ...characters(inputLengths.commitMessage),
       description: 'Message of the author. The chain keeps it forever.',
-      resolve: ({ message }) => message,
     }),
     changes: t.expose('changes', {
       ...jsonBytes(CHANGES_BYTES),
       type: 'JSONObject',
       description: 'Changed fields with their old and new values: `{"caption": ["old", "new"]}`.',
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'Time of acceptance.', resolve: ({ createdAt }) => createdAt }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of acceptance.' }),
     user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
     treeCid: t.expose('treeCid', { type: 'CID', description: 'CID of the asset tree at this commit.' }),
     treeSha256: t.exposeString('treeSha256', {
@@ -69,11 +85,10 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     treeSignature: t.string({
       ...characters(132),
-      nullable: true,
+      ...ofRelay,
       description:
         "The committer's EIP-191 signature of `treeSha256`. Null until it is signed, shortly after acceptance.",
-      select: relay,
-      resolve: (commit) => commit.relay?.treeSignature ?? null,
+      resolve: (commit) => commit.relay?.treeSignature,
     }),
     author: t.field({
       type: 'Address',
@@ -116,37 +131,32 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     transactionHash: t.string({
       ...characters(66),
-      nullable: true,
+      ...ofRelay,
       description: 'Hash of the chain transaction, which may carry other commits. Null until it is signed.',
-      select: relay,
-      resolve: (commit) => commit.relay?.transactionHash ?? null,
+      resolve: (commit) => commit.relay?.transactionHash,
     }),
     blockNumber: t.int({
-      nullable: true,
+      ...ofRelay,
       description: 'Number of the block that includes it. Null until then.',
-      select: relay,
-      resolve: (commit) => commit.relay?.blockNumber ?? null,
+      resolve: (commit) => commit.relay?.blockNumber,
     }),
     gasUsed: t.int({
-      nullable: true,
+      ...ofCost,
       description:
         'Gas used on the chain. If the transaction carries several commits, the share of this commit by the bytes of its event. Null until it is included, and for old commits without a record.',
-      select: cost,
-      resolve: (commit) => commit.relay?.gasUsed ?? null,
+      resolve: (commit) => commit.relay?.gasUsed,
     }),
     feePaid: t.field({
       type: 'Decimal',
-      nullable: true,
+      ...ofCost,
       description:
         "Fee that the service paid for that gas, in the chain's native coin. The author is charged `gas` of the quote instead. Null whenever `gasUsed` is null.",
-      select: cost,
       resolve: (commit) => (commit.relay?.feePaid ? fromUnits(BigInt(commit.relay.feePaid.toFixed())) : null),
     }),
     explorerUrl: t.string({
       ...urlSize,
-      nullable: true,
+      ...ofRelay,
       description: 'URL of the transaction in a block explorer, if one is configured.',
-      select: relay,
       resolve: (commit, _args, { linkConfig }) =>
         commit.relay?.transactionHash ? linkConfig.explorerUrl(commit.relay.transactionHash) : null,
     }),

@@ -8,8 +8,8 @@ import type {
 import { builder } from '../../graphql/builder.ts'
 import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
-import { inputLengths } from '../assets/asset-input.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
+import { inputLengths } from '../assets/metadata.ts'
 import { verifyHistory } from './verify-history.ts'
 
 const FINDING_CHARACTERS = 1_000

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compare, mergeCustom, writeTree } from '../../../src/modules/assets/asset-tree.ts'
-import { emptyMetadata, type Metadata } from '../../../src/modules/assets/metadata.ts'
+import { compare, emptyMetadata, type Metadata, mergeCustom, writeTree } from '../../../src/modules/assets/metadata.ts'
 
 const facts = {
   ...emptyMetadata,

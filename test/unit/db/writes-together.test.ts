@@ -4,8 +4,8 @@
  */
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { updateAssetStatement } from '../../../src/modules/assets/assets.sql.ts'
 import { emptyMetadata, metadataOf, metadataParams } from '../../../src/modules/assets/metadata.ts'
+import { updateAssetStatement } from '../../../src/modules/assets/update-asset.ts'
 import { insertOrder, payOrder } from '../../../src/modules/store/orders.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { add } from '../../../src/shared/money.ts'
