@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry/registry.ts'
-import { retryNow } from '../src/chain/relay/commit-signer.sql.ts'
+import { retryNow } from '../src/chain/relay/relay.sql.ts'
 import { findSetting } from '../src/db/key-value-store.ts'
 import { int, statement, text } from '../src/db/sql.ts'
 import { everyNth, miscounts } from '../test/support/chain-faults.ts'

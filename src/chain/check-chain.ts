@@ -8,8 +8,7 @@ import { arrayOf, float, int, orNull, type RowOf, statement, text, uuid } from '
 import { keysetPages } from '../shared/async.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
-import { commitStatus } from './relay/commit-signer.sql.ts'
-import { transactionsOfSql } from './relay/relay.sql.ts'
+import { commitStatus, transactionsOfSql } from './relay/relay.sql.ts'
 import type { ReceiptReply } from './rpc.ts'
 
 const commitColumns = {

@@ -1,23 +1,9 @@
-/** Runs background tasks that poll the chain. */
-
+/** Background tasks of the chain: polling loops, one log line per outage, and CPU throttling. */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { createLogThrottle, type Log } from '../shared/log.ts'
 import { explainError } from '../shared/operator-errors.ts'
 import { WrongChainError } from './registry/registry.ts'
-
-/** One step and its log messages. */
-export interface PollerOptions {
-  /** Returns the pause in milliseconds. An error is logged once per outage, and the step is repeated. */
-  step(): Promise<number>
-  /** Aborted when the task is stopped. `step` must end soon after that. */
-  stopping: AbortController
-  /** Releases resources after the last step. */
-  close(): Promise<void>
-  log: Pick<Log, 'info' | 'warn' | 'error'>
-  /** Log messages: for the first failure of an outage, and for its end. */
-  messages: { failed: string; recovered: string }
-}
 
 /** A background task that repeats its step until it is stopped. */
 export interface Poller {
@@ -26,38 +12,61 @@ export interface Poller {
   stop(): Promise<void>
 }
 
-const LONGEST_BACKOFF_MS = 5_000
+export interface PollerOptions {
+  /** Returns the pause in milliseconds. An error is logged once per outage, and the step is repeated. */
+  step(): Promise<number>
+  /** Aborted when the task is stopped. `step` must end soon after that. */
+  stopping: AbortController
+  /** Releases resources after the last step. */
+  close?(): Promise<void>
+  log: Pick<Log, 'info' | 'warn' | 'error'>
+  /** Log messages: for the first failure of an outage, and for its end. */
+  messages: { failed: string; recovered: string }
+  onFailure?(reason: string): void
+  /** Maximum retry delay in milliseconds. The delay starts at 500 ms and doubles. */
+  longestBackoff?: number
+  /** Pause after a wake-up in milliseconds, so that work that arrives together is handled in one step. */
+  wakeDelay?: number
+}
 
-/** Creates a task that repeats `step`. Retries with exponential backoff after errors. */
-export function createPoller({ step, stopping, close, log, messages }: PollerOptions): Poller {
+/** Creates a task that repeats `step`. Retries with exponential backoff after errors. `wake` ends a pause that follows a success. */
+export function createPoller(options: PollerOptions): Poller & { wake(): void } {
+  const { step, stopping, close, log, messages, onFailure, longestBackoff = 5_000, wakeDelay = 0 } = options
   const deduper = createLogDeduper()
   let running: Promise<void> | undefined
+  let waking = new AbortController()
+
+  const pause = (milliseconds: number, ...signals: AbortSignal[]) =>
+    delay(milliseconds, undefined, { signal: AbortSignal.any([stopping.signal, ...signals]) }).catch(() => {})
 
   const run = async () => {
     for (let failures = 0; !stopping.signal.aborted; ) {
-      let pause: number
       try {
-        pause = await step()
+        const milliseconds = await step()
         const outage = deduper.recovers()
         if (outage) log.info(outage, messages.recovered)
         failures = 0
+        await pause(milliseconds, waking.signal)
+        if (waking.signal.aborted) await pause(wakeDelay)
       } catch (error) {
         if (stopping.signal.aborted) break
         failures += 1
         const reason = explainError(error)
         const level = error instanceof WrongChainError ? 'error' : 'warn'
         if (deduper.fails({ message: messages.failed, reason })) log[level]({ err: error, reason }, messages.failed)
-        pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)
+        onFailure?.(reason)
+        await pause(Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff))
       }
-      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
+      if (waking.signal.aborted) waking = new AbortController()
     }
-    await close()
+    await close?.()
   }
 
   return {
     start() {
       running ??= run()
     },
+    wake: () => waking.abort(),
     async stop() {
       stopping.abort()
       await running
@@ -75,26 +84,17 @@ export interface Problem {
   fields?: object
 }
 
-/** Number of failures and duration of an outage. */
-export interface Outage {
-  failures: number
-  downSeconds: number
-}
-
 /** Decides when to log a recurring problem: once per outage, at most every ten minutes. */
 export interface LogDeduper {
-  /** Notes a failure. Returns true if it should be logged. */
+  /** Records a failure. Returns true if it should be logged. */
   fails(problem: Problem): boolean
-  /** Notes a success. Returns the outage that ended, if it was logged. */
-  recovers(): Outage | undefined
+  /** Records a success. Returns the outage that ended, if it was logged. */
+  recovers(): { failures: number; downSeconds: number } | undefined
 }
 
-/** Default minimum time between two log lines about the same problem, in milliseconds. A flapping node would fill the log. */
-const DEFAULT_QUIET_MS = 600_000
-
-/** Creates a deduper. It logs the same problem at most once in `quiet` milliseconds, even if it ends and returns. */
-export function createLogDeduper(quiet = DEFAULT_QUIET_MS): LogDeduper {
-  const throttle = createLogThrottle(quiet)
+/** Creates a deduper. It logs the same problem at most once in ten minutes, even if it ends and returns. */
+export function createLogDeduper(): LogDeduper {
+  const throttle = createLogThrottle(600_000)
   let outage: { current: string; since: number; failures: number; isLogged: boolean } | undefined
   return {
     fails({ message, reason = '' }) {
@@ -111,8 +111,7 @@ export function createLogDeduper(quiet = DEFAULT_QUIET_MS): LogDeduper {
       const ended = outage
       outage = undefined
       if (!ended?.isLogged) return undefined
-      const downSeconds = Math.round((performance.now() - ended.since) / 100) / 10
-      return { failures: ended.failures, downSeconds }
+      return { failures: ended.failures, downSeconds: Math.round((performance.now() - ended.since) / 100) / 10 }
     },
   }
 }
@@ -142,39 +141,31 @@ export interface CpuThrottle {
 
 /** Share of event loop time used by other work above which the process counts as busy. */
 const BUSY_SHARE = 0.5
-/** Pause while the process is busy, as a multiple of the task's duration. */
-const REST_FACTOR = 15
-/**
- * Maximum pause in milliseconds. A signature takes a few milliseconds, so a longer task was waiting for CPU time itself. Without a
- * maximum, commits would stop while the process is very busy.
- */
-const LONGEST_REST_MS = 60
 /** Minimum time between two measurements of the load, in milliseconds. */
-const WINDOW = 50
+const WINDOW_MS = 50
 
-/** Returns the pause in milliseconds after a task that took `spent` milliseconds, while the process is busy. */
-export const restAfter = (spent: number) => Math.min(spent * REST_FACTOR, LONGEST_REST_MS)
+/**
+ * Returns the pause in milliseconds after a task that took `spent` milliseconds, while the process is busy. A signature takes a few milliseconds.
+ * A longer task was waiting for CPU time itself, so the pause has a maximum. Otherwise commits would stop.
+ */
+export const restAfter = (spent: number) => Math.min(spent * 15, 60)
 
 export function createCpuThrottle(): CpuThrottle {
   let since = performance.eventLoopUtilization()
   let ownTime = 0
   let isBusy = false
-
-  const measure = () => {
-    const { active, idle } = performance.eventLoopUtilization(since)
-    if (active + idle < WINDOW) return
-    isBusy = (active - ownTime) / (active + idle) > BUSY_SHARE
-    since = performance.eventLoopUtilization()
-    ownTime = 0
-  }
-
   return {
     async run(work) {
       const start = performance.now()
       const result = await work()
       const spent = performance.now() - start
       ownTime += spent
-      measure()
+      const { active, idle } = performance.eventLoopUtilization(since)
+      if (active + idle >= WINDOW_MS) {
+        isBusy = (active - ownTime) / (active + idle) > BUSY_SHARE
+        since = performance.eventLoopUtilization()
+        ownTime = 0
+      }
       await (isBusy ? delay(restAfter(spent)) : nextTurn())
       return result
     },

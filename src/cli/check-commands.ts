@@ -12,7 +12,7 @@ const SHOWN_ROWS = 20
 
 /** Returns the findings W1 to W4: commits, jobs, batch job items and withdrawals that wait for an operator. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
-  const { findWaiting } = await import('../chain/relay/commit-signer.sql.ts')
+  const { findWaiting } = await import('../chain/relay/relay.sql.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findJobFailures } = await import('../jobs/batch-jobs.ts')

@@ -105,7 +105,7 @@ that its account no longer uses, Annal also keeps the address for 30 days.`,
 async function readRelay(retry: boolean) {
   const { countDueWithdrawals } = await import('../modules/coins/withdrawals.sql.ts')
   const { toId } = await import('../shared/ids.ts')
-  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/commit-signer.sql.ts')
+  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/relay.sql.ts')
   return withDatabase(async (database) => {
     const [retried] = retry ? await database.query(retryNow) : []
     const counts = await database.query(countByStatus)

@@ -1,15 +1,14 @@
 /**
- * Closes nonce gaps: nonces between the account's transaction count and its first pending transaction that the chain does not have. A gap
- * appears if a chain loses blocks that counted as final, such as an embedded or a development chain that was reset.
+ * Closes nonce gaps: nonces between the account's transaction count and its first pending transaction that the chain does not have. A gap appears if a
+ * chain loses blocks that counted as final, such as an embedded or a development chain that was reset.
  */
-
+import { boolean, int, statement, text } from '../../db/sql.ts'
 import { toHex } from '../keys.ts'
 import { contradiction, RpcError } from '../rpc.ts'
 import { chooseFees, raiseFees, signTransaction } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
-import { type BlockRow, findNonces } from './follow-commits.sql.ts'
 import { displace } from './follow-commits.ts'
-import { findLastNonce, type InFlightRow } from './relay.sql.ts'
+import { blockColumns, commitStatus, findLastNonce, type InFlightRow, transactionsOfSql } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 import { isDisplaced } from './stale-node-guard.ts'
 
@@ -19,8 +18,8 @@ const FILLER_PATIENCE_MS = 30_000
 const BATCH = 64
 
 /**
- * Sends the missing transactions of a nonce gap again, or fills it with empty transactions. Returns true while there is a gap; nothing new
- * may be signed then.
+ * Sends the missing transactions of a nonce gap again, or fills it with empty transactions. Returns true while there is a gap; nothing new may be signed
+ * then.
  */
 export const closeGap = async (
   parts: RelayParts,
@@ -47,7 +46,17 @@ export const closeGap = async (
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
   // The node reports these nonces as unused but has blocks that use them, so its answers contradict each other.
   if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
-  const lost = findLost(parts, lane, view, { placed, canonical, lasts })
+
+  const isMissing = ({ block_number: number }: { block_number: number }) =>
+    number <= view.head.number && canonical.get(number) === undefined
+  const missing = placed.find(isMissing)
+  const message = 'The node lacks a block that it had, with transactions of the relay; signing paused'
+  reportLane(parts, lane, 'gap', missing && { message, fields: { block: missing.block_number } })
+  // If the node has not had the block for `doubtPatience`, its transactions count as lost if their bytes are stored: sending those again is safe, while
+  // signing again could duplicate a commit.
+  const isLost = (row: (typeof placed)[number]) =>
+    isDisplaced(row, canonical, view.head) || (lasts >= parts.doubtPatience && isMissing(row) && row.has_bytes)
+  const lost = placed.filter(isLost)
   if (lost.length > 0) await displace(parts, lane, lost)
   // A failed commit was refunded, so its transaction must not be sent again. Fill its nonce instead.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))
@@ -56,27 +65,8 @@ export const closeGap = async (
 }
 
 /**
- * Returns the transactions that the chain has lost. A transaction is lost if its block was replaced, or if the node has not had the block
- * for `doubtPatience`. In the second case it must have stored bytes: sending those again is safe, while signing again could duplicate a
- * commit.
- */
-const findLost = <Row extends BlockRow & { has_bytes: boolean }>(
-  parts: RelayParts,
-  lane: Lane,
-  view: ChainView,
-  { placed, canonical, lasts }: { placed: readonly Row[]; canonical: Map<number, string | undefined>; lasts: number },
-): Row[] => {
-  const isUnshown = ({ block_number: number }: Row) => number <= view.head.number && canonical.get(number) === undefined
-  const unshown = placed.find(isUnshown)
-  const message = 'The node lacks a block that it had, with transactions of the relay; signing paused'
-  reportLane(parts, lane, 'gap', unshown && { message, fields: { block: unshown.block_number } })
-  const isGivenUp = (row: Row) => lasts >= parts.doubtPatience && isUnshown(row) && row.has_bytes
-  return placed.filter((row) => isDisplaced(row, canonical, view.head) || isGivenUp(row))
-}
-
-/**
- * Sends an empty transaction from the account to itself. Losing it or sending it twice has no effect, so it is not stored. The lease is
- * checked after signing, because a process that was frozen must not use a nonce of the new lease holder.
+ * Sends an empty transaction from the account to itself. Losing it or sending it twice has no effect, so it is not stored. The lease is checked after
+ * signing, because a process that was frozen must not use a nonce of the new lease holder.
  */
 const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
   const { signer } = lane
@@ -90,11 +80,22 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   await parts.lease.assertHeld(lane.name)
   lane.fillers.set(nonce, { fees, sentAt: now })
   parts.log.warn({ lane: lane.address, nonce }, 'Sending an empty transaction to fill a nonce gap')
-  try {
-    await parts.rpc.call('eth_sendRawTransaction', toHex(raw))
-  } catch (error) {
+  await parts.rpc.call('eth_sendRawTransaction', toHex(raw)).catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error
     const message = 'The node rejected a transaction that fills a nonce gap; retrying'
     reportLane(parts, lane, 'sending', { message, reason: error.message })
-  }
+  })
 }
+
+/** Returns the commits of a lane with nonces in [`from`, `below`), in order. `has_bytes` is true if their transaction is stored. */
+const findNonces = statement(
+  'relay_nonces',
+  {
+    parameters: { lane: text, from: int, below: int },
+    columns: { ...blockColumns, status: commitStatus, has_bytes: boolean },
+  },
+  `select commit_id, nonce, status, block_number, block_hash,
+     exists (select from ${transactionsOfSql('commit_relays.commit_id')} t) as has_bytes
+   from commit_relays
+   where lane = $lane and nonce >= $from and nonce < $below order by nonce`,
+)

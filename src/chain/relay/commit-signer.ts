@@ -1,10 +1,19 @@
-/**
- * Prepares accepted commits for the chain: writes the tree to the content store and signs it with the author's key. It runs independently
- * of the lanes. A commit that fails is retried with exponential backoff and does not delay the others.
- */
+/** Prepares commits for the chain: stores their trees and signs them with the authors' keys. A failed commit does not delay the others. */
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db/database-types.ts'
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  float,
+  int,
+  orNull,
+  type RowOf,
+  smallint,
+  statement,
+  text,
+  uuid,
+} from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
 import type { Custody, SealedKey } from '../../keys/key-types.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
@@ -14,18 +23,18 @@ import type { Log } from '../../shared/log.ts'
 import { explainError } from '../../shared/operator-errors.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
 import type { Lease } from '../lease.ts'
-import { createCpuThrottle, createLogDeduper, type LogDeduper } from '../poller.ts'
-import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './commit-signer.sql.ts'
+import { type CpuThrottle, createLogDeduper, createPoller, logOnce } from '../poller.ts'
+import { pinTreesSql, predecessorSql } from './relay.sql.ts'
 
-/** Options of the commit signer. */
-export interface PreparerOptions {
+export interface CommitSignerOptions {
   database: Database
   lease: Lease
   contentStore: ContentStore
   custody: Custody
   log: Log
   tracer: Tracer
-  stopping: AbortSignal
+  cpu: CpuThrottle
+  stopping: AbortController
   /** Pause between polls without work, in milliseconds. */
   idlePause: number
   /** Returns true if the chain already has the commit, and then stores that. Throws if the chain's state is unknown. */
@@ -34,151 +43,100 @@ export interface PreparerOptions {
   onReady(): void
 }
 
-export interface Preparer {
-  /** Runs until it is stopped. Resolves after the current step. */
-  run(): Promise<void>
-  wake(): void
-}
-
+/** The lease ensures that one process prepares commits. */
 const leaseName = 'relay:prepare'
 /** Maximum number of commits per step. */
 const BATCH = 32
-/** Pause after a step that failed as a whole, in milliseconds. */
-const PAUSE_AFTER_FAILURE_MS = 2_000
-/** First retry delay, maximum delay if the commit itself fails, and maximum delay if a dependency is unavailable. */
-const FIRST_PAUSE_SECONDS = 2
-const LONGEST_PAUSE_SECONDS = 3_600
-const LONGEST_OUTAGE_PAUSE_SECONDS = 30
 /** Last attempt without the author's key, about three days after the first. Leaves time to restore a key vault. */
 const LAST_TRY_WITHOUT_KEY = 80
 
-/**
- * Creates the commit signer. The lease `relay:prepare` ensures that one process runs it. A failed commit is retried after 2 seconds to
- * 1 hour, or at most 30 seconds if a dependency is unavailable. A commit without its author's key is refunded after about three days.
- */
-export const createPreparer = (options: PreparerOptions): Preparer => {
-  const { database, lease, contentStore, custody, log, tracer, stopping } = options
-  const cpu = createCpuThrottle()
-  const [outages, failures] = [createLogDeduper(), createLogDeduper()]
-  let wakeUp: (() => void) | undefined
-  let isWoken = false
+const messages = {
+  failed: 'Preparation of commits failed; retrying',
+  recovered: 'Preparation of commits recovered',
+}
 
-  const reportFailure = (deduper: LogDeduper, error: unknown) => {
-    const problem = { message: 'Preparation of commits failed; retrying', reason: explainError(error) }
-    if (deduper.fails(problem)) log.warn({ err: error, reason: problem.reason }, problem.message)
-  }
-  const reportSuccess = (deduper: LogDeduper) => {
-    const outage = deduper.recovers()
-    if (outage) log.info(outage, 'Preparation of commits recovered')
-  }
+/**
+ * Creates the commit signer. A failed commit is retried after 2 seconds to 1 hour, or at most 30 seconds if a dependency is unavailable. A commit
+ * without its author's key is refunded after about three days.
+ */
+export const createCommitSigner = (options: CommitSignerOptions) => {
+  const { database, lease, contentStore, custody, log, tracer, cpu, stopping, idlePause, reconcileFromChain } = options
+  const outages = createLogDeduper()
 
   const storeTree = async (row: UnpreparedRow) => {
     // The tree of a deleted asset must stay private, so it is not stored. Its hash still goes to the chain.
     if (row.deleted || !keyOf(row) || isErased(row)) return
-    const cid = await contentStore.putDocument(Buffer.from(row.tree), stopping)
+    const cid = await contentStore.putDocument(Buffer.from(row.tree), stopping.signal)
     if (cid !== row.tree_cid)
       throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
   }
 
   /** Refunds a commit that cannot be signed. First checks the chain, because a restored backup may lack the commit's transaction. */
   const refund = async (row: UnpreparedRow, reason: string) => {
-    if (await options.reconcileFromChain(leaseName, row.commit_id)) return
+    if (await reconcileFromChain(leaseName, row.commit_id)) return
     log.error({ commit: toId('commit', row.commit_id), reason }, 'Commit failed; refunding it')
     await lease.write(leaseName, failCommit, { commit: row.commit_id, reason })
   }
 
-  /** Returns true if the account was deleted since the row was read. The deletion has then signed or failed its commits. */
-  const isOvertaken = async (row: UnpreparedRow) => (await database.query(hasKey, { user: row.author_id })).length === 0
-
   /** Looks for the commit on the chain, and refunds it after the last attempt. Returns true if it is settled. */
   const settleWithoutKey = async (row: UnpreparedRow, error: LostKeyError): Promise<boolean> => {
-    if (await isOvertaken(row)) return true
-    if (!error.isForGood && row.attempts < LAST_TRY_WITHOUT_KEY)
-      return options.reconcileFromChain(leaseName, row.commit_id)
+    // If the account was deleted since the row was read, the deletion has signed or failed its commits.
+    if ((await database.query(hasKey, { user: row.author_id })).length === 0) return true
+    if (!error.isForGood && row.attempts < LAST_TRY_WITHOUT_KEY) return reconcileFromChain(leaseName, row.commit_id)
     await refund(row, 'the author’s key does not open any more')
     return true
   }
 
-  const scheduleRetry = async (row: UnpreparedRow, error: unknown) => {
+  const scheduleRetry = async ({ commit_id: commit, attempts }: UnpreparedRow, error: unknown) => {
     const reason = explainError(error)
     const isOutage = isUnavailable(error) || isFull(error)
-    const longest = isOutage ? LONGEST_OUTAGE_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
-    await lease.write(leaseName, postpone, {
-      ...{ commit: row.commit_id, lastError: reason, firstPause: FIRST_PAUSE_SECONDS, longestPause: longest },
-    })
-    if (isOutage) reportFailure(outages, error)
-    else if (row.attempts === 0) {
-      const commit = toId('commit', row.commit_id)
-      log.error({ err: error, commit }, 'Commit could not be prepared for the chain; retrying ("annal relay" lists it)')
+    const pauses = { firstPause: 2, longestPause: isOutage ? 30 : 3_600 }
+    await lease.write(leaseName, postpone, { commit, lastError: reason, ...pauses })
+    if (isOutage) logOnce(log, outages, { message: messages.failed, reason }, messages.recovered)
+    else if (attempts === 0) {
+      const fields = { err: error, commit: toId('commit', commit) }
+      log.error(fields, 'Commit could not be prepared for the chain; retrying ("annal relay" lists it)')
     }
   }
 
-  const prepareCommit = async (row: UnpreparedRow, tree: Promise<void> | undefined, ready: [string, string][]) => {
+  /** Returns the signature, or undefined if the commit is settled without one. */
+  const sign = async (row: UnpreparedRow): Promise<string | undefined> => {
     const key = keyOf(row)
-    if (!key) return refund(row, 'the author’s key no longer exists')
-    if (isErased(row)) return refund(row, 'the tree was erased before it was signed')
-    await tree
+    if (!key) return void (await refund(row, 'the author’s key no longer exists'))
+    if (isErased(row)) return void (await refund(row, 'the tree was erased before it was signed'))
     try {
-      ready.push([row.commit_id, await cpu.run(() => custody.sign(row.author_id, key, row.tree_sha256))])
+      return await cpu.run(() => custody.sign(row.author_id, key, row.tree_sha256))
     } catch (error) {
-      if (!(error instanceof LostKeyError && (await settleWithoutKey(row, error)))) throw error
+      if (error instanceof LostKeyError && (await settleWithoutKey(row, error))) return undefined
+      throw error
     }
   }
 
-  /** Returns the number of commits it handled. */
   const step = async (): Promise<number> => {
-    if (!(await lease.acquire(leaseName))) return 0
+    if (!(await lease.acquire(leaseName))) return idlePause
     const rows = await database.query(findUnprepared, { limit: BATCH })
-    const trees = rows.map((row) => storeTree(row))
+    const trees = rows.map(storeTree)
     await Promise.allSettled(trees)
-    const ready: [string, string][] = []
+    const ready = new Map<string, string>()
     for (const [index, row] of rows.entries()) {
-      if (stopping.aborted) break
-      try {
-        await tracer.resume([row.trace], 'relay prepare', {}, () => prepareCommit(row, trees[index], ready))
-      } catch (error) {
-        if (!stopping.aborted) await scheduleRetry(row, error)
-      }
+      if (stopping.signal.aborted) break
+      await tracer
+        .resume([row.trace], 'relay prepare', {}, async () => {
+          await trees[index]
+          const signature = await sign(row)
+          if (signature !== undefined) ready.set(row.commit_id, signature)
+        })
+        .catch((error: unknown) => (stopping.signal.aborted ? undefined : scheduleRetry(row, error)))
     }
-    if (ready.length > 0) {
-      reportSuccess(outages)
-      await lease.write(leaseName, storePrepared, {
-        commits: ready.map(([id]) => id),
-        signatures: ready.map(([, signature]) => signature),
-      })
+    if (ready.size > 0) {
+      logOnce(log, outages, undefined, messages.recovered)
+      await lease.write(leaseName, storePrepared, { commits: [...ready.keys()], signatures: [...ready.values()] })
       options.onReady()
     }
-    return rows.length
+    return rows.length > 0 ? 0 : idlePause
   }
 
-  const pause = async (milliseconds: number) => {
-    const ending = new AbortController()
-    wakeUp = () => ending.abort()
-    if (isWoken) ending.abort()
-    await delay(milliseconds, undefined, { signal: AbortSignal.any([ending.signal, stopping]) }).catch(() => {})
-    wakeUp = undefined
-    isWoken = false
-  }
-
-  return {
-    async run() {
-      while (!stopping.aborted) {
-        try {
-          const count = await step()
-          reportSuccess(failures)
-          if (count === 0) await pause(options.idlePause)
-        } catch (error) {
-          if (stopping.aborted) break
-          reportFailure(failures, error)
-          await pause(PAUSE_AFTER_FAILURE_MS)
-        }
-      }
-    },
-    wake() {
-      isWoken = true
-      wakeUp?.()
-    },
-  }
+  return createPoller({ step, stopping, log, messages })
 }
 
 /** Returns the author's key. Undefined if it was destroyed with the account. */
@@ -190,3 +148,64 @@ function keyOf(row: UnpreparedRow): SealedKey | undefined {
 
 const isErased = ({ tree, tree_sha256 }: UnpreparedRow): boolean =>
   createHash('sha256').update(tree).digest('hex') !== tree_sha256
+
+const unpreparedColumns = {
+  ...{ commit_id: uuid, deleted: boolean, author_id: uuid, tree: text, tree_cid: text, tree_sha256: text },
+  ...{ attempts: int, trace: orNull(text) },
+  ...{ key_version: orNull(smallint), vault_key_id: orNull(text) },
+  ...{ wrapped_data_key: orNull(bytes), sealed_private_key: orNull(bytes) },
+}
+type UnpreparedRow = RowOf<typeof unpreparedColumns>
+
+/** Returns commits that are due for preparation and whose predecessors are prepared. The key columns are null if the key does not exist. */
+export const findUnprepared = statement(
+  'relay_unprepared',
+  { parameters: { limit: int }, columns: unpreparedColumns },
+  `select c.id as commit_id, a.deleted_at is not null as deleted, c.author_id, c.tree, c.tree_cid, c.tree_sha256, r.attempts, r.trace,
+     k.version as key_version, k.vault_key_id, k.wrapped_data_key, k.sealed_private_key
+   from commit_relays r
+     join commits c on c.id = r.commit_id
+     join assets a on a.id = c.asset_id
+     left join user_keys k on k.user_id = c.author_id
+     ${predecessorSql}
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and r.next_attempt_at <= now()
+     and (pr.commit_id is null or pr.status <> 'PENDING' or pr.lane is not null or pr.tree_signature is not null)
+   order by r.next_attempt_at, r.commit_id
+   limit $limit`,
+)
+
+/** Returns a row if the user still has a key. */
+const hasKey = statement(
+  'relay_has_key',
+  { parameters: { user: uuid }, columns: { user_id: uuid } },
+  'select user_id from user_keys where user_id = $user',
+)
+
+/** Stores the signatures of prepared commits and pins their trees. */
+export const storePrepared = statement(
+  'relay_store_prepared',
+  { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
+  `with prepared_relays as (
+     update commit_relays r set tree_signature = item.signature, last_error = null, updated_at = now()
+     from unnest($commits, $signatures) as item (commit_id, signature)
+     where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
+     returning r.commit_id
+   )
+   ${pinTreesSql('prepared_relays')}`,
+)
+
+/** Schedules a retry with exponential backoff, between `firstPause` and `longestPause` seconds. The asset's later commits wait too. */
+const postpone = statement(
+  'relay_postpone',
+  { parameters: { commit: uuid, lastError: text, firstPause: float, longestPause: float } },
+  `with postponed_relay as (
+     update commit_relays r set attempts = r.attempts + 1, last_error = $lastError, updated_at = now(),
+       next_attempt_at = now() + least($firstPause * 2 ^ least(r.attempts, 30), $longestPause) * interval '1 second'
+     where r.commit_id = $commit and r.status = 'PENDING' and r.lane is null and r.tree_signature is null
+     returning r.commit_id, r.next_attempt_at
+   )
+   update commit_relays l set next_attempt_at = postponed_relay.next_attempt_at
+   from postponed_relay join commits c on c.id = postponed_relay.commit_id
+     join commits later on later.asset_id = c.asset_id and later.sequence > c.sequence
+   where l.commit_id = later.id and l.status = 'PENDING' and l.lane is null and l.tree_signature is null`,
+)

@@ -1,59 +1,22 @@
 /**
- * Looks for a commit on the chain before it is signed again. A node that is behind may lack its receipt, and a restored database may not
- * contain its transaction.
+ * Looks for a commit on the chain before it is signed again. A node that is behind may lack its receipt, and a restored database may not contain its
+ * transaction.
  */
-import { arrayOf, int, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { isCommitLog } from '../registry/abi.ts'
 import type { ChainCommit, Registry } from '../registry/registry.ts'
 import { feeOf, hasSucceeded, type LogReply, type ReceiptReply, resultOf, type TransactionReply } from '../rpc.ts'
 import { readView } from '../view.ts'
-import { markFound } from './follow-commits.sql.ts'
-import { findLastNonce, transactionsOfSql } from './relay.sql.ts'
+import { findLastNonce, pinTreesSql, transactionsOfSql } from './relay.sql.ts'
 import type { ReadHistory, RelayParts } from './relay-parts.ts'
 
 /** Dependencies of the search. They exist before any lane does. */
-export type SearchParts = Pick<
+type SearchParts = Pick<
   RelayParts,
   'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations' | 'followLane'
 >
-
-const wantedColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
-type WantedCommit = RowOf<typeof wantedColumns>
-
-/** Returns the properties by which commits are recognized on the chain. */
-const findWantedCommits = statement(
-  'relay_sought',
-  { parameters: { commits: arrayOf(uuid) }, columns: wantedColumns },
-  `select c.id as commit_id, a.nid, c.tree_cid, c.created_at, w.address as committer_address
-   from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id
-   where c.id = any ($commits) order by c.id`,
-)
-
-/**
- * Counts other commits with the same content in each of these transactions. That many of the transaction's events belong to them.
- */
-const findForeign = statement(
-  'relay_foreign',
-  { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text, commits: int } },
-  `select own.hash, count(distinct other.id)::int as commits
-   from commits c join commits other on other.tree_cid = c.tree_cid and other.author_id = c.author_id and other.id <> c.id
-     and date_trunc('second', other.created_at) = date_trunc('second', c.created_at)
-     join assets a on a.id = c.asset_id join assets o on o.id = other.asset_id and o.nid = a.nid
-     join commit_relays r on r.commit_id = other.id,
-     lateral (
-       select hash from ${transactionsOfSql('other.id')} t
-       union select r.transaction_hash where r.transaction_hash is not null
-     ) own
-   where c.id = $commit and own.hash = any ($hashes)
-   group by own.hash`,
-)
-
-const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit, { commitData }: ChainCommit) =>
-  commitData?.assetTreeCid === tree_cid &&
-  commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
-  commitData.committer === committer_address
 
 /** Returns a copy of `parts` that reads the history of each asset only once. */
 export const withHistoryCache = <Parts extends SearchParts>(parts: Parts): Parts => {
@@ -66,19 +29,17 @@ export const withHistoryCache = <Parts extends SearchParts>(parts: Parts): Parts
   return { ...parts, readHistory }
 }
 
-/** Result of a search for commits. */
-export interface SearchResult {
-  /** Events by commit ID. */
-  found: ReadonlyMap<string, ChainCommit>
-  /** Commits whose histories are not completely read. Nothing may be decided about them yet. */
-  unread: ReadonlySet<string>
-}
+const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit, { commitData }: ChainCommit) =>
+  commitData?.assetTreeCid === tree_cid &&
+  commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
+  commitData.committer === committer_address
 
 /**
- * Finds the events of these commits that one of our accounts wrote. Two commits can have the same content if an asset changes back within a
- * second. Events that belong to other commits are therefore skipped.
+ * Finds the events of these commits that one of our accounts wrote. Two commits can have the same content if an asset changes back within a second. Events
+ * that belong to other commits are therefore skipped. Returns events by commit ID, and `unread`: commits whose histories are not completely read, so that
+ * nothing may be decided about them yet.
  */
-export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]): Promise<SearchResult> => {
+export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]) => {
   const { readHistory } = withHistoryCache(parts)
   const found = new Map<string, ChainCommit>()
   const unread = new Set<string>()
@@ -106,63 +67,53 @@ export const findCommitEvents = async (parts: SearchParts, commitIds: readonly s
 }
 
 /**
- * Looks for unsigned commits on the chain, and marks those with enough confirmations as included. Returns all commits it found and all
- * with an unread history. The caller must hold the lease `leaseName`.
+ * Looks for unsigned commits on the chain, and marks those with enough confirmations as included. Returns all commits it found, all with an unread history,
+ * and all that it marked. The caller must hold the lease `leaseName`.
  */
 export const markFoundCommits = async (
   parts: SearchParts,
   leaseName: string,
   headNumber: number,
   commitIds: readonly string[],
-): Promise<SearchResult & { noted: ReadonlySet<string> }> => {
+) => {
   const { found, unread } = await findCommitEvents(parts, commitIds)
-  const noted = new Set<string>()
-  for (const [commitId, event] of found) {
+  const marked = new Set<string>()
+  for (const [commit, event] of found) {
     if (headNumber - event.blockNumber < parts.confirmations) continue
-    const { transactionHash: hash, blockNumber, blockHash, recorder, commitData } = event
-    const [transaction, receipt] = await readPlaced(parts, hash)
+    const { transactionHash: hash, blockNumber, blockHash, recorder: lane } = event
+    const outcomes = await parts.rpc.batch([
+      { method: 'eth_getTransactionByHash', params: [hash] },
+      { method: 'eth_getTransactionReceipt', params: [hash] },
+    ])
+    const transaction = resultOf<TransactionReply | null>(outcomes[0])
+    const receipt = resultOf<ReceiptReply | null>(outcomes[1])
     // Reading a long history takes many steps, so check for a reorg.
     if (transaction?.blockHash !== blockHash || receipt?.blockHash !== blockHash) continue
     const position = commitLogsOf(receipt).findIndex(({ logIndex }) => Number(logIndex) === event.logIndex)
     const cost = costsOf(receipt)[position]
     if (!cost) continue
-    parts.log.warn(
-      { commit: toId('commit', commitId), transaction: hash },
-      'Commit is on the chain already; it is not signed again',
-    )
+    const fields = { commit: toId('commit', commit), transaction: hash }
+    parts.log.warn(fields, 'Commit is on the chain already; it is not signed again')
     await parts.lease.write(leaseName, markFound, {
-      ...{ commit: commitId, lane: recorder, nonce: Number(transaction.nonce), position, hash, blockNumber, blockHash },
-      ...{ gas: cost.gas, fee: String(cost.fee) },
-      signature: commitData?.assetTreeSignature ?? null,
+      ...{ commit, lane, nonce: Number(transaction.nonce), position, hash, blockNumber, blockHash },
+      ...{ gas: cost.gas, fee: String(cost.fee), signature: event.commitData?.assetTreeSignature ?? null },
     })
-    parts.followLane(recorder)
-    noted.add(commitId)
+    parts.followLane(lane)
+    marked.add(commit)
   }
-  return { found, unread, noted }
-}
-
-/** Returns a transaction with its receipt. Each is null if the node does not have it. */
-const readPlaced = async (
-  { rpc }: SearchParts,
-  hash: string,
-): Promise<[TransactionReply | null, ReceiptReply | null]> => {
-  const [transaction, receipt] = await rpc.batch([
-    { method: 'eth_getTransactionByHash', params: [hash] },
-    { method: 'eth_getTransactionReceipt', params: [hash] },
-  ])
-  return [resultOf<TransactionReply | null>(transaction), resultOf<ReceiptReply | null>(receipt)]
+  return { found, unread, marked }
 }
 
 /**
- * Returns true if the chain has a commit that cannot be signed here, and marks it as included. Called before such a commit is refunded,
- * because a restored database may lack its transaction. Throws UNAVAILABLE while the result is not final: the node does not answer, the
- * block has too few confirmations, or a transaction of ours is in the pool.
+ * Returns true if the chain has a commit that cannot be signed here, and marks it as included. Called before such a commit is refunded, because a restored
+ * database may lack its transaction. Throws UNAVAILABLE while the result is not final: the node does not answer, the block has too few confirmations, or a
+ * transaction of ours is in the pool.
  */
 export const reconcileFromChain = async (parts: SearchParts, leaseName: string, commitId: string): Promise<boolean> => {
   const recorders = [...parts.recorders]
   const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
-  const { found, unread, noted } = await markFoundCommits(parts, leaseName, head.number, [commitId])
-  if (noted.has(commitId)) return true
+  const { found, unread, marked } = await markFoundCommits(parts, leaseName, head.number, [commitId])
+  if (marked.has(commitId)) return true
   const notYet = (why: string) => unavailable('The chain', new Error(why))
   if (unread.has(commitId)) throw notYet('the long history of the asset is still being read')
   if (found.has(commitId)) throw notYet('the block of the commit is not deep enough yet')
@@ -176,19 +127,19 @@ export const reconcileFromChain = async (parts: SearchParts, leaseName: string, 
   return false
 }
 
-/** A commit's share of the cost of its transaction. */
+/** A commit's share of the cost of its transaction. The fee is in wei. */
 export interface Cost {
   gas: number
   fee: bigint
 }
 
 /** Returns the commit events of a transaction, in order. Returns none if it failed or was sent to another contract. */
-export const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
+const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
   hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
 
 /**
- * Splits the gas and the fee of a transaction among its commits, by the size of their event data. Each share is the rounded-down cumulative
- * cost minus the previous shares. The shares therefore sum exactly to the total, and anyone can compute them from the receipt.
+ * Splits the gas and the fee of a transaction among its commits, by the size of their event data. Each share is the rounded-down cumulative cost minus the
+ * previous shares. The shares therefore sum exactly to the total, and anyone can compute them from the receipt.
  */
 export const costsOf = (receipt: ReceiptReply): Cost[] => {
   const sizes = commitLogsOf(receipt).map(({ data }) => BigInt(data.length))
@@ -201,12 +152,10 @@ export const costsOf = (receipt: ReceiptReply): Cost[] => {
 const splitByWeight = (amount: bigint, weights: readonly bigint[]): bigint[] => {
   const whole = weights.reduce((sum, weight) => sum + weight, 0n)
   let before = 0n
-  let taken = 0n
   return weights.map((weight) => {
+    const taken = (amount * before) / whole
     before += weight
-    const share = (amount * before) / whole - taken
-    taken += share
-    return share
+    return (amount * before) / whole - taken
   })
 }
 
@@ -233,11 +182,11 @@ export const createHistories = (readOwn: Registry['readOwn']) => {
       try {
         for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
           const { value, done } = await pages.next()
-          if (!done) for (const commit of value) found.push(commit)
-          else {
+          if (done) {
             reading.delete(nid)
             return found
           }
+          for (const commit of value) found.push(commit)
         }
         return undefined
       } catch (error) {
@@ -246,3 +195,53 @@ export const createHistories = (readOwn: Registry['readOwn']) => {
       }
     }
 }
+
+const wantedColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
+type WantedCommit = RowOf<typeof wantedColumns>
+
+/** Returns the properties by which commits are recognized on the chain. */
+const findWantedCommits = statement(
+  'relay_sought',
+  { parameters: { commits: arrayOf(uuid) }, columns: wantedColumns },
+  `select c.id as commit_id, a.nid, c.tree_cid, c.created_at, w.address as committer_address
+   from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id
+   where c.id = any ($commits) order by c.id`,
+)
+
+/** Counts other commits with the same content in each of these transactions. That many of the transaction's events belong to them. */
+const findForeign = statement(
+  'relay_foreign',
+  { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text, commits: int } },
+  `select own.hash, count(distinct other.id)::int as commits
+   from commits c join commits other on other.tree_cid = c.tree_cid and other.author_id = c.author_id and other.id <> c.id
+     and date_trunc('second', other.created_at) = date_trunc('second', c.created_at)
+     join assets a on a.id = c.asset_id join assets o on o.id = other.asset_id and o.nid = a.nid
+     join commit_relays r on r.commit_id = other.id,
+     lateral (
+       select hash from ${transactionsOfSql('other.id')} t
+       union select r.transaction_hash where r.transaction_hash is not null
+     ) own
+   where c.id = $commit and own.hash = any ($hashes)
+   group by own.hash`,
+)
+
+/**
+ * Marks a commit as included that was found on the chain before it was signed here. `signature` is the tree's signature on the chain. Also pins the tree,
+ * because the commit skipped its preparation.
+ */
+const markFound = statement(
+  'relay_mark_found',
+  {
+    parameters: {
+      ...{ commit: uuid, lane: text, nonce: int, position: smallint, hash: text, blockNumber: int, blockHash: text },
+      ...{ gas: int, fee: numeric, signature: orNull(text) },
+    },
+  },
+  `with included_relay as (
+     update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, position = $position, transaction_hash = $hash,
+       block_number = $blockNumber, block_hash = $blockHash, gas_used = $gas, fee_paid = $fee, tree_signature = coalesce(tree_signature, $signature),
+       last_error = null, updated_at = now()
+     where commit_id = $commit and status = 'PENDING' and lane is null returning commit_id
+   )
+   ${pinTreesSql('included_relay')}`,
+)

@@ -1,5 +1,7 @@
 /** Follows sent transactions until they are final, displaced by a reorg, or known to have had no effect. */
+import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../../db/sql.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
+import { eventSql } from '../../modules/events/events.sql.ts'
 import { toId } from '../../shared/ids.ts'
 import { fromUnits } from '../../shared/money.ts'
 import type { Problem } from '../poller.ts'
@@ -7,32 +9,9 @@ import { feeOf, type ReceiptReply, resultOf } from '../rpc.ts'
 import { nonceOf } from '../transaction.ts'
 import { type ChainView, findSpender, readBlockHashes } from '../view.ts'
 import { type Cost, costsOf, findCommitEvents, withHistoryCache } from './find-on-chain.ts'
-import {
-  type BlockRow,
-  findIncluded,
-  type IncludedRow,
-  markDisplaced,
-  markFinal,
-  markIncluded,
-  releaseCommits,
-  storeCosts,
-} from './follow-commits.sql.ts'
-import { findRaw, findSigned, type InFlightRow } from './relay.sql.ts'
+import { type BlockRow, blockColumns, findRaw, type InFlightRow, transactionsOfSql } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 import { isDisplaced } from './stale-node-guard.ts'
-
-/** A transaction in a block, with its receipt and the cost of each commit. */
-interface Inclusion {
-  row: InFlightRow
-  receipt: ReceiptReply
-  costs: readonly Cost[]
-}
-
-const recordInclusion = ({ meter, tracer }: RelayParts, { row, receipt }: Inclusion) => {
-  meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(feeOf(receipt))))
-  const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': Number(receipt.blockNumber) }
-  for (const trace of row.traces) tracer.note(trace, 'relay include', { facts }, row.age * 1_000)
-}
 
 /** Number of transactions without effect after which a commit fails. */
 const ATTEMPT_LIMIT = 3
@@ -41,21 +20,28 @@ const RECEIPTS_AT_ONCE = 16
 /** Maximum number of commits per statement. */
 const COMMITS_AT_ONCE = 500
 
-const inChunks = <Item>(items: readonly Item[]): Item[][] =>
-  Array.from({ length: Math.ceil(items.length / COMMITS_AT_ONCE) }, (_, index) =>
-    items.slice(index * COMMITS_AT_ONCE, (index + 1) * COMMITS_AT_ONCE),
-  )
+const inChunks = <Item>(items: readonly Item[], size = COMMITS_AT_ONCE): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
+
+/** A commit and the block that contains it. The cost is missing until its receipt is read. */
+interface IncludedCommit {
+  commit: string
+  hash: string
+  blockNumber: number
+  blockHash: string
+  cost?: Cost
+}
 
 /**
- * Updates the rows of a lane from the chain's state in `view`. Only nonces below the account's transaction count can have a receipt. Does
- * nothing if head and count are unchanged.
+ * Updates the rows of a lane from the chain's state in `view`. Only nonces below the account's transaction count can have a receipt. Does nothing if head
+ * and count are unchanged.
  */
 export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
-  const moment = `${view.head.hash}:${count}`
-  if (lane.seen === moment) return
+  const seen = `${view.head.hash}:${count}`
+  if (lane.seen === seen) return
   // Set this before reading. Code that runs meanwhile clears it to request another pass, and that must not be overwritten.
-  lane.seen = moment
+  lane.seen = seen
   let isSettled = false
   try {
     const below = inFlight.filter(({ nonce }) => nonce < count)
@@ -70,18 +56,16 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
 
 /** Returns true if every row has its outcome. */
 const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
-  const receipts = await fetchReceipts(
-    parts,
-    rows.flatMap((row) => row.hashes),
-  )
-  const included: Inclusion[] = []
+  const hashes = rows.flatMap((row) => row.hashes)
+  const receipts = await fetchReceipts(parts, hashes)
+  const included: { row: InFlightRow; receipt: ReceiptReply; costs: readonly Cost[] }[] = []
   const seeking = withHistoryCache(parts)
   let settledAll = true
   for (const row of rows) {
     const found = row.hashes.flatMap((hash) => receipts.get(hash) ?? [])
     const inclusion = inclusionOf(row, found)
     if (inclusion) {
-      included.push(inclusion)
+      included.push({ row, ...inclusion })
       continue
     }
     // The problem of the first transaction delays all others, so only that one is logged.
@@ -90,31 +74,39 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     settledAll = false
     await settleWithoutEffect(seeking, lane, view, row, found, report)
   }
-  if (included.length > 0) {
-    const commits = included.flatMap(({ row, receipt, costs }) =>
-      row.commits.map((commit, index) => ({ commit, receipt, cost: costs[index]! })),
-    )
-    for (const some of inChunks(commits)) {
-      await parts.lease.write(lane.name, markIncluded, {
-        commits: some.map(({ commit }) => commit),
-        hashes: some.map(({ receipt }) => receipt.transactionHash),
-        blockNumbers: some.map(({ receipt }) => Number(receipt.blockNumber)),
-        blockHashes: some.map(({ receipt }) => receipt.blockHash),
-        gas: some.map(({ cost }) => cost.gas),
-        fees: some.map(({ cost }) => String(cost.fee)),
-      })
-    }
-    for (const each of included) recordInclusion(parts, each)
+  const commits = included.flatMap(({ row, receipt, costs }) => {
+    const block = { blockNumber: Number(receipt.blockNumber), blockHash: receipt.blockHash }
+    return row.commits.map((commit, index) => ({
+      ...{ commit, hash: receipt.transactionHash, ...block, cost: costs[index]! },
+    }))
+  })
+  await storeIncluded(parts, lane, commits)
+  for (const { row, receipt } of included) {
+    parts.meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(feeOf(receipt))))
+    const block = Number(receipt.blockNumber)
+    const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': block }
+    for (const trace of row.traces) parts.tracer.note(trace, 'relay include', { facts }, row.age * 1_000)
   }
   return settledAll
 }
 
+const storeIncluded = async ({ lease }: RelayParts, lane: Lane, commits: readonly IncludedCommit[]) => {
+  for (const some of inChunks(commits))
+    await lease.write(lane.name, markIncluded, {
+      commits: some.map(({ commit }) => commit),
+      hashes: some.map(({ hash }) => hash),
+      blockNumbers: some.map(({ blockNumber }) => blockNumber),
+      blockHashes: some.map(({ blockHash }) => blockHash),
+      gas: some.map(({ cost }) => cost?.gas ?? null),
+      fees: some.map(({ cost }) => (cost ? String(cost.fee) : null)),
+    })
+}
+
 const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly string[]) => {
   const receipts = new Map<string, ReceiptReply>()
-  for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
-    const asked = hashes.slice(start, start + RECEIPTS_AT_ONCE)
-    const outcomes = await rpc.batch(asked.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
-    for (const [index, hash] of asked.entries()) {
+  for (const some of inChunks(hashes, RECEIPTS_AT_ONCE)) {
+    const outcomes = await rpc.batch(some.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
+    for (const [index, hash] of some.entries()) {
       const receipt = resultOf<ReceiptReply | null>(outcomes[index])
       if (receipt) receipts.set(hash, receipt)
     }
@@ -123,13 +115,13 @@ const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly 
 }
 
 /** Returns the receipt with the events of all commits of a row. A call to an address without a contract succeeds without events. */
-const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]): Inclusion | undefined => {
+const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]) => {
   for (const receipt of receipts) {
     // The commit may have had another position in an earlier transaction.
     const first = row.positions[row.hashes.indexOf(receipt.transactionHash)] ?? 0
     const shares = costsOf(receipt)
     const costs = row.places.flatMap((place) => shares[place - row.places[0]! + first] ?? [])
-    if (costs.length === row.commits.length) return { row, receipt, costs }
+    if (costs.length === row.commits.length) return { receipt, costs }
   }
   return undefined
 }
@@ -140,9 +132,8 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
   if (rows.length === 0) return false
   const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
   const displaced = rows.filter((row) => isDisplaced(row, canonical, view.head))
-  const isDeep = (row: IncludedRow) =>
-    canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
-  const deep = rows.filter(isDeep)
+  const present = rows.filter((row) => canonical.get(row.block_number) === row.block_hash)
+  const deep = present.filter((row) => view.head.number - row.block_number >= parts.confirmations)
   await addCosts(parts, lane, deep)
   for (const settled of inChunks(deep)) {
     await parts.lease.write(lane.name, markFinal, {
@@ -151,7 +142,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
     })
   }
   if (displaced.length > 0) await displace(parts, lane, displaced)
-  return rows.some((row) => canonical.get(row.block_number) !== row.block_hash)
+  return present.length < rows.length
 }
 
 /** Stores the costs of commits that were found through the registry's events, before they become final. */
@@ -176,15 +167,13 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
   await parts.lease.write(lane.name, markDisplaced, { commits: rows.map((row) => row.commit_id) })
   for (const row of rows) lane.sentAt.delete(row.nonce)
   lane.seen = ''
-  parts.log.warn(
-    { lane: lane.address, commits: rows.length },
-    'Chain reorganization; sending transactions of its lost blocks again',
-  )
+  const fields = { lane: lane.address, commits: rows.length }
+  parts.log.warn(fields, 'Chain reorganization; sending transactions of its lost blocks again')
 }
 
 /**
- * Handles a used nonce without an event of its commits. The commits are signed again only after this outcome has as many confirmations as a
- * commit needs. Otherwise both transactions could take effect.
+ * Handles a used nonce without an event of its commits. The commits are signed again only after this outcome has as many confirmations as a commit needs.
+ * Otherwise both transactions could take effect.
  */
 const settleWithoutEffect = async (
   parts: RelayParts,
@@ -204,8 +193,7 @@ const settleWithoutEffect = async (
     report({ message, fields: { transaction: futile.transactionHash } })
     if (Number(futile.blockNumber) > deepest) return
     const missing = await includeFromRegistry(parts, lane, row)
-    await release(parts, lane, row, missing, `${futile.transactionHash} had no effect`)
-    return
+    return release(parts, lane, row, missing, `${futile.transactionHash} had no effect`)
   }
   const now = performance.now()
   const until = lane.missingUntil.get(row.nonce)
@@ -223,22 +211,15 @@ const settleWithoutEffect = async (
 }
 
 /**
- * Marks those commits of a transaction as included that the registry's events contain. Returns the others. Returns none while a history
- * is incomplete, so that nothing is decided too early.
+ * Marks those commits of a transaction as included that the registry's events contain. Returns the others. Returns none while a history is incomplete, so
+ * that nothing is decided too early.
  */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: InFlightRow): Promise<string[]> => {
   const { found, unread } = await findCommitEvents(parts, commits)
-  const there = [...found]
-  if (there.length > 0) {
-    await parts.lease.write(lane.name, markIncluded, {
-      commits: there.map(([commit]) => commit),
-      hashes: there.map(([, event]) => event.transactionHash),
-      blockNumbers: there.map(([, event]) => event.blockNumber),
-      blockHashes: there.map(([, event]) => event.blockHash),
-      gas: there.map(() => null),
-      fees: there.map(() => null),
-    })
-  }
+  const there = [...found].map(([commit, { transactionHash, blockNumber, blockHash }]) => ({
+    ...{ commit, hash: transactionHash, blockNumber, blockHash },
+  }))
+  await storeIncluded(parts, lane, there)
   return unread.size > 0 ? [] : commits.filter((commit) => !found.has(commit))
 }
 
@@ -255,8 +236,10 @@ const release = async (
   const raws = await parts.database.query(findRaw, { hashes: [...new Set(hashes)] })
   const nonces = new Map(raws.map(({ hash, raw }) => [hash, nonceOf(raw)]))
   const attemptsOf = (commit: string) => new Set(signed.get(commit)?.map(({ hash }) => nonces.get(hash))).size
-  const hopeless = commits.filter((commit) => attemptsOf(commit) >= ATTEMPT_LIMIT)
-  const again = commits.filter((commit) => !hopeless.includes(commit))
+  const [again, hopeless] = [
+    commits.filter((commit) => attemptsOf(commit) < ATTEMPT_LIMIT),
+    commits.filter((commit) => attemptsOf(commit) >= ATTEMPT_LIMIT),
+  ]
   if (again.length > 0) await parts.lease.write(lane.name, releaseCommits, { commits: again, nonce })
   for (const commit of hopeless) {
     const facts = { commit: toId('commit', commit), attempts: attemptsOf(commit), reason }
@@ -264,3 +247,129 @@ const release = async (
     await parts.lease.write(lane.name, failCommit, { commit, reason })
   }
 }
+
+const includedColumns = { ...blockColumns, hash: text, position: smallint, gas_used: orNull(int) }
+/** A commit in a block that is not final yet. `gas_used` is null until its receipt is read. */
+type IncludedRow = RowOf<typeof includedColumns>
+
+/** Returns the commits of a lane that are in a block but not final. */
+const findIncluded = statement(
+  'relay_included',
+  { parameters: { lane: text }, columns: includedColumns },
+  `select commit_id, nonce, block_number, block_hash, transaction_hash as hash, position, gas_used from commit_relays
+   where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $lane`,
+)
+
+/** Marks commits as included. The arrays are parallel. `fees` is in wei. */
+export const markIncluded = statement(
+  'relay_mark_included',
+  {
+    parameters: {
+      commits: arrayOf(uuid),
+      hashes: arrayOf(text),
+      blockNumbers: arrayOf(int),
+      blockHashes: arrayOf(text),
+      gas: arrayOf(orNull(int)),
+      fees: arrayOf(orNull(numeric)),
+    },
+  },
+  `update commit_relays r set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
+     block_hash = item.block_hash, gas_used = item.gas, fee_paid = item.fee, updated_at = now()
+   from unnest($commits, $hashes, $blockNumbers, $blockHashes, $gas, $fees)
+     as item (commit_id, hash, block_number, block_hash, gas, fee)
+   where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
+)
+
+/** Marks commits as displaced by a reorg. A commit whose transaction is not stored returns to PENDING and is signed again. */
+const markDisplaced = statement(
+  'relay_mark_displaced',
+  { parameters: { commits: arrayOf(uuid) } },
+  `update commit_relays r set status = case when own.has_bytes then 'BROADCAST' else 'PENDING' end::commit_status,
+     lane = case when own.has_bytes then r.lane end, nonce = case when own.has_bytes then r.nonce end,
+     position = case when own.has_bytes then r.position else 0 end,
+     transaction_hash = case when own.has_bytes then r.transaction_hash end,
+     block_number = null, block_hash = null, gas_used = null, fee_paid = null, updated_at = now()
+   from (
+     select id, exists (select from ${transactionsOfSql('id')} t) as has_bytes from unnest($commits) as item (id)
+   ) own
+   where r.commit_id = own.id and r.status in ('INCLUDED', 'FINAL')`,
+)
+
+/**
+ * SQL that adds events for the rows of the CTE `settled_relays` to their authors' feeds. It locks the wallets in a fixed order, so that two
+ * lanes cannot deadlock.
+ */
+const finalEventsSql = `
+   authors as (
+     select c.author_id, count(*)::int as events
+     from settled_relays join commits c on c.id = settled_relays.commit_id group by c.author_id
+   ),
+   locked_wallets as (
+     select w.user_id from wallets w where w.user_id in (select author_id from authors)
+     order by w.user_id for no key update
+   ),
+   updated_wallets as (
+     update wallets w set event_sequence = w.event_sequence + authors.events
+     from locked_wallets join authors on authors.author_id = locked_wallets.user_id
+     where w.user_id = locked_wallets.user_id
+     returning w.user_id, old.event_sequence as before
+   ),
+   ${eventSql({
+     from: `settled_relays join commits c on c.id = settled_relays.commit_id
+       join updated_wallets on updated_wallets.user_id = c.author_id`,
+     owner: 'updated_wallets.user_id',
+     sequence: 'updated_wallets.before + row_number() over (partition by updated_wallets.user_id order by c.id)',
+     type: 'commit.final',
+     commit: 'c.id',
+   })}`
+
+/**
+ * Marks commits as final if their block hash is unchanged. Also erases the content of a deleted asset's commit. It had to be kept until now,
+ * because a paid commit must still reach the chain.
+ */
+export const markFinal = statement(
+  'relay_mark_final',
+  { parameters: { commits: arrayOf(uuid), blockHashes: arrayOf(text) } },
+  `with settled_relays as (
+     update commit_relays r set status = 'FINAL', updated_at = now()
+     from unnest($commits, $blockHashes) as item (commit_id, block_hash)
+     where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.block_hash = item.block_hash
+     returning r.commit_id
+   ),
+   erasable_commits as (
+     select c.id, c.asset_id
+     from settled_relays join commits c on c.id = settled_relays.commit_id join assets a on a.id = c.asset_id
+     where a.deleted_at is not null
+   ),
+   deleted_pins as (
+     delete from pins using erasable_commits where pins.asset_id = erasable_commits.asset_id
+   ),
+   ${finalEventsSql}
+   update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
+)
+
+/** Stores the cost of commits that were marked as included without a receipt. `fees` is in wei. */
+const storeCosts = statement(
+  'relay_store_costs',
+  { parameters: { commits: arrayOf(uuid), gas: arrayOf(int), fees: arrayOf(numeric) } },
+  `update commit_relays r set gas_used = item.gas, fee_paid = item.fee
+   from unnest($commits, $gas, $fees) as item (commit_id, gas, fee)
+   where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.gas_used is null`,
+)
+
+/** Returns all transactions that were ever signed for these commits, one row per commit and transaction. */
+const findSigned = statement(
+  'relay_signed',
+  { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },
+  `select item.commit_id, own.hash from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
+)
+
+/** Returns commits to PENDING after their nonce was used without effect. */
+const releaseCommits = statement(
+  'relay_release',
+  { parameters: { commits: arrayOf(uuid), nonce: int } },
+  `update commit_relays
+   set status = 'PENDING', lane = null, nonce = null, position = 0, transaction_hash = null, block_number = null,
+     block_hash = null, updated_at = now()
+   where commit_id = any ($commits) and nonce = $nonce and status in ('PENDING', 'BROADCAST')`,
+)

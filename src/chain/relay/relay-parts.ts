@@ -1,5 +1,4 @@
 /** Options, state and shared dependencies of the relay. */
-
 import { getAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
 import type { Query } from '../../db/sql.ts'
@@ -16,7 +15,7 @@ import type { Rpc } from '../rpc.ts'
 import type { Fees } from '../transaction.ts'
 import { findAllLanes } from './relay.sql.ts'
 
-/** Options of the relay. */
+/** Options of the relay. Times are in milliseconds. */
 export interface RelayOptions {
   database: Database
   /** Connection URL for the leases. It must not go through a pooler in statement mode. */
@@ -36,18 +35,18 @@ export interface RelayOptions {
   confirmations: number
   /** Maximum fee per gas in wei. */
   maxFeePerGas: bigint
-  /** Maximum number of commits per transaction, if the registry supports batches. Default: 64. */
+  /** Maximum number of commits per transaction. It is 1 if the registry does not support batches. Default: 64. */
   commitsPerTransaction?: number
   /** Maximum number of pending transactions per lane. Default: 64, because nodes limit them per account. */
   transactionsUnderWay?: number
-  /** Time in milliseconds for a node to return the receipt of a used nonce. Default: 10,000. */
+  /** Time for a node to return the receipt of a used nonce. Default: 10,000. */
   receiptPatience?: number
   /**
-   * Time in milliseconds for which an inconsistent node is not trusted: one whose head moved back, or that counts unknown transactions.
-   * Default: 120,000. It can be short if there is only one node.
+   * Time for which an inconsistent node is not trusted: one whose head moved back, or that counts unknown transactions. Default: 120,000. It
+   * can be short if there is only one node.
    */
-  doubtPatience?: number
-  /** Minimum duration in milliseconds of a nonce gap before it is closed. Default: 3,000. */
+  doubtPatience?: number | undefined
+  /** Minimum duration of a nonce gap before it is closed. A node may be one block behind another. Default: 3,000. */
   gapPatience?: number
   /** Overrides of `defaultPauses`. */
   pauses?: Partial<RelayPauses>
@@ -65,8 +64,12 @@ export interface RelayPauses {
   sent: number
   /** Pause after a wake-up, so that commits that arrive together are sent together. */
   woken: number
-  /** Maximum delay of the exponential backoff after failures. It starts at 250 ms. */
+  /** Maximum delay of the exponential backoff after failures. */
   longestBackoff: number
+}
+
+export const defaultPauses: RelayPauses = {
+  ...{ idle: 1_000, resting: 60_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 },
 }
 
 /** Status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
@@ -86,103 +89,27 @@ export interface Relay extends WatchedRelay {
   status(): RelayStatus
 }
 
-export const defaultPauses: RelayPauses = {
-  idle: 1_000,
-  resting: 60_000,
-  waiting: 500,
-  sent: 25,
-  woken: 20,
-  longestBackoff: 3_000,
-}
+type Settings = 'meter' | 'tracer' | 'commitsPerTransaction' | 'receiptPatience' | 'gapPatience'
 
 /** Dependencies and settings that all parts of the relay share. */
-export interface RelayParts {
-  database: Database
+export interface RelayParts
+  extends Pick<RelayOptions, 'database' | 'log' | 'describe' | 'confirmations' | 'maxFeePerGas'>,
+    Required<Pick<RelayOptions, Settings>> {
   lease: Lease
   rpc: Rpc
   cpu: CpuThrottle
-  log: Log
-  meter: Meter
-  tracer: Tracer
-  describe: DescribeCommit
   chainId: number
+  /** Address of the registry. */
   registry: string
-  /** Reads what our accounts wrote about an asset. */
   readHistory: ReadHistory
   /** Addresses of our relay accounts, current and earlier. */
   recorders: ReadonlySet<string>
+  doubtPatience: number
   /** Follows the account's commits until they are final, even if it signs nothing any more. */
   followLane(account: string): void
-  /** Time in milliseconds for a node to return the receipt of a used nonce. */
-  receiptPatience: number
-  /** Time in milliseconds for which an inconsistent node is not trusted. */
-  doubtPatience: number
-  /** Minimum duration in milliseconds of a nonce gap before it is closed. A node may be one block behind another. */
-  gapPatience: number
-  /** Number of blocks above a commit's block until it is final. */
-  confirmations: number
-  /** Maximum fee per gas in wei. */
-  maxFeePerGas: bigint
-  /** Maximum number of commits per transaction. 1 if the registry does not support batches. */
-  commitsPerTransaction: number
 }
 
-/**
- * One relay account and its sequence of nonces. The fields are only a cache: everything that must survive is in the database, and a new
- * lane continues from there.
- */
-export interface Lane {
-  address: string
-  /** Name of the lease. */
-  name: string
-  /** Undefined for an account that is no longer configured. Its signed transactions are still sent and followed. */
-  signer: { account: RelayAccount; index: number; lanes: number } | undefined
-  /** Head and transaction count at the last read of receipts. If both are unchanged, there is nothing new. */
-  seen: string
-  /** Time at which a node last accepted a nonce's transaction, by nonce. Deleted when a node rejects it. */
-  sentAt: Map<number, number>
-  /** Number of consecutive rejections of a transaction, by hash. */
-  refusals: Map<string, number>
-  /** Head number at which a transaction was first seen pending, by hash. */
-  waitingFrom: Map<string, number>
-  /** Time at which a used nonce without a receipt is investigated, by nonce. */
-  missingUntil: Map<number, number>
-  /** The last transaction count of the account that was ahead of the database. */
-  countAhead: number | undefined
-  /** Time since when the node's pool contains transactions that the database does not know. */
-  strangersSince: number | undefined
-  /** Time since when the account's transaction count cannot be explained. */
-  doubtedSince: number | undefined
-  gapSince: number | undefined
-  /** Empty transactions sent to fill nonce gaps, by nonce. */
-  fillers: Map<number, { fees: Fees; sentAt: number }>
-  dedupers: Record<Topic, LogDeduper>
-}
-
-/** Creates a lane. Without a signer it only sends and follows existing transactions. */
-export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
-  address,
-  name: `relay:${address}`,
-  signer,
-  seen: '',
-  sentAt: new Map(),
-  refusals: new Map(),
-  waitingFrom: new Map(),
-  missingUntil: new Map(),
-  countAhead: undefined,
-  strangersSince: undefined,
-  doubtedSince: undefined,
-  gapSince: undefined,
-  fillers: new Map(),
-  dedupers: {
-    sending: createLogDeduper(),
-    fees: createLogDeduper(),
-    receipts: createLogDeduper(),
-    count: createLogDeduper(),
-    gap: createLogDeduper(),
-  },
-})
-
+/** Kinds of problems of a lane, and the message when one ends. One problem of each kind is logged at a time. */
 const recovered = {
   sending: 'Sending of transactions recovered',
   fees: 'Fees are below the maximum again',
@@ -190,9 +117,49 @@ const recovered = {
   count: 'Transaction count of the relay account recovered',
   gap: 'Nonce gap closed',
 }
-
-/** Kinds of problems of a lane. One problem of each kind is logged at a time. */
 type Topic = keyof typeof recovered
+
+/**
+ * Creates a lane: a relay account and its sequence of nonces. Without a signer it only sends and follows existing transactions. The fields are only a
+ * cache: everything that must survive is in the database, and a new lane continues from there.
+ */
+export const createLane = (
+  address: string,
+  signer?: { account: RelayAccount; index: number; lanes: number } | undefined,
+) => ({
+  address,
+  /** Name of the lease. */
+  name: `relay:${address}`,
+  /** Undefined for an account that is no longer configured. */
+  signer,
+  /** Head and transaction count at the last read of receipts. If both are unchanged, there is nothing new. */
+  seen: '',
+  /** Time at which a node last accepted a nonce's transaction, by nonce. Deleted when a node rejects it. */
+  sentAt: new Map<number, number>(),
+  /** Number of consecutive rejections of a transaction, by hash. */
+  refusals: new Map<string, number>(),
+  /** Head number at which a transaction was first seen pending, by hash. */
+  waitingFrom: new Map<string, number>(),
+  /** Time at which a used nonce without a receipt is investigated, by nonce. */
+  missingUntil: new Map<number, number>(),
+  /** The last transaction count of the account that was ahead of the database. */
+  countAhead: undefined as number | undefined,
+  /** Time since when the node's pool contains transactions that the database does not know. */
+  unknownSince: undefined as number | undefined,
+  /** Time since when the account's transaction count cannot be explained. */
+  doubtedSince: undefined as number | undefined,
+  gapSince: undefined as number | undefined,
+  /** Empty transactions sent to fill nonce gaps, by nonce. */
+  fillers: new Map<number, { fees: Fees; sentAt: number }>(),
+  dedupers: {
+    sending: createLogDeduper(),
+    fees: createLogDeduper(),
+    receipts: createLogDeduper(),
+    count: createLogDeduper(),
+    gap: createLogDeduper(),
+  } satisfies Record<Topic, LogDeduper>,
+})
+export type Lane = ReturnType<typeof createLane>
 
 /** Logs the current problem of a lane once, and its end when there is none. */
 export const reportLane = ({ log }: Pick<RelayParts, 'log'>, lane: Lane, topic: Topic, problem?: Problem): void =>
@@ -202,24 +169,19 @@ export const reportLane = ({ log }: Pick<RelayParts, 'log'>, lane: Lane, topic: 
 export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; hash: string }[]) => {
   const nonces = new Set(inFlight.map((row) => row.nonce))
   const hashes = new Set(inFlight.map((row) => row.hash))
-  for (const memory of [lane.sentAt, lane.missingUntil]) {
+  for (const memory of [lane.sentAt, lane.missingUntil])
     for (const key of memory.keys()) if (!nonces.has(key)) memory.delete(key)
-  }
-  for (const memory of [lane.refusals, lane.waitingFrom]) {
+  for (const memory of [lane.refusals, lane.waitingFrom])
     for (const key of memory.keys()) if (!hashes.has(key)) memory.delete(key)
-  }
 }
 
-/** Returns an address with EIP-55 checksum, as decoded events have it. */
-const toChecksumAddress = (address: string) => getAddress(address.toLowerCase())
-
-/** Returns the addresses of all relay accounts: the configured ones in `named`, and those that any commit used. */
+/** Returns the EIP-55 addresses of all relay accounts: the configured ones in `named`, and those that any commit used. */
 export async function findRecorders(
   { query }: { query: Query },
   named: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const carried = (await query(findAllLanes)).map(({ lane }) => lane)
-  return new Set([...named.map(toChecksumAddress), ...carried])
+  const used = await query(findAllLanes)
+  return new Set([...named.map((address) => getAddress(address.toLowerCase())), ...used.map(({ lane }) => lane)])
 }
 
 /** A stored transaction that may be sent. */

@@ -1,7 +1,6 @@
 /**
- * Statements of the relay's lanes. A commit without a lane is unsigned; one with a lane has a stored transaction. The conditions on status
- * and lane must match the partial indexes `commit_relays_ready_idx` and `commit_relays_open_idx`. They exclude final commits, which are
- * nearly all rows.
+ * SQL that several parts of the relay share. A commit without a lane is unsigned; one with a lane has a stored transaction. Conditions on status and
+ * lane must match the partial indexes `commit_relays_ready_idx` and `commit_relays_open_idx`, which exclude final commits: nearly all rows.
  */
 import { keyValueKeys } from '../../db/key-value-store.ts'
 import {
@@ -16,10 +15,47 @@ import {
   smallint,
   statement,
   text,
+  textOf,
   timestamp,
   uuid,
 } from '../../db/sql.ts'
-import { predecessorSql } from './commit-signer.sql.ts'
+import { openRelaysSql } from '../../modules/commits/commits.sql.ts'
+
+/** Status of a commit's transaction. */
+export const commitStatus = textOf<'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('commit_status')
+
+/**
+ * SQL that joins the predecessor of commit `c` of asset `a`: the asset's previous commit. For a registration it is the last commit of the
+ * most recently deleted asset with the same file. Commits must reach the chain in this order, so that readers can separate the assets.
+ */
+export const predecessorSql = `
+  left join lateral (
+    select p.id from commits p where p.asset_id = c.asset_id and p.sequence = c.sequence - 1
+    union all (
+      select e.head_commit_id from assets e
+      where c.sequence = 1 and e.nid = a.nid and e.id <> a.id and e.deleted_at < coalesce(a.deleted_at, 'infinity')
+      order by e.deleted_at desc limit 1
+    )
+  ) before on true
+  left join commit_relays pr on pr.commit_id = before.id`
+
+/** SQL that pins the trees of the commits in the CTE `from`, so the content store keeps them. */
+export const pinTreesSql = (from: string) => `
+   insert into pins (cid, asset_id, kind)
+   select c.tree_cid, c.asset_id, 'TREE'
+   from ${from} join commits c on c.id = ${from}.commit_id join assets a on a.id = c.asset_id
+   where a.deleted_at is null
+   on conflict do nothing`
+
+/** SQL for all transactions that were ever signed for a commit, with the commit's position in each. */
+export const transactionsOfSql = (commit: string) => `(
+     select hash, 0::smallint as position from chain_transactions where commit_id = ${commit}
+     union all select hash, position from chain_transaction_members where commit_id = ${commit})`
+
+export const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
+
+/** A commit and the block that contains it according to the database. */
+export type BlockRow = RowOf<typeof blockColumns>
 
 /** Returns true if any commit is ready or pending. `order by` makes the planner use the indexes even with outdated statistics. */
 export const hasOpenCommits = statement(
@@ -43,10 +79,7 @@ export const findOpenLanes = statement(
    where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
 )
 
-/**
- * Returns the accounts that ever sent a commit. The recursive query jumps through the index from lane to lane. A plain `distinct` would
- * read all rows.
- */
+/** Returns the accounts that ever sent a commit. Jumps through the index from lane to lane, because `distinct` would read all rows. */
 export const findAllLanes = statement(
   'relay_all_lanes',
   { columns: { lane: text } },
@@ -60,45 +93,29 @@ export const findAllLanes = statement(
    select lane from known order by lane`,
 )
 
-/** SQL for all transactions that were ever signed for a commit, with the commit's position in each. */
-export const transactionsOfSql = (commit: string) => `(
-     select hash, 0::smallint as position from chain_transactions where commit_id = ${commit}
-     union all select hash, position from chain_transaction_members where commit_id = ${commit})`
-
-const candidateColumns = {
-  commit_id: uuid,
-  nid: text,
-  sequence: int,
-  message: text,
-  tree_cid: text,
-  tree_sha256: text,
-  created_at: timestamp,
-  tree_signature: text,
-  trace: orNull(text),
-  creator_address: text,
-  committer_address: text,
+export const candidateColumns = {
+  ...{ id: uuid, nid: text, sequence: int, message: text, treeCid: text, treeSha256: text, treeSignature: text },
+  ...{ createdAt: timestamp, creatorAddress: text, committerAddress: text, trace: orNull(text) },
   /** True if the commit was accepted before the chain was found to be ahead of the database, so it may be on the chain already. */
   doubtful: boolean,
   /** Previous commit of the asset, if it is unsigned. */
-  unsigned_predecessor: orNull(uuid),
+  unsignedPredecessor: orNull(uuid),
   /** True if an earlier transaction of the commit had no effect. It is sent alone so that it cannot make other commits fail. */
-  goes_alone: boolean,
+  goesAlone: boolean,
 }
 
-/** A commit that may be signed, with the data of its description. */
-export type CandidateRow = RowOf<typeof candidateColumns>
-
 /**
- * Returns the commits of a lane that are ready, oldest first. `index` is the lane's index among `lanes` lanes. A commit whose predecessor
- * is pending in another lane waits until that is on the chain.
+ * Returns the commits of a lane that are ready, oldest first. `index` is the lane's index among `lanes` lanes. A commit whose predecessor is pending in
+ * another lane waits until that is on the chain.
  */
 export const findCandidates = statement(
   'relay_candidates',
   { parameters: { lane: text, index: int, lanes: int, limit: int }, columns: candidateColumns },
-  `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature, r.trace,
-     creator.address as creator_address, committer.address as committer_address,
-     case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
-     exists (select from ${transactionsOfSql('c.id')} t) as goes_alone,
+  `select c.id, a.nid, c.sequence, c.message, c.tree_cid as "treeCid", c.tree_sha256 as "treeSha256",
+     r.tree_signature as "treeSignature", c.created_at as "createdAt", creator.address as "creatorAddress",
+     committer.address as "committerAddress", r.trace,
+     case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as "unsignedPredecessor",
+     exists (select from ${transactionsOfSql('c.id')} t) as "goesAlone",
      c.created_at <= coalesce((select value::timestamptz from key_values where key = '${keyValueKeys.relayAhead}'), '-infinity') as doubtful
    from commit_relays r
      join commits c on c.id = r.commit_id
@@ -122,16 +139,14 @@ export const findLastNonce = statement(
 
 /** Parameters for transactions of a lane. The arrays are parallel. `fees` and `tips` are in wei. */
 const transactions = {
-  lane: text,
-  nonces: arrayOf(int),
-  hashes: arrayOf(text),
-  raws: arrayOf(bytes),
-  fees: arrayOf(numeric),
-  tips: arrayOf(numeric),
+  ...{ lane: text, nonces: arrayOf(int), hashes: arrayOf(text), raws: arrayOf(bytes) },
+  ...{ fees: arrayOf(numeric), tips: arrayOf(numeric) },
 }
+
 const signedSql = `signed as (
      select * from unnest($nonces, $hashes, $raws, $fees, $tips) as t (nonce, hash, raw, fee, tip)
    )`
+
 /** SQL that stores the transactions of the CTE `signed` for the commits of the CTE `signed_relays`. */
 const storeTransactionsSql = `inserted_transactions as (
      insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
@@ -148,10 +163,7 @@ const storeTransactionsSql = `inserted_transactions as (
 export const storeSigned = statement(
   'relay_store_signed',
   {
-    parameters: {
-      ...transactions,
-      ...{ commits: arrayOf(uuid), commitNonces: arrayOf(int), positions: arrayOf(smallint) },
-    },
+    parameters: { ...transactions, commits: arrayOf(uuid), commitNonces: arrayOf(int), positions: arrayOf(smallint) },
     columns: { commit_id: uuid },
   },
   `with ${signedSql},
@@ -186,21 +198,14 @@ export const storeReplaced = statement(
 )
 
 const inFlightColumns = {
-  nonce: int,
-  /** Hash of the newest transaction. */
-  hash: text,
-  /** Commits in the transaction, and their positions in it. */
-  commits: arrayOf(uuid),
-  places: arrayOf(smallint),
-  /** Trace contexts of the commits. */
-  traces: arrayOf(orNull(text)),
-  /** True if a node accepted the transaction. */
-  sent: boolean,
+  /** `hash` is that of the newest transaction. `sent` is true if a node accepted it. */
+  ...{ nonce: int, hash: text, sent: boolean },
+  /** Commits in the transaction, with their positions in it and their trace contexts. */
+  ...{ commits: arrayOf(uuid), places: arrayOf(smallint), traces: arrayOf(orNull(text)) },
   /** Hashes of all transactions of the first commit, and its position in each. */
-  hashes: arrayOf(text),
-  positions: arrayOf(smallint),
-  max_fee_per_gas: numeric,
-  max_priority_fee_per_gas: numeric,
+  ...{ hashes: arrayOf(text), positions: arrayOf(smallint) },
+  /** Highest fees of these transactions, in wei. */
+  ...{ max_fee_per_gas: numeric, max_priority_fee_per_gas: numeric },
   /** Seconds since the newest transaction was signed, by the database clock. */
   age: float,
 }
@@ -236,25 +241,40 @@ export const findRaw = statement(
   'select hash, raw from chain_transactions where hash = any ($hashes)',
 )
 
-/** Returns all transactions that were ever signed for these commits, one row per commit and transaction. */
-export const findSigned = statement(
-  'relay_signed',
-  { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },
-  `select item.commit_id, own.hash from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
-)
-
-/** Marks commits whose transaction was accepted by a node. */
-export const markBroadcast = statement(
-  'relay_broadcast',
-  { parameters: { commits: arrayOf(uuid) } },
-  `update commit_relays set status = 'BROADCAST', updated_at = now()
-   where commit_id = any ($commits) and status = 'PENDING' and lane is not null`,
-)
-
 /** Records that the chain is ahead of the database. Commits accepted until now are looked up on the chain before they are signed. */
 export const rememberAhead = statement(
   'relay_ahead',
   {},
   `insert into key_values (key, value) values ('${keyValueKeys.relayAhead}', clock_timestamp()::text)
    on conflict (key) do update set value = excluded.value`,
+)
+
+/** Lists commits that could not be prepared, for `annal relay`. Those with most attempts come first. */
+export const findWaiting = statement(
+  'relay_waiting',
+  { columns: { commit_id: uuid, nid: text, attempts: int, next_attempt_at: timestamp, last_error: text } },
+  `select r.commit_id, a.nid, r.attempts, r.next_attempt_at, r.last_error
+   from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and r.last_error is not null
+   order by r.attempts desc, r.commit_id
+   limit 200`,
+)
+
+/** Counts pending and failed commits by status, with the oldest of each, for `annal relay`. */
+export const countByStatus = statement(
+  'relay_count',
+  { columns: { status: commitStatus, count: int, oldest: timestamp } },
+  `select r.status, count(*)::int as count, min(c.created_at) as oldest
+   from (${openRelaysSql} union all select commit_id, status from commit_relays where status = 'FAILED') r
+     join commits c on c.id = r.commit_id group by r.status order by r.status`,
+)
+
+/** Makes all waiting commits due now. Returns their number. */
+export const retryNow = statement(
+  'relay_retry',
+  { columns: { count: int } },
+  `with updated_relays as (
+     update commit_relays set next_attempt_at = date_trunc('milliseconds', now())
+     where status = 'PENDING' and lane is null and tree_signature is null and next_attempt_at > now() returning 1
+   ) select count(*)::int as count from updated_relays`,
 )

@@ -1,18 +1,13 @@
-/**
- * The relay writes accepted commits to the chain exactly once. Requests only insert rows and never wait for it, so chain problems delay
- * commits but do not fail requests.
- */
-import { setTimeout as delay } from 'node:timers/promises'
-import { explainError } from '../../shared/operator-errors.ts'
+/** The relay writes accepted commits to the chain exactly once. Requests only insert rows and never wait for it. */
 import { noopMeter, noopTracer } from '../../telemetry/telemetry-types.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
-import { createCpuThrottle, createLogDeduper } from '../poller.ts'
+import { createCpuThrottle, createPoller } from '../poller.ts'
 import { ensureRegistry } from '../registry/deploy.ts'
 import { WrongChainError } from '../registry/registry.ts'
 import { type ChainView, readBalances, readView } from '../view.ts'
 import { closeGap } from './close-gap.ts'
-import { createPreparer } from './commit-signer.ts'
+import { createCommitSigner } from './commit-signer.ts'
 import { createHistories, reconcileFromChain } from './find-on-chain.ts'
 import { follow } from './follow-commits.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay.sql.ts'
@@ -29,19 +24,15 @@ import {
 } from './relay-parts.ts'
 import { replaceStuck, send, sendAgain } from './send-commits.ts'
 import { signNext, supportsBatches } from './sign-transactions.ts'
-import { createHeadGuard, noteAccountsAhead } from './stale-node-guard.ts'
+import { createHeadGuard, recordAccountsAhead } from './stale-node-guard.ts'
 
 /** Maximum number of transactions signed in one step. */
 const BATCH = 32
 
-/**
- * Creates the relay of this process without starting it. Each lane is served by the process that holds its lease. Errors are logged once
- * per outage and not thrown.
- */
+/** Creates the relay of this process without starting it. Each lane is served by the process that holds its lease. */
 export function createRelay(options: RelayOptions): Relay {
-  const { database, registry, log, meter = noopMeter, tracer = noopTracer } = options
+  const { database, registry, log, maxFeePerGas, transactionsUnderWay = 64 } = options
   const pauses = { ...defaultPauses, ...options.pauses }
-  const { transactionsUnderWay = 64 } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl: options.databaseUrl, log })
   const rpc = registry.rpc.until(stopping.signal)
@@ -49,106 +40,66 @@ export function createRelay(options: RelayOptions): Relay {
   const lanes = accounts.map((account, index) =>
     createLane(account.address, { account, index, lanes: accounts.length }),
   )
-  const doubtPatience = options.doubtPatience ?? 120_000
-  const headGuard = createHeadGuard(doubtPatience)
   const inFlightCounts = new Map<string, number>()
-  let lastStepAt: number | undefined
-  const state: Omit<RelayStatus, 'lanes' | 'stepAge' | 'maxFeePerGas'> = {
-    state: 'stopped',
-    lastError: null,
-    chainId: null,
-    registry: null,
-    headNumber: null,
-    nextBaseFee: null,
-  }
   const readHistories = createHistories(registry.readOwn)
-  /** Adds a lane for an account whose commit was found on the chain, so that the commit is followed until it is final. */
-  const followLane = (account: string) => {
-    const lane = lanes.find(({ address }) => address === account)
-    if (lane) lane.seen = ''
-    else lanes.push(createLane(account))
-  }
-  const findOurs = () =>
-    findRecorders(database, [...accounts.map(({ address }) => address), ...(options.earlierRelays ?? [])])
-  const { confirmations } = options
-  const preparer = createPreparer({
+  const settings = {
     ...options,
-    tracer,
-    lease,
-    stopping: stopping.signal,
-    idlePause: pauses.idle,
-    async reconcileFromChain(leaseName, commitId) {
-      const recorders = await findOurs()
-      const readHistory = readHistories(recorders)
-      const searchParts = { database, lease, rpc, log, readHistory, recorders, confirmations, followLane }
-      return reconcileFromChain(searchParts, leaseName, commitId)
+    ...{ meter: options.meter ?? noopMeter, tracer: options.tracer ?? noopTracer },
+    receiptPatience: options.receiptPatience ?? 10_000,
+    doubtPatience: options.doubtPatience ?? 120_000,
+    gapPatience: options.gapPatience ?? 3_000,
+    ...{ lease, rpc, cpu: createCpuThrottle() },
+    /** Adds a lane for an account whose commit was found on the chain, so that the commit is followed until it is final. */
+    followLane(account: string) {
+      const lane = lanes.find(({ address }) => address === account)
+      if (lane) lane.seen = ''
+      else lanes.push(createLane(account))
     },
-    onReady: () => wake(),
-  })
-  const deduper = createLogDeduper()
-  let running: Promise<void> | undefined
+  }
+  const headGuard = createHeadGuard(settings.doubtPatience)
+  const state: Omit<RelayStatus, 'lanes' | 'stepAge' | 'maxFeePerGas'> = {
+    ...{ state: 'stopped', lastError: null, chainId: null, registry: null, headNumber: null, nextBaseFee: null },
+  }
   let parts: RelayParts | undefined
+  let lastStepAt: number | undefined
   /** Time at which the chain last had all our commits. Undefined if it must be checked. */
   let lastCompleteAt: number | undefined
   /** True after the first comparison of the accounts with the database. */
   let isCompared = false
-  let isWoken = false
-  let wakeUp: (() => void) | undefined
+
+  const findHistories = async () => {
+    const named = [...accounts.map(({ address }) => address), ...(options.earlierRelays ?? [])]
+    const recorders = await findRecorders(database, named)
+    return { recorders, readHistory: readHistories(recorders) }
+  }
 
   /** Finds or deploys the registry, and adds lanes of accounts that are no longer configured. Returns undefined on standby. */
   const connect = async (): Promise<RelayParts | undefined> => {
     const [account] = accounts
     if (!account) throw new Error('No relay key is configured; set CHAIN_RELAY_KEYS.')
     const chainId = await registry.readChainId()
-    if (!(await lease.acquire(createLane(account.address).name))) return undefined
-    const { maxFeePerGas } = options
+    const { name } = createLane(account.address)
+    if (!(await lease.acquire(name))) return undefined
     const { signal } = stopping
     const address = await ensureRegistry({ registry, database, account, log, maxFeePerGas, signal })
     for (const { lane } of await database.query(findOpenLanes)) {
       if (lanes.some((known) => known.address === lane)) continue
-      log.warn(
-        { lane },
-        'Relay key removed while its transactions are pending; they are sent, but their fees cannot be raised',
-      )
+      const message =
+        'Relay key removed while its transactions are pending; they are sent, but their fees cannot be raised'
+      log.warn({ lane }, message)
       lanes.push(createLane(lane))
     }
     Object.assign(state, { chainId, registry: address })
-    const { describe } = options
-    const shared = {
-      database,
-      lease,
-      rpc,
-      log,
-      meter,
-      tracer,
-      describe,
-      confirmations,
-      maxFeePerGas,
-    }
-    const recorders = await findOurs()
-    if (!isCompared) await noteAccountsAhead({ database, rpc, lease, recorders }, createLane(account.address).name)
+    const histories = await findHistories()
+    if (!isCompared) await recordAccountsAhead({ ...settings, ...histories }, name)
     isCompared = true
-    const { receiptPatience = 10_000, gapPatience = 3_000 } = options
     const most = options.commitsPerTransaction ?? 64
     const commitsPerTransaction = most > 1 && (await supportsBatches(rpc, address)) ? most : 1
-    const readHistory = readHistories(recorders)
-    return {
-      ...shared,
-      recorders,
-      followLane,
-      readHistory,
-      receiptPatience,
-      doubtPatience,
-      gapPatience,
-      commitsPerTransaction,
-      cpu: createCpuThrottle(),
-      chainId,
-      registry: address,
-    }
+    return { ...settings, ...histories, commitsPerTransaction, chainId, registry: address }
   }
 
   /** Runs one step of all lanes that this process holds. Returns the pause in milliseconds. */
-  const step = async (): Promise<number> => {
+  const runLanes = async (): Promise<number> => {
     parts ??= await connect()
     if (!parts) return standBy()
     if (lastCompleteAt !== undefined && performance.now() - lastCompleteAt < pauses.resting) {
@@ -164,16 +115,14 @@ export function createRelay(options: RelayOptions): Relay {
       else lane.gapSince = undefined
     }
     if (mine.length === 0) return standBy()
-    const shared = parts
-    const view = await readView(
-      rpc,
-      mine.map(({ address }) => address),
-      shared.registry,
-    )
-    await assertSameChain(shared, view)
-    await headGuard.assertNewest(shared, mine, view)
+    const known = parts
+    const addresses = mine.map(({ address }) => address)
+    const view = await readView(rpc, addresses, known.registry)
+    await assertSameChain(known, view)
+    await headGuard.assertNewest(known, addresses, view)
     Object.assign(state, { state: 'working', headNumber: view.head.number, nextBaseFee: view.nextBaseFee })
-    const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
+    // Wait for all lanes before an error ends the step.
+    const results = await Promise.allSettled(mine.map((lane) => runLane(known, lane, view)))
     const outcomes = results.map((result) => {
       if (result.status === 'rejected') throw result.reason
       return result.value
@@ -195,101 +144,71 @@ export function createRelay(options: RelayOptions): Relay {
     return pauses.idle
   }
 
-  const runLane = async (shared: RelayParts, lane: Lane, view: ChainView) => {
+  const runLane = async (known: RelayParts, lane: Lane, view: ChainView) => {
     const inFlight = await database.query(findInFlight, { lane: lane.address })
     inFlightCounts.set(lane.address, inFlight.flatMap(({ commits }) => commits).length)
     forgetSettled(lane, inFlight)
-    await follow(shared, lane, view, inFlight)
+    await follow(known, lane, view, inFlight)
     const count = view.counts.get(lane.address) ?? 0
     const waiting = inFlight.filter(({ nonce }) => nonce >= count)
-    const hasGap = await closeGap(shared, lane, view, waiting)
-    await sendAgain(shared, lane, count, waiting)
-    await replaceStuck(shared, lane, view, waiting)
-    const signed = hasGap
-      ? []
-      : await signNext(shared, lane, view, Math.min(BATCH, transactionsUnderWay - waiting.length))
-    await send(shared, lane, signed)
+    const hasGap = await closeGap(known, lane, view, waiting)
+    await sendAgain(known, lane, waiting)
+    await replaceStuck(known, lane, view, waiting)
+    const room = hasGap ? 0 : Math.min(BATCH, transactionsUnderWay - waiting.length)
+    const signed = await signNext(known, lane, view, room)
+    await send(known, lane, signed)
     if (signed.length > 0) return { hasGap, pause: signed.length === BATCH ? 0 : pauses.sent }
     return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }
   }
 
-  /** Waits until the time is over or the relay is woken. Ignores wake-ups if `isWakeable` is false. */
-  const rest = async (milliseconds: number, isWakeable: boolean) => {
-    const ending = new AbortController()
-    const signal = AbortSignal.any([ending.signal, stopping.signal])
-    wakeUp = () => {
-      if (isWakeable) ending.abort()
-    }
-    if (isWoken) wakeUp()
-    await delay(milliseconds, undefined, { signal }).catch(() => {})
-    wakeUp = undefined
-    // Wait briefly so that commits that arrive together are handled in one step.
-    if (isWoken && isWakeable) await delay(pauses.woken, undefined, { signal: stopping.signal }).catch(() => {})
-    isWoken = false
-  }
-
-  const run = async () => {
-    let failures = 0
-    state.state = 'starting'
-    while (!stopping.signal.aborted) {
-      try {
-        const pause = await step()
-        const outage = deduper.recovers()
-        if (outage) log.info(outage, 'Relay recovered')
-        failures = 0
-        lastStepAt = performance.now()
-        state.lastError = null
-        await rest(pause, true)
-      } catch (error) {
-        if (stopping.signal.aborted) break
-        failures += 1
-        // After an outage the chain may have lost blocks, including the one with the registry.
-        parts = undefined
-        lastCompleteAt = undefined
-        const lastError = explainError(error)
-        const isGrave = error instanceof WrongChainError
-        const isNew = deduper.fails({ message: 'Relay failed; retrying', reason: lastError })
-        if (isNew || (isGrave && lastError !== state.lastError))
-          log[isGrave ? 'error' : 'warn']({ err: error, reason: lastError }, 'Relay failed; retrying')
-        Object.assign(state, { state: 'waiting', lastError })
-        await rest(Math.min(250 * 2 ** Math.min(failures, 10), pauses.longestBackoff), false)
-      }
-    }
-  }
-
-  const wake = () => {
-    isWoken = true
-    wakeUp?.()
-  }
-
-  const runAll = async () => {
-    await Promise.all([run(), preparer.run()])
-    await lease.close()
-    state.state = 'stopped'
-  }
+  const signer = createCommitSigner({
+    ...settings,
+    stopping,
+    idlePause: pauses.idle,
+    reconcileFromChain: async (leaseName, commitId) =>
+      reconcileFromChain({ ...settings, ...(await findHistories()) }, leaseName, commitId),
+    onReady: () => poller.wake(),
+  })
+  const poller = createPoller({
+    async step() {
+      const pause = await runLanes()
+      lastStepAt = performance.now()
+      state.lastError = null
+      return pause
+    },
+    onFailure(lastError) {
+      // After an outage the chain may have lost blocks, including the one with the registry.
+      parts = undefined
+      lastCompleteAt = undefined
+      Object.assign(state, { state: 'waiting', lastError })
+    },
+    ...{ stopping, log, longestBackoff: pauses.longestBackoff, wakeDelay: pauses.woken },
+    messages: { failed: 'Relay failed; retrying', recovered: 'Relay recovered' },
+  })
 
   return {
     start() {
-      running ??= runAll()
+      if (state.state === 'stopped') state.state = 'starting'
+      poller.start()
+      signer.start()
     },
-    wake: () => preparer.wake(),
+    wake: signer.wake,
     balances: (signal) =>
       readBalances(
         registry.rpc.until(signal),
         lanes.map(({ address }) => address),
       ),
     async stop() {
-      stopping.abort()
-      await running
+      await Promise.all([poller.stop(), signer.stop()])
+      await lease.close()
+      state.state = 'stopped'
     },
     status: () => ({
       ...state,
       stepAge: lastStepAt === undefined ? null : performance.now() - lastStepAt,
-      maxFeePerGas: options.maxFeePerGas,
+      maxFeePerGas,
       lanes: lanes.map(({ address, name }) => ({
-        address,
-        isHeld: lease.isHeld(name),
-        inFlight: inFlightCounts.get(address) ?? 0,
+        ...{ address, isHeld: lease.isHeld(name), inFlight: inFlightCounts.get(address) ?? 0 },
       })),
     }),
   }

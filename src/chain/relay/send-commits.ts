@@ -1,3 +1,5 @@
+/** Sends stored transactions, and replaces those whose fees are too low. */
+import { arrayOf, statement, uuid } from '../../db/sql.ts'
 import { toHex } from '../keys.ts'
 import type { Problem } from '../poller.ts'
 import { decodeCommits } from '../registry/abi.ts'
@@ -15,7 +17,7 @@ import {
   wantsMore,
 } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
-import { findRaw, type InFlightRow, markBroadcast, storeReplaced } from './relay.sql.ts'
+import { findRaw, type InFlightRow, storeReplaced } from './relay.sql.ts'
 import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
 import { columnsOf, estimateGas } from './sign-transactions.ts'
 
@@ -23,15 +25,10 @@ import { columnsOf, estimateGas } from './sign-transactions.ts'
 const REQUEST_BYTES = 400_000
 
 /**
- * Sends stored transactions. Sending again is always safe, because at most one transaction per nonce can be included. Throws UNAVAILABLE if
- * the node does not answer.
+ * Sends stored transactions. Sending again is always safe, because at most one transaction per nonce can be included. Throws UNAVAILABLE if the node does
+ * not answer.
  */
 export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
-  for (const group of inRequests(outgoing)) await sendTogether(parts, lane, group)
-}
-
-/** Splits transactions into requests of acceptable size. */
-const inRequests = (outgoing: readonly Outgoing[]): Outgoing[][] => {
   const requests: Outgoing[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const each of outgoing) {
@@ -42,7 +39,7 @@ const inRequests = (outgoing: readonly Outgoing[]): Outgoing[][] => {
     }
     requests.at(-1)!.push(each)
   }
-  return requests
+  for (const request of requests) await sendTogether(parts, lane, request)
 }
 
 const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
@@ -73,26 +70,30 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
   if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 
+/** Adds their stored bytes to rows. Leaves out rows without stored bytes. */
+const withRaw = async ({ database }: RelayParts, rows: readonly InFlightRow[]) => {
+  if (rows.length === 0) return []
+  const stored = await database.query(findRaw, { hashes: rows.map(({ hash }) => hash) })
+  const raws = new Map(stored.map(({ hash, raw }) => [hash, raw]))
+  return rows.flatMap((row) => {
+    const raw = raws.get(row.hash)
+    return raw ? [{ ...row, raw }] : []
+  })
+}
+
 /** Sends transactions again that no node accepted, that a pool dropped, or that lost their block. */
-export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, inFlight: readonly InFlightRow[]) => {
+export const sendAgain = async (parts: RelayParts, lane: Lane, waiting: readonly InFlightRow[]) => {
   const now = performance.now()
-  const due = inFlight.filter(({ nonce, sent }) => {
+  const due = waiting.filter(({ nonce, sent }) => {
     const sentAt = lane.sentAt.get(nonce)
-    return nonce >= count && (!sent || sentAt === undefined || now - sentAt > RESEND_AFTER_MS)
+    return !sent || sentAt === undefined || now - sentAt > RESEND_AFTER_MS
   })
-  if (due.length === 0) return
-  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
-  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
-  const outgoing = due.flatMap(({ nonce, hash, commits, traces }) => {
-    const raw = raws.get(hash)
-    return raw ? [{ nonce, hash, raw, commits, traces }] : []
-  })
-  await send(parts, lane, outgoing)
+  await send(parts, lane, await withRaw(parts, due))
 }
 
 /**
- * Time in seconds, multiplied by the number of attempts, after which an accepted transaction must count as pending. Some pools queue a
- * transaction forever if it arrives while its predecessor is being included.
+ * Time in seconds, multiplied by the number of attempts, after which an accepted transaction must count as pending. Some pools queue a transaction forever
+ * if it arrives while its predecessor is being included.
  */
 const MISFILED_SECONDS = 3
 /** Number of consecutive rejections after which a transaction is signed again. */
@@ -101,36 +102,20 @@ const REFUSAL_LIMIT = 3
 const BATCH = 16
 
 /** Replaces transactions whose fees are too low with ones that have the same nonce and higher fees. */
-export const replaceStuck = async (
-  parts: RelayParts,
-  lane: Lane,
-  view: ChainView,
-  inFlight: readonly InFlightRow[],
-) => {
+export const replaceStuck = async (parts: RelayParts, lane: Lane, view: ChainView, waiting: readonly InFlightRow[]) => {
   const { signer } = lane
   if (!signer) return
-  const count = view.counts.get(lane.address) ?? 0
-  const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, BATCH)
-  if (due.length === 0) return
-
-  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
-  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
+  const due = waiting.filter((row) => isDue(lane, view, row)).slice(0, BATCH)
   const signed: (SignedTransaction & Outgoing)[] = []
-  for (const row of due) {
-    const raw = raws.get(row.hash)
-    if (!raw) continue
-    const previous = {
-      maxFeePerGas: BigInt(row.max_fee_per_gas),
-      maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
-    }
-    const fees = raiseFees(previous, view, parts.maxFeePerGas)
+  for (const row of await withRaw(parts, due)) {
+    const [maxFeePerGas, maxPriorityFeePerGas] = [BigInt(row.max_fee_per_gas), BigInt(row.max_priority_fee_per_gas)]
+    const fees = raiseFees({ maxFeePerGas, maxPriorityFeePerGas }, view, parts.maxFeePerGas)
     if (!fees) {
-      reportLane(parts, lane, 'fees', {
-        message: 'Fees are above CHAIN_MAX_FEE_GWEI; sent transactions wait until they fall',
-      })
+      const message = 'Fees are above CHAIN_MAX_FEE_GWEI; sent transactions wait until they fall'
+      reportLane(parts, lane, 'fees', { message })
       break
     }
-    const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
+    const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(row.raw)
     // Throws unless the data is a commit call, so that nothing else is signed again.
     decodeCommits(data)
     // The gas limit may be the reason why the transaction was not included.
@@ -151,12 +136,20 @@ export const replaceStuck = async (
 
 const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash) ?? 0) >= REFUSAL_LIMIT
 
-const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
+const isDue = (lane: Lane, view: ChainView, row: InFlightRow) => {
   if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
-  if (row.nonce !== count || !lane.sentAt.has(row.nonce)) return false
+  if (row.nonce !== (view.counts.get(lane.address) ?? 0) || !lane.sentAt.has(row.nonce)) return false
   const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
   if (!isPending && row.sent && row.age > MISFILED_SECONDS * row.hashes.length) return true
   const from = lane.waitingFrom.get(row.hash) ?? view.head.number
   lane.waitingFrom.set(row.hash, from)
   return row.age > STUCK_SECONDS && view.head.number - from >= STUCK_BLOCKS
 }
+
+/** Marks commits whose transaction was accepted by a node. */
+const markBroadcast = statement(
+  'relay_broadcast',
+  { parameters: { commits: arrayOf(uuid) } },
+  `update commit_relays set status = 'BROADCAST', updated_at = now()
+   where commit_id = any ($commits) and status = 'PENDING' and lane is not null`,
+)

@@ -1,107 +1,99 @@
 /** Signs and stores the transactions of prepared commits. */
+import type { RowOf } from '../../db/sql.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
-import type { Origin } from '../../telemetry/telemetry-types.ts'
-import type { RelayAccount } from '../keys.ts'
-import {
-  batchQuestions,
-  type CommitCall,
-  decodeCommits,
-  encodeCommit,
-  encodeCommitData,
-  encodeCommits,
-} from '../registry/abi.ts'
+import { batchQuestions, decodeCommits, encodeCommit, encodeCommitData, encodeCommits } from '../registry/abi.ts'
 import { type Rpc, RpcError } from '../rpc.ts'
-import { chooseFees, type Fees, type SignedTransaction, signTransaction, smaller } from '../transaction.ts'
+import { chooseFees, type SignedTransaction, signTransaction, smaller } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { markFoundCommits } from './find-on-chain.ts'
-import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay.sql.ts'
+import { type candidateColumns, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay.sql.ts'
 import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
-
 import { isAccountedFor } from './stale-node-guard.ts'
 
 /** Maximum time to wait for unknown transactions of our account in the pool, in milliseconds. */
-const STRANGER_PATIENCE_MS = 120_000
-/** Maximum size of a call. Nodes reject transactions above 128 KiB. */
-const MAXIMUM_CALL_BYTES = 120_000
+const UNKNOWN_PATIENCE_MS = 120_000
 /** Maximum number of commits per step if the registry supports batches. */
 const COMMITS_AT_ONCE = 512
+/** Maximum size of a call. Nodes reject transactions above 128 KiB. */
+const MAXIMUM_CALL_BYTES = 120_000
+/** Maximum size of a batch. Some chains accept only 95,000 bytes; most accept 128 KiB. */
+const MAXIMUM_BATCH_BYTES = 90_000
+/** Maximum gas of a batch, below the limit of EIP-7825 (16,777,216). */
+const MAXIMUM_BATCH_GAS = 15_000_000n
+/** A batch may use one in this many parts of a block's gas limit. Larger ones would wait long for a block with enough room. */
+const SHARE_OF_BLOCK = 4n
+/** Gas to add a block to the list of an asset: a new storage slot and the list's length. */
+const GAS_OF_PLACE = 30_000n
+
+/** A commit that may be signed, with the data of its description. */
+type CandidateRow = RowOf<typeof candidateColumns>
+/** The call of one commit to the registry. `bytes` is its size as a single `commit` call. */
+type RelayCall = CandidateRow & { commitData: string; bytes: number }
 
 /** Signs and stores unsigned commits of the lane in at most `room` transactions. Returns those to send. */
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
-  const { signer } = lane
+  const { signer, address } = lane
   if (!signer || room <= 0) return []
   const limit = Math.min(room * parts.commitsPerTransaction, Math.max(room, COMMITS_AT_ONCE))
-  const rows = await parts.database.query(findCandidates, {
-    ...{ lane: lane.address, index: signer.index, lanes: signer.lanes, limit },
-  })
+  const { index, lanes } = signer
+  const rows = await parts.database.query(findCandidates, { lane: address, index, lanes, limit })
   if (rows.length === 0) return []
 
   const fees = chooseFees(view, parts.maxFeePerGas)
-  if (!fees) {
-    reportLane(parts, lane, 'fees', {
-      message: 'The base fee is above CHAIN_MAX_FEE_GWEI; commits wait until it falls',
-    })
-    return []
-  }
-  reportLane(parts, lane, 'fees')
-  const [last] = await parts.database.query(findLastNonce, { lane: lane.address })
+  const message = 'The base fee is above CHAIN_MAX_FEE_GWEI; commits wait until it falls'
+  reportLane(parts, lane, 'fees', fees ? undefined : { message })
+  if (!fees) return []
+  const [last] = await parts.database.query(findLastNonce, { lane: address })
   const nextNonce = (last?.nonce ?? -1) + 1
   if (await isAhead(parts, lane, view, nextNonce)) return []
   const calls = await buildCalls(parts, lane, inOrder(await leaveOutFound(parts, lane, view, rows)))
   if (calls.length === 0) return []
 
-  const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
+  const firstNonce = Math.max(nextNonce, view.counts.get(address) ?? 0)
   const origins = calls.map(({ trace }) => trace)
   return parts.tracer.resume(origins, 'relay sign', {}, async () => {
-    const transactions = (await packCalls(parts, lane, view, calls)).slice(0, room)
-    return signTransactions(parts, lane, transactions, { account: signer.account, fees, firstNonce })
+    const signed: (SignedTransaction & { calls: readonly RelayCall[] })[] = []
+    for (const { calls: group, gasLimit } of (await packCalls(parts, lane, view, calls)).slice(0, room)) {
+      const to = { chainId: parts.chainId, nonce: firstNonce + signed.length, to: parts.registry }
+      const plan = { ...fees, ...to, data: encodeCommits(group), gasLimit }
+      const transaction = await parts.cpu.run(async () => signTransaction(signer.account, plan))
+      signed.push({ ...transaction, calls: group })
+    }
+    return store(parts, lane, signed)
   })
 }
 
-/** Signs transactions with consecutive nonces and stores them. */
-const signTransactions = async (
+const store = async (
   parts: RelayParts,
   lane: Lane,
-  transactions: readonly RelayTransaction[],
-  { account, fees, firstNonce }: { account: RelayAccount; fees: Fees; firstNonce: number },
+  signed: readonly (SignedTransaction & { calls: readonly RelayCall[] })[],
 ): Promise<Outgoing[]> => {
-  const signed: (SignedTransaction & { calls: readonly RelayCall[] })[] = []
-  for (const [index, { calls, gasLimit }] of transactions.entries()) {
-    const nonce = firstNonce + index
-    const plan = { ...fees, chainId: parts.chainId, nonce, to: parts.registry, data: callData(calls), gasLimit }
-    signed.push({ ...(await parts.cpu.run(async () => signTransaction(account, plan))), calls })
-  }
-  const carried = signed.flatMap(({ nonce, calls }) =>
-    calls.map(({ commitId }, position) => ({ commitId, nonce, position })),
-  )
+  const items = signed.flatMap(({ nonce, calls }) => calls.map(({ id }, position) => ({ id, nonce, position })))
   await parts.lease.transaction(lane.name, async (query) => {
     const stored = await query(storeSigned, {
       ...{ lane: lane.address, ...columnsOf(signed) },
-      commits: carried.map(({ commitId }) => commitId),
-      commitNonces: carried.map(({ nonce }) => nonce),
-      positions: carried.map(({ position }) => position),
+      commits: items.map(({ id }) => id),
+      commitNonces: items.map(({ nonce }) => nonce),
+      positions: items.map(({ position }) => position),
     })
     // Store all or none: an assigned nonce without a stored transaction would be a gap that blocks all later ones.
-    if (stored.length !== carried.length)
-      throw new Error('A commit was changed while its transaction was being signed.')
+    if (stored.length !== items.length) throw new Error('A commit was changed while its transaction was being signed.')
   })
   return signed.map(({ nonce, hash, raw, calls }) => ({
-    ...{ nonce, hash, raw },
-    commits: calls.map(({ commitId }) => commitId),
-    traces: calls.map(({ trace }) => trace),
+    ...{ nonce, hash, raw, commits: calls.map(({ id }) => id), traces: calls.map(({ trace }) => trace) },
   }))
 }
 
 /**
- * Detects that the account has sent transactions that the database does not know, for example after a restore. Returns true if signing must
- * wait, because some of them are still in the pool with their nonces.
+ * Detects that the account has sent transactions that the database does not know, for example after a restore. Returns true if signing must wait, because
+ * some of them are still in the pool with their nonces.
  */
 const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
   const count = view.counts.get(lane.address) ?? 0
   const pending = view.pendingCounts.get(lane.address) ?? count
   const sent = Number.isFinite(pending) ? Math.max(count, pending) : count
   if (sent <= nextNonce) {
-    lane.strangersSince = undefined
+    lane.unknownSince = undefined
     lane.doubtedSince = undefined
     reportLane(parts, lane, 'count')
     return false
@@ -109,20 +101,19 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true
   if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, {})
   lane.countAhead = sent
-  lane.strangersSince ??= performance.now()
+  lane.unknownSince ??= performance.now()
   // After this time the unknown transactions were dropped or will never be included.
-  return sent > count && performance.now() - lane.strangersSince < STRANGER_PATIENCE_MS
+  return sent > count && performance.now() - lane.unknownSince < UNKNOWN_PATIENCE_MS
 }
 
 /** Marks commits that are on the chain already as included. Removes these, and those whose search is incomplete, from the rows to sign. */
 const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
   // The state was detected in this step, so the rows are not marked yet.
-  const isNew = lane.strangersSince !== undefined
-  const doubtful = rows.filter((row) => row.doubtful || isNew)
+  const isNew = lane.unknownSince !== undefined
+  const doubtful = rows.filter((row) => row.doubtful || isNew).map(({ id }) => id)
   if (doubtful.length === 0) return rows
-  const ids = doubtful.map(({ commit_id }) => commit_id)
-  const { found, unread } = await markFoundCommits(parts, lane.name, view.head.number, ids)
-  return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
+  const { found, unread } = await markFoundCommits(parts, lane.name, view.head.number, doubtful)
+  return rows.filter(({ id }) => !found.has(id) && !unread.has(id))
 }
 
 /** Returns the parameters of `storeReplaced` and `storeSigned` except the lane. */
@@ -138,10 +129,10 @@ export const columnsOf = (signed: readonly SignedTransaction[]) => ({
 const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
   const ordered = new Map<string, CandidateRow>()
   for (let left = [...rows]; ; ) {
-    const next = left.filter((row) => row.unsigned_predecessor === null || ordered.has(row.unsigned_predecessor))
+    const next = left.filter((row) => row.unsignedPredecessor === null || ordered.has(row.unsignedPredecessor))
     if (next.length === 0) return [...ordered.values()]
-    for (const row of next) ordered.set(row.commit_id, row)
-    left = left.filter(({ commit_id }) => !ordered.has(commit_id))
+    for (const row of next) ordered.set(row.id, row)
+    left = left.filter(({ id }) => !ordered.has(id))
   }
 }
 
@@ -149,141 +140,72 @@ const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
 const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
   const calls: RelayCall[] = []
   for (const row of rows) {
-    const description = parts.describe({
-      nid: row.nid,
-      sequence: row.sequence,
-      treeCid: row.tree_cid,
-      treeSha256: row.tree_sha256,
-      treeSignature: row.tree_signature,
-      creatorAddress: row.creator_address,
-      committerAddress: row.committer_address,
-      createdAt: row.created_at,
-      message: row.message,
-    })
-    const commitData = encodeCommitData(description)
+    const commitData = encodeCommitData(parts.describe(row))
     const bytes = encodeCommit(row.nid, commitData).length / 2
-    if (bytes <= MAXIMUM_CALL_BYTES)
-      calls.push({
-        commitId: row.commit_id,
-        nid: row.nid,
-        commitData,
-        bytes,
-        isAlone: row.goes_alone,
-        trace: row.trace,
-      })
+    if (bytes <= MAXIMUM_CALL_BYTES) calls.push({ ...row, commitData, bytes })
     else {
       const reason = 'the commit is larger than a chain transaction can be'
-      await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })
+      await parts.lease.write(lane.name, failCommit, { commit: row.id, reason })
     }
   }
   return calls
 }
-
-/** The call of one commit to the registry. */
-export interface RelayCall extends CommitCall {
-  commitId: string
-  /** Size as a single `commit` call. */
-  bytes: number
-  /** True if an earlier transaction of the commit had no effect. */
-  isAlone: boolean
-  trace: Origin
-}
-
-/** Commits in one transaction, in order. */
-export interface RelayTransaction {
-  calls: readonly RelayCall[]
-  gasLimit: bigint
-}
-
-/** Maximum size of a batch. Some chains accept only 95,000 bytes; most accept 128 KiB. */
-const MAXIMUM_BATCH_BYTES = 90_000
-/** Maximum gas of a batch, below the limit of EIP-7825 (16,777,216). */
-const MAXIMUM_BATCH_GAS = 15_000_000n
-/** Gas to add a block to the list of an asset: a new storage slot and the list's length. */
-const GAS_OF_PLACE = 30_000n
-/** A batch may use one in this many parts of a block's gas limit. Larger ones would wait long for a block with enough room. */
-const SHARE_OF_BLOCK = 4n
 
 /** Returns true if the registry accepts several commits per transaction (ERC-165). Throws UNAVAILABLE. */
 export const supportsBatches = async (rpc: Rpc, registry: string): Promise<boolean> => {
   const outcomes = await rpc.batch(
     batchQuestions.map(({ data }) => ({ method: 'eth_call', params: [{ to: registry, data }, 'latest'] })),
   )
-  return batchQuestions.every(({ answer }, index) => isWord(outcomes[index]?.result, answer))
+  // A registry without the function reverts or returns nothing instead of one word.
+  return batchQuestions.every(({ answer }, index) => {
+    const result = outcomes[index]?.result
+    return typeof result === 'string' && result.length === 66 && BigInt(result) === BigInt(answer)
+  })
 }
 
-/** Returns true if a call returned exactly this word. A registry without the function reverts or returns nothing. */
-const isWord = (result: unknown, value: boolean) =>
-  typeof result === 'string' && result.length === 66 && BigInt(result) === BigInt(value)
-
-export const callData = (calls: readonly RelayCall[]): string => encodeCommits(calls)
-
 /**
- * Packs commits into transactions, in order, and sets their gas limits. Splits a batch in half if it needs too much gas. If the node
- * rejects the estimate of a batch, its commits are sent one by one, so that one of them cannot block the others. Throws UNAVAILABLE.
+ * Packs commits into transactions, in order, and sets their gas limits. Splits a batch in half if it needs too much gas. If the node rejects the estimate of
+ * a batch, its commits are sent one by one, so that one of them cannot block the others. Throws UNAVAILABLE.
  */
-export const packCalls = async (
-  parts: RelayParts,
-  lane: Lane,
-  view: ChainView,
-  calls: readonly RelayCall[],
-): Promise<RelayTransaction[]> => {
+const packCalls = async (parts: RelayParts, lane: Lane, view: ChainView, calls: readonly RelayCall[]) => {
   const most = smaller(MAXIMUM_BATCH_GAS, view.gasLimit / SHARE_OF_BLOCK)
-  const packed: (RelayTransaction | { calls: readonly [RelayCall]; gasLimit: undefined })[] = []
+  const packed: { calls: readonly RelayCall[]; gasLimit: bigint | undefined }[] = []
   const place = async (group: readonly RelayCall[]): Promise<void> => {
-    const [first, ...others] = group
-    if (!first) return
-    if (others.length === 0) return void packed.push({ calls: [first], gasLimit: undefined })
-    const gasLimit = await tryEstimateGas(parts, lane, {
-      data: callData(group),
-      assets: new Set(group.map(({ nid }) => nid)).size,
-    })
-    if (gasLimit === undefined) {
-      for (const call of group) await place([call])
-    } else if (gasLimit <= most) packed.push({ calls: group, gasLimit })
-    else {
-      const half = Math.ceil(group.length / 2)
-      await place(group.slice(0, half))
-      await place(group.slice(half))
-    }
+    if (group.length === 1) return void packed.push({ calls: group, gasLimit: undefined })
+    const assets = new Set(group.map(({ nid }) => nid)).size
+    const gasLimit = await tryEstimateGas(parts, lane, encodeCommits(group), assets)
+    if (gasLimit !== undefined && gasLimit <= most) return void packed.push({ calls: group, gasLimit })
+    const size = gasLimit === undefined ? 1 : Math.ceil(group.length / 2)
+    for (let start = 0; start < group.length; start += size) await place(group.slice(start, start + size))
   }
   for (const group of groupsOf(calls, parts.commitsPerTransaction)) await place(group)
-  const alone = packed.filter(({ gasLimit }) => gasLimit === undefined).map((each) => callData(each.calls))
+  const alone = packed.filter(({ gasLimit }) => gasLimit === undefined).map((each) => encodeCommits(each.calls))
   const gasOfOne = alone.length > 0 ? await estimateGas(parts, lane, alone) : 0n
-  return packed.map(({ calls: carried, gasLimit }) => ({ calls: carried, gasLimit: gasLimit ?? gasOfOne }))
+  return packed.map(({ calls: group, gasLimit }) => ({ calls: group, gasLimit: gasLimit ?? gasOfOne }))
 }
 
 /** Groups consecutive commits up to the limits of a transaction. */
 const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
   const groups: RelayCall[][] = []
-  let open: RelayCall[] | undefined
-  let bytes = 0
+  let open: RelayCall[] = []
+  let room = 0
   for (const call of calls) {
-    if (call.isAlone) {
-      groups.push([call])
-      open = undefined
-      continue
-    }
-    if (!open || open.length >= most || bytes + call.bytes > MAXIMUM_BATCH_BYTES) {
+    if (open.length === 0 || call.goesAlone || open[0]!.goesAlone || open.length >= most || call.bytes > room) {
       open = []
-      bytes = 0
       groups.push(open)
+      room = MAXIMUM_BATCH_BYTES
     }
     open.push(call)
-    bytes += call.bytes
+    room -= call.bytes
   }
   return groups
 }
 
 /**
- * Returns a gas limit with a reserve. The estimate uses the newest block, but costs may differ in a later one, where an asset may need a new
- * list entry. Returns undefined if the node rejects the estimate.
+ * Returns a gas limit with a reserve. The estimate uses the newest block, but costs may differ in a later one, where an asset may need a new list entry.
+ * Returns undefined if the node rejects the estimate.
  */
-const tryEstimateGas = async (
-  { rpc, registry }: RelayParts,
-  lane: Lane,
-  { data, assets }: { data: string; assets: number },
-): Promise<bigint | undefined> => {
+const tryEstimateGas = async ({ rpc, registry }: RelayParts, lane: Lane, data: string, assets: number) => {
   try {
     const estimate = await rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
     return (BigInt(estimate) * 5n) / 4n + GAS_OF_PLACE * BigInt(assets) + 20_000n
@@ -296,8 +218,8 @@ const tryEstimateGas = async (
 /** Returns the gas limit that suffices for each of these calls: that of the largest one. */
 export const estimateGas = async (parts: RelayParts, lane: Lane, calls: readonly string[]): Promise<bigint> => {
   const data = calls.reduce((largest, each) => (each.length > largest.length ? each : largest))
+  const commits = decodeCommits(data).length
   // If the node cannot estimate, for example because the account has no coins, use an upper bound for Ethereum's gas schedule.
-  const commits = decodeCommits(data)
-  const asked = await tryEstimateGas(parts, lane, { data, assets: commits.length })
-  return asked ?? 150_000n * BigInt(commits.length) + BigInt(data.length / 2) * 48n
+  const upperBound = 150_000n * BigInt(commits) + BigInt(data.length / 2) * 48n
+  return (await tryEstimateGas(parts, lane, data, commits)) ?? upperBound
 }

@@ -1,12 +1,12 @@
 /**
- * Detects outdated answers of a node. Nodes behind a load balancer can be at different heights. A missing block is therefore no proof of a
- * reorg, and an unexplained transaction count is not used for a nonce.
+ * Detects outdated answers of a node. Nodes behind a load balancer can be at different heights. A missing block is therefore no proof of a reorg, and an
+ * unexplained transaction count is not used for a nonce.
  */
 import { getCreateAddress } from 'ethers'
+import { arrayOf, int, orNull, statement, text } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { type BlockId, type ChainView, findSpender, isGone, readBlockHashes, readView } from '../view.ts'
-import { type BlockRow, findNewestPlaced } from './follow-commits.sql.ts'
-import { findLastNonce, rememberAhead } from './relay.sql.ts'
+import { type BlockRow, blockColumns, findLastNonce, rememberAhead } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 
 /** Returns true if the block of a commit was replaced. `canonical` is the result of `readBlockHashes`. */
@@ -16,17 +16,8 @@ export const isDisplaced = (
   head: BlockId,
 ): boolean => isGone({ number, hash }, canonical, head)
 
-/** Detects a node whose head is behind an earlier head. */
-export interface HeadGuard {
-  /**
-   * Throws UNAVAILABLE if the view is older than an earlier one. Accepts it if the chain was reorganized: a known block has another hash, or
-   * the head has not moved for `patience` milliseconds.
-   */
-  assertNewest(parts: RelayParts, lanes: readonly Lane[], view: ChainView): Promise<void>
-}
-
-/** Creates a guard that starts at the newest block in the database. A lower head must not move for `patience` milliseconds to be accepted. */
-export function createHeadGuard(patience: number): HeadGuard {
+/** Creates a guard that starts at the newest block in the database. */
+export function createHeadGuard(patience: number) {
   let highest: number | undefined
   let standing: { hash: string; since: number } | undefined
 
@@ -36,35 +27,30 @@ export function createHeadGuard(patience: number): HeadGuard {
   }
 
   return {
-    async assertNewest(parts, lanes, { head }) {
-      if (highest === undefined) {
-        const [newest] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: null })
-        highest = newest?.block_number ?? 0
+    /**
+     * Throws UNAVAILABLE if the head is below an earlier one. Accepts it if the chain was reorganized: a known block has another hash, or the head has not
+     * moved for `patience` milliseconds.
+     */
+    async assertNewest({ database, rpc }: RelayParts, lanes: readonly string[], { head }: ChainView): Promise<void> {
+      const findNewest = async (upTo: number | null) => (await database.query(findNewestPlaced, { lanes, upTo }))[0]
+      const isOtherChain = async () => {
+        const known = await findNewest(head.number)
+        return known && isDisplaced(known, await readBlockHashes(rpc, [known.block_number]), head)
       }
-      if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !isUnchanged(head)) {
-        throw unavailable('The chain', new Error(`${parts.rpc.host} is behind a block that it returned before`))
-      }
+      highest ??= (await findNewest(null))?.block_number ?? 0
+      if (head.number < highest && !(await isOtherChain()) && !isUnchanged(head))
+        throw unavailable('The chain', new Error(`${rpc.host} is behind a block that it returned before`))
       if (head.number >= highest) standing = undefined
       highest = head.number
     },
   }
 }
 
-const addressesOf = (lanes: readonly Lane[]) => lanes.map(({ address }) => address)
-
-/** Returns true if the chain has another block than the newest one that the database knows at or below the head. */
-const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: BlockId): Promise<boolean> => {
-  const [known] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: head.number })
-  if (!known) return false
-  const canonical = await readBlockHashes(parts.rpc, [known.block_number])
-  return isDisplaced(known, canonical, head)
-}
-
 /**
- * Checks at start if any of our accounts has sent transactions that the database does not know, as after a restore. All accounts are
- * checked, because keys may have been replaced or added since. The caller must hold the lease `leaseName`. Throws UNAVAILABLE.
+ * Records at start if any of our accounts has sent transactions that the database does not know, as after a restore. All accounts are checked, because
+ * keys may have been replaced or added since. The caller must hold the lease `leaseName`. Throws UNAVAILABLE.
  */
-export const noteAccountsAhead = async (
+export const recordAccountsAhead = async (
   { database, rpc, lease, recorders }: Pick<RelayParts, 'database' | 'rpc' | 'lease' | 'recorders'>,
   leaseName: string,
 ): Promise<void> => {
@@ -73,22 +59,15 @@ export const noteAccountsAhead = async (
     const [last] = await database.query(findLastNonce, { lane: account })
     const pending = pendingCounts.get(account) ?? 0
     const sent = Math.max(counts.get(account) ?? 0, Number.isFinite(pending) ? pending : 0)
-    if (sent <= (last?.nonce ?? -1) + 1) continue
-    await lease.write(leaseName, rememberAhead, {})
-    return
+    if (sent > (last?.nonce ?? -1) + 1) return void (await lease.write(leaseName, rememberAhead, {}))
   }
 }
 
 /**
- * Returns true if a transaction count above the database's can be trusted: the chain has the last transaction, or the count has lasted for
- * `doubtPatience`. A nonce based on a wrong count would create a nonce gap.
+ * Returns true if a transaction count above the database's can be trusted: the chain has the last transaction, or the count has lasted for `doubtPatience`.
+ * A nonce based on a wrong count would create a nonce gap.
  */
-export const isAccountedFor = async (
-  parts: RelayParts,
-  lane: Lane,
-  view: ChainView,
-  count: number,
-): Promise<boolean> => {
+export const isAccountedFor = async (parts: RelayParts, lane: Lane, view: ChainView, count: number) => {
   // The transaction deployed our registry: a contract's address depends on the account and the nonce.
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
   if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
@@ -97,3 +76,17 @@ export const isAccountedFor = async (
   reportLane(parts, lane, 'count', { message, fields: { count } })
   return performance.now() - lane.doubtedSince >= parts.doubtPatience
 }
+
+/** Returns the newest included commit of `lanes`, optionally up to a block. Searches the last 10,000 commits of each lane. */
+const findNewestPlaced = statement(
+  'relay_newest_placed',
+  { parameters: { lanes: arrayOf(text), upTo: orNull(int) }, columns: blockColumns },
+  `select r.* from unnest($lanes) as item (lane), lateral (
+     select commit_id, nonce, block_number, block_hash from (
+       select * from commit_relays c where c.lane = item.lane order by c.nonce desc limit 10000
+     ) latest
+     where block_number is not null and ($upTo is null or block_number <= $upTo)
+     order by nonce desc limit 1
+   ) r
+   order by r.block_number desc limit 1`,
+)

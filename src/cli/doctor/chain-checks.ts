@@ -158,7 +158,7 @@ const LONG_WAIT_MS = 15 * 60_000
 /** Checks the commits that are not final yet. */
 export async function checkRelay(parts: Parts): Promise<Diagnosis[]> {
   const database = await parts.database()
-  const { countByStatus, findWaiting } = await import('../../chain/relay/commit-signer.sql.ts')
+  const { countByStatus, findWaiting } = await import('../../chain/relay/relay.sql.ts')
   const waiting = await database.query(findWaiting)
   const counts = await database.query(countByStatus)
   const diagnoses: Diagnosis[] = []

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../src/chain/lease.ts'
-import { createPreparer } from '../../../src/chain/relay/commit-signer.ts'
+import { createCpuThrottle } from '../../../src/chain/poller.ts'
+import { createCommitSigner } from '../../../src/chain/relay/commit-signer.ts'
 import { findUnreadable } from '../../../src/keys/check-keys.ts'
 import type { Custody } from '../../../src/keys/key-types.ts'
 import { noopTracer } from '../../../src/telemetry/telemetry-types.ts'
@@ -34,20 +35,20 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
     acquire: async () => true,
     write: (_name, statement, parameters) => database.query(statement, parameters),
   }
-  const preparer = createPreparer({
+  const signer = createCommitSigner({
     ...app.installation,
     custody: { ...custody, sign: signs },
     lease: lease as Lease,
     log: app.log,
     tracer: noopTracer,
-    stopping: stopping.signal,
+    cpu: createCpuThrottle(),
+    stopping,
     idlePause: 20,
     reconcileFromChain: async () => false,
     onReady() {},
   })
-  const running = preparer.run()
-  await work().finally(() => stopping.abort())
-  await running
+  signer.start()
+  await work().finally(() => signer.stop())
 }
 
 describe('an account whose wallet key cannot be decrypted', () => {

@@ -1,6 +1,6 @@
 /** A file that is registered again begins another life, which comes onto the chain after the one before. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findUnprepared } from '../../../src/chain/relay/commit-signer.sql.ts'
+import { findUnprepared } from '../../../src/chain/relay/commit-signer.ts'
 import { startServer, type TestServer, type World } from '../../support/chain/world.ts'
 
 let server: TestServer
