@@ -35,6 +35,7 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
   const deduper = createLogDeduper()
   let running: Promise<void> | undefined
   let waking = new AbortController()
+  let lastReason: string | undefined
 
   const pause = (milliseconds: number, ...signals: AbortSignal[]) =>
     delay(milliseconds, undefined, { signal: AbortSignal.any([stopping.signal, ...signals]) }).catch(() => {})
@@ -46,14 +47,18 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
         const outage = deduper.recovers()
         if (outage) log.info(outage, messages.recovered)
         failures = 0
+        lastReason = undefined
         await pause(milliseconds, waking.signal)
         if (waking.signal.aborted) await pause(wakeDelay)
       } catch (error) {
         if (stopping.signal.aborted) break
         failures += 1
         const reason = explainError(error)
-        const level = error instanceof WrongChainError ? 'error' : 'warn'
-        if (deduper.fails({ message: messages.failed, reason })) log[level]({ err: error, reason }, messages.failed)
+        const isWrongChain = error instanceof WrongChainError
+        // A wrong chain is logged each time it appears, because nothing can be signed until an operator acts.
+        if (deduper.fails({ message: messages.failed, reason }) || (isWrongChain && reason !== lastReason))
+          log[isWrongChain ? 'error' : 'warn']({ err: error, reason }, messages.failed)
+        lastReason = reason
         onFailure?.(reason)
         await pause(Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff))
       }

@@ -1,18 +1,28 @@
-/** Builds and signs chain transactions. Does not call a node. */
-import { decodeRlp, Transaction } from 'ethers'
+/** Builds and signs chain transactions, and chooses their fees. Does not call a node. */
+import { decode, encode } from '@ethereumjs/rlp'
+import { Transaction } from 'ethers'
 import type { CoinPlan, SignedCoins } from '../keys/key-types.ts'
 import { createKeyPair, fromHex, keccak256, type RelayAccount, signHash, signText, toHex } from './keys.ts'
 import type { RpcError } from './rpc.ts'
 
-/** A transaction to sign. Fees are in wei. */
+/** Fees after EIP-1559, in wei. */
+export interface Fees {
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+}
+
+/** Current gas prices in wei: the base fee of the next block, and the priority fee that the node suggests. */
+export interface FeeMarket {
+  nextBaseFee: bigint
+  tip: bigint
+}
+
+/** A transaction to sign. Amounts are in wei. Without `to` it creates a contract. `data` is 0x-prefixed. */
 export interface TransactionPlan extends Fees {
   chainId: number
   nonce: number
-  /** Recipient. Undefined for a deployment. */
   to?: string
-  /** Amount in wei. Default: 0. */
   value?: bigint
-  /** 0x-prefixed. */
   data: string
   gasLimit: bigint
 }
@@ -33,21 +43,12 @@ export const signTransaction = (
   plan: TransactionPlan,
 ): SignedTransaction => {
   const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', value = 0n, data } = plan
-  const fields: RlpItem[] = [
-    BigInt(chainId),
-    BigInt(nonce),
-    maxPriorityFeePerGas,
-    maxFeePerGas,
-    gasLimit,
-    fromHex(to),
-    value,
-    fromHex(data),
-    [],
-  ]
-  const hash = keccak256(Buffer.concat([type, encodeRlp(fields)]))
+  const fees = [maxPriorityFeePerGas, maxFeePerGas, gasLimit]
+  const fields = [BigInt(chainId), BigInt(nonce), ...fees, fromHex(to), value, fromHex(data), []]
+  const hash = keccak256(Buffer.concat([type, encode(fields)]))
   const { yParity, r, s } = signHash(hash, account.privateKey)
   const signature = [BigInt(yParity), BigInt(toHex(r)), BigInt(toHex(s))]
-  const raw = Buffer.concat([type, encodeRlp([...fields, ...signature])])
+  const raw = Buffer.concat([type, encode([...fields, ...signature])])
   return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: toHex(keccak256(raw)), raw }
 }
 
@@ -56,47 +57,13 @@ export const parseTransaction = (raw: Uint8Array) => {
   return { nonce, to: to ?? undefined, data, gasLimit }
 }
 
-/** Returns the nonce without recovering the signer, which is slow. */
-export const nonceOf = (raw: Uint8Array): number => {
-  const fields = decodeRlp(raw.subarray(1))
-  const nonce = Array.isArray(fields) ? fields[1] : undefined
-  if (typeof nonce !== 'string') throw new TypeError('A stored transaction cannot be read.')
-  return nonce === '0x' ? 0 : Number(nonce)
-}
+/** Returns the nonce without recovering the signer, which is slow. Zero is encoded as no bytes. */
+export const nonceOf = (raw: Uint8Array): number =>
+  Number.parseInt(toHex(decode(raw.subarray(1))[1] as Uint8Array), 16) || 0
 
 /**
- * Input of the RLP encoder. RLP is the encoding of transactions. The library's encoder works on hex text and is slower than signing. A test
- * compares both results.
- */
-export type RlpItem = Uint8Array | bigint | RlpItem[]
-
-/** Maximum length in bytes of RLP's short form. */
-const SHORT_LENGTH = 55
-
-/** Returns the RLP encoding. Integers have no leading zeros. */
-export const encodeRlp = (item: RlpItem): Buffer => {
-  if (Array.isArray(item)) return withLength(Buffer.concat(item.map(encodeRlp)), 0xc0)
-  const bytes = typeof item === 'bigint' ? encodeInteger(item) : Buffer.from(item.buffer, item.byteOffset, item.length)
-  // RLP encodes a byte below 0x80 as itself.
-  return bytes.length === 1 && (bytes[0] ?? 0) < 0x80 ? bytes : withLength(bytes, 0x80)
-}
-
-const withLength = (content: Buffer, offset: number) => {
-  if (content.length <= SHORT_LENGTH) return Buffer.concat([Buffer.of(offset + content.length), content])
-  const length = encodeInteger(BigInt(content.length))
-  return Buffer.concat([Buffer.of(offset + SHORT_LENGTH + length.length), length, content])
-}
-
-/** Returns big-endian bytes without leading zeros. Zero is empty. */
-const encodeInteger = (value: bigint) => {
-  if (value === 0n) return Buffer.alloc(0)
-  const hex = value.toString(16)
-  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
-}
-
-/**
- * Signs coin transfers. The tip equals the maximum fee, so the price per gas is fixed. A plain transfer uses its whole gas limit, so its
- * cost is exact and no remainder stays at the sender.
+ * Signs coin transfers. The tip equals the maximum fee, so the price per gas is fixed. A plain transfer uses its whole gas limit, so its cost is exact and no
+ * remainder stays at the sender.
  */
 export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): SignedCoins[] =>
   plans.map(({ gasPrice, ...plan }) => {
@@ -108,26 +75,12 @@ export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): S
 /** Key functions that the key vault uses. */
 export const keyPairs = { createKeyPair, signText, signCoins }
 
-/** Fees after EIP-1559, in wei. */
-export interface Fees {
-  maxFeePerGas: bigint
-  maxPriorityFeePerGas: bigint
-}
-
-/** Current gas prices of the chain, in wei. */
-export interface FeeMarket {
-  /** Base fee of the next block. */
-  nextBaseFee: bigint
-  /** Priority fee that the node suggests. */
-  tip: bigint
-}
-
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
- * Returns fees within `cap`. Twice the base fee stays sufficient for six full blocks of rising fees. Returns undefined if the next base fee
- * is above `cap`, because the transaction could not be included now.
+ * Returns fees within `cap`. Twice the base fee stays sufficient for six full blocks of rising fees. Returns undefined if the next base fee is above `cap`,
+ * because the transaction could not be included now.
  */
 export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees | undefined => {
   if (nextBaseFee > cap) return undefined
@@ -135,7 +88,7 @@ export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees |
   return { maxFeePerGas, maxPriorityFeePerGas: smaller(tip, maxFeePerGas) }
 }
 
-/** Throws a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
+/** Raises a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
 const raise = (fee: bigint) => larger((fee * 1125n + 999n) / 1000n, fee + 1n)
 
 /** Returns fees for a replacement with the same nonce: both are raised and meet the market. Returns undefined if they would exceed `cap`. */
@@ -148,9 +101,8 @@ export const raiseFees = (previous: Fees, market: FeeMarket, cap: bigint): Fees 
 
 /** Time after which a pending transaction is sent again, in milliseconds. Nodes drop transactions from their pools. */
 export const RESEND_AFTER_MS = 15_000
-/** Time in seconds after which the fees of a pending transaction are raised. `STUCK_BLOCKS` must have passed too. */
+/** Time in seconds and number of blocks, after which the fees of a pending transaction are raised. Both must have passed. */
 export const STUCK_SECONDS = 45
-/** Number of blocks after which the fees of a pending transaction are raised. */
 export const STUCK_BLOCKS = 3
 
 /** Returns true if the node already has this transaction, or another one of ours with the same nonce. Sending it again is useless. */

@@ -15,29 +15,21 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
+import { undefinedIf } from '../shared/async.ts'
 import { notFound, storageFailure } from '../shared/errors.ts'
 import type { OnError } from '../shared/log.ts'
 import { giveToOwner } from '../shared/private-files.ts'
-import { blockExtension, blockPlace } from './cids.ts'
-
-/**
- * Blocks on disk in the layout of `blockstore-fs`, so that its tools can read them. The library itself is not used: it does not sync, it gives two
- * writers of a block the same temporary file, and it reports every failed read as a missing block.
- */
-export type BlockDirectory = ReturnType<typeof createBlockDirectory>
+import { blockExtension, blockPath, blockPlace } from './cids.ts'
 
 /** Extensions of files that are being written, and of blocks that garbage collection moved aside. */
 const temporary = '.part'
 const aside = '.aside'
-/**
- * Returns a unique path for a block that is moved aside. A collection that was suspended must not delete a block that another collection moved to the
- * same path.
- */
-const asidePath = (path: string) => `${path}.${randomUUID()}${aside}`
-/** Returns the block name of a file, without the suffix of `asidePath`. Older versions had other suffixes. */
+/** Returns the block name of a file, without the suffix of a block that was moved aside. Older versions had other suffixes. */
 const blockOf = (file: string) => file.slice(0, file.indexOf(blockExtension) + blockExtension.length)
-const errno = (error: unknown) => (error as NodeJS.ErrnoException).code
-const isMissing = (error: unknown) => errno(error) === 'ENOENT'
+const hasErrno = (code: string) => (error: unknown) => (error as NodeJS.ErrnoException).code === code
+export const isMissingPath = hasErrno('ENOENT')
+const ifMissing = undefinedIf(isMissingPath)
+const ifExists = undefinedIf(hasErrno('EEXIST'))
 
 export interface PlacedBlock {
   /** Directory of the block. */
@@ -47,32 +39,33 @@ export interface PlacedBlock {
   readonly writtenAt: number | undefined
 }
 
-const syncPath = async (path: string) => {
+/** Syncs a file or a folder to disk. */
+export const syncPath = async (path: string) => {
   const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await handle.sync().finally(() => handle.close())
 }
 
-/** Creates a directory of blocks below `dir`. A block is complete and synced, or it does not exist. */
+/** Links a complete file to its name. Returns false if the name exists. */
+export const linkIfFree = (part: string, path: string) =>
+  link(part, path)
+    .then(() => true)
+    .catch(ifExists)
+
+/**
+ * Creates a directory of blocks below `dir`, in the layout of `blockstore-fs`, so that its tools can read them. A block is complete and synced, or it does
+ * not exist. The library itself is not used: it does not sync, gives two writers of a block the same temporary file, and reports every failed read as a
+ * missing block.
+ */
 export const createBlockDirectory = (dir: string) => {
-  const place = (cid: CID) => {
-    const at = blockPlace(cid)
-    return { shard: join(dir, at.dir), path: join(dir, at.dir, at.file) }
-  }
+  const place = (cid: CID) => ({ shard: join(dir, blockPlace(cid).dir), path: join(dir, blockPath(cid)) })
 
   /** Renews the time of an existing block, so that garbage collection keeps it until its file is pinned. */
   const renew = async (path: string, length: number) => {
-    try {
-      const now = new Date()
-      await utimes(path, now, now)
-      return (await stat(path)).size === length
-    } catch (error) {
-      if (isMissing(error)) return false
-      throw error
-    }
+    const now = new Date()
+    const found = await utimes(path, now, now)
+      .then(() => stat(path))
+      .catch(ifMissing)
+    return found?.size === length
   }
 
   /** Returns the time of the write. Returns undefined if another writer was faster, who may need the block. */
@@ -80,17 +73,15 @@ export const createBlockDirectory = (dir: string) => {
     const part = `${path}.${randomUUID()}${temporary}`
     const create = () => open(part, 'wx')
     const handle = await create().catch(async (error) => {
-      if (!isMissing(error)) throw error
+      if (!isMissingPath(error)) throw error
       // Does not create `dir`: if it is missing, its disk may be unmounted.
-      await mkdir(shard).catch((failure: unknown) => {
-        if (errno(failure) !== 'EEXIST') throw failure
-      })
+      await mkdir(shard).catch(ifExists)
       giveToOwner(shard)
       await syncPath(dir)
       return create()
     })
-    let writtenAt: number
     try {
+      let writtenAt: number
       try {
         giveToOwner(part)
         await handle.writeFile(bytes)
@@ -99,12 +90,7 @@ export const createBlockDirectory = (dir: string) => {
       } finally {
         await handle.close()
       }
-      try {
-        await link(part, path)
-        return writtenAt
-      } catch (error) {
-        if (errno(error) !== 'EEXIST') throw error
-      }
+      if (await linkIfFree(part, path)) return writtenAt
       // The existing block is another writer's, or damaged.
       if (!(await renew(path, bytes.byteLength))) await rename(part, path)
       return undefined
@@ -114,75 +100,53 @@ export const createBlockDirectory = (dir: string) => {
     }
   }
 
+  const readOrFail = (error: unknown): never => {
+    throw isMissingPath(error) ? notFound('File') : storageFailure(error)
+  }
+  const storeOrFail = (error: unknown): never => {
+    throw storageFailure(error)
+  }
+
   return {
     /**
-     * Writes a block atomically. A named block is complete and synced. Its name survives a power failure after `syncNames`. `isNew`: skips the check
-     * for an existing block, because there is probably none. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
+     * Writes a block atomically. A named block is complete and synced. Its name survives a power failure after `syncNames`. `isNew`: skips the check for an
+     * existing block, because there is probably none. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
-    async put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
+    put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
       const { shard, path } = place(cid)
-      try {
+      const putBlock = async () => {
         const isThere = !isNew && (await renew(path, bytes.byteLength))
         return { shard, path, writtenAt: isThere ? undefined : await write(shard, path, bytes) }
-      } catch (error) {
-        throw storageFailure(error)
       }
+      return putBlock().catch(storeOrFail)
     },
 
     /** Syncs the names of blocks to disk. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     async syncNames(blocks: Iterable<PlacedBlock>): Promise<void> {
-      try {
-        for (const shard of new Set([...blocks].map((block) => block.shard))) await syncPath(shard)
-      } catch (error) {
-        throw storageFailure(error)
-      }
+      for (const shard of new Set([...blocks].map((block) => block.shard))) await syncPath(shard).catch(storeOrFail)
     },
 
     /** Deletes the blocks that this writer wrote, unless another import has renewed them. Ignores errors: `sweep` deletes the rest. */
     async discard(blocks: Iterable<PlacedBlock>): Promise<void> {
-      for (const { path, writtenAt } of blocks) {
-        if (writtenAt !== undefined) await removeUntouched(path, writtenAt).catch(() => undefined)
-      }
+      for (const { path, writtenAt } of blocks)
+        if (writtenAt !== undefined) await removeIf(path, (at) => at === writtenAt).catch(() => undefined)
     },
 
-    /** Returns true if the permissions allow writes. */
-    isWritable: () =>
-      access(dir, constants.R_OK | constants.W_OK).then(
-        () => true,
-        // A store without an owner creates the folder with the first block.
-        isMissing,
-      ),
+    /** Returns true if the permissions allow writes. A store without an owner creates the folder with the first block. */
+    isWritable: () => access(dir, constants.R_OK | constants.W_OK).then(() => true, isMissingPath),
 
     /** Throws NOT_FOUND, UNAVAILABLE. */
-    async get(cid: CID): Promise<Uint8Array> {
-      try {
-        return await readFile(place(cid).path)
-      } catch (error) {
-        throw isMissing(error) ? notFound('File') : storageFailure(error)
-      }
-    },
+    get: (cid: CID): Promise<Uint8Array> => readFile(place(cid).path).catch(readOrFail),
 
     /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
-    async length(cid: CID): Promise<number> {
-      try {
-        return (await stat(place(cid).path)).size
-      } catch (error) {
-        throw isMissing(error) ? notFound('File') : storageFailure(error)
-      }
-    },
+    length: async (cid: CID): Promise<number> => (await stat(place(cid).path).catch(readOrFail)).size,
 
-    /** Returns the path of a block below the folder. */
-    nameOf(cid: CID): string {
-      const at = blockPlace(cid)
-      return join(at.dir, at.file)
-    },
+    nameOf: blockPath,
 
     /** Returns when a block was last written or renewed, in milliseconds, or undefined. */
     changedAt: (cid: CID): Promise<number | undefined> => changedAt(place(cid).path),
 
-    /**
-     * Restores blocks that an interrupted collection moved aside. Returns the names of blocks that could not be restored. Throws UNAVAILABLE.
-     */
+    /** Restores blocks that an interrupted collection moved aside. Returns the names of blocks that could not be restored. Throws UNAVAILABLE. */
     async restore(onError: OnError): Promise<Set<string>> {
       const stuck = new Set<string>()
       await eachFile(dir, onError, async (shard, file) => {
@@ -205,12 +169,13 @@ export const createBlockDirectory = (dir: string) => {
       onError: OnError,
       cancel?: AbortSignal,
     ): Promise<number> {
+      const isOld = (at: number) => at < before
       let removed = 0
       const sweepFile = async (shard: string, file: string) => {
         const path = join(shard, file)
         if (file.endsWith(blockExtension)) {
-          if (!keep(file) && (await removeOld(path, before))) removed += 1
-        } else if (file.endsWith(temporary) && (await isOlder(path, before))) await rm(path, { force: true })
+          if (!keep(file) && (await removeIf(path, isOld))) removed += 1
+        } else if (file.endsWith(temporary) && isOld((await changedAt(path)) ?? before)) await rm(path, { force: true })
       }
       await eachFile(dir, onError, sweepFile, cancel)
       return removed
@@ -225,11 +190,10 @@ const eachFile = async (
   work: (shard: string, file: string) => Promise<void>,
   cancel?: AbortSignal,
 ) => {
-  const shards = await readdir(dir, { withFileTypes: true })
-    .catch(noneWhenMissing)
-    .catch((error: unknown) => {
-      throw storageFailure(error)
-    })
+  const shards = await readdir(dir, { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissingPath(error)) return []
+    throw storageFailure(error)
+  })
   for (const shard of shards) {
     if (!shard.isDirectory()) continue
     const path = join(dir, shard.name)
@@ -244,72 +208,32 @@ const eachFile = async (
   }
 }
 
-const noneWhenMissing = (error: unknown) => {
-  if (isMissing(error)) return []
-  throw error
-}
-
-const isOlder = async (path: string, before: number) => {
-  try {
-    return (await stat(path)).mtimeMs < before
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
-}
-
-const changedAt = async (path: string) => {
-  try {
-    return (await stat(path)).mtimeMs
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-}
-
-/** Deletes a block unless it was renewed since `writtenAt`. See `removeOld`. */
-const removeUntouched = async (path: string, writtenAt: number) => {
-  if ((await changedAt(path)) !== writtenAt) return
-  const moved = asidePath(path)
-  if (!(await moveIfThere(path, moved))) return
-  if ((await changedAt(moved)) === writtenAt) await rm(moved, { force: true })
-  else await restore(moved, path)
-}
+const changedAt = async (path: string) => (await stat(path).catch(ifMissing))?.mtimeMs
 
 /**
- * Deletes an old block. Returns true if it was deleted. An import may renew the block between the check of its age and the deletion. So the block is
- * moved aside and checked again: later imports write it again, and a block that was renewed before is restored.
+ * Deletes a block if `isGarbage` accepts the time of its last renewal. Returns true if it was deleted. An import may renew the block between the check and
+ * the deletion. So the block is moved aside and checked again: later imports write it again, and a block that was renewed before is restored.
  */
-const removeOld = async (path: string, before: number) => {
-  if (!(await isOlder(path, before))) return false
-  const moved = asidePath(path)
-  if (!(await moveIfThere(path, moved))) return false
-  if (!(await isOlder(moved, before))) {
-    await restore(moved, path)
-    return false
+const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean): Promise<boolean> => {
+  const accepts = async (at: string) => {
+    const renewedAt = await changedAt(at)
+    return renewedAt !== undefined && isGarbage(renewedAt)
   }
-  await rm(moved, { force: true })
-  return true
+  if (!(await accepts(path))) return false
+  // The path is unique: a suspended collection must not delete a block that another one moved.
+  const moved = `${path}.${randomUUID()}${aside}`
+  const isMoved = await rename(path, moved)
+    .then(() => true)
+    .catch(ifMissing)
+  if (!isMoved) return false
+  const isDeleted = await accepts(moved)
+  if (isDeleted) await rm(moved, { force: true })
+  else await restore(moved, path)
+  return isDeleted
 }
 
 /** Restores a block that was moved aside, unless it was written again meanwhile. */
 const restore = async (moved: string, path: string) => {
-  try {
-    await link(moved, path)
-  } catch (error) {
-    if (isMissing(error)) return
-    if (errno(error) !== 'EEXIST') throw error
-  }
+  await linkIfFree(moved, path).catch(ifMissing)
   await rm(moved, { force: true })
-}
-
-/** Returns false if another process was faster. */
-const moveIfThere = async (from: string, to: string) => {
-  try {
-    await rename(from, to)
-    return true
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
 }

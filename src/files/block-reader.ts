@@ -7,8 +7,9 @@ import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { identity } from 'multiformats/hashes/identity'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { DomainError, notFound } from '../shared/errors.ts'
-import { blockName, linksOf, parseCid } from './cids.ts'
+import { undefinedIf } from '../shared/async.ts'
+import { DomainError, isNotFound, notFound } from '../shared/errors.ts'
+import { blockName, identify, identifyFile, linksOf, parseCid } from './cids.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
 /** Reads blocks by their CIDs. */
@@ -27,7 +28,10 @@ const CHECK_CONCURRENCY = 16
 /** Creates the reading part of a content store. */
 export const createBlockReader = (
   blocks: BlockSource,
-): Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'isWhole' | 'exportCar' | 'blocksBelow'> => ({
+): Omit<ContentStore, 'importFile' | 'putDocument' | 'collectGarbage' | 'isReachable'> => ({
+  identify,
+  identifyFile,
+
   async *read(cid, range) {
     const file = await openFile(blocks, parseCid(cid))
     const start = Math.min(range?.offset ?? 0, file.size)
@@ -88,11 +92,7 @@ const openFile = async (blocks: BlockSource, cid: CID) => {
 }
 
 /** Returns undefined instead of NOT_FOUND. */
-export const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
-  reading.catch((error: unknown) => {
-    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-    throw error
-  })
+export const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> => reading.catch(undefinedIf(isNotFound))
 
 /** Returns the links of a block, or undefined if it is missing. Does not read leaves. */
 const linksIfThere = async (blocks: BlockSource, cid: CID): Promise<CID[] | undefined> => {
@@ -162,10 +162,7 @@ const sizesOf = (cid: CID, bytes: Uint8Array) => {
   }
 }
 
-/**
- * Yields a DAG as a CARv1 stream, `order=dfs` of the trustless gateway. A missing root throws before the first byte. A later error aborts the stream, so
- * a reader does not treat a part as the whole.
- */
+/** Yields a DAG as a CARv1 stream, depth first. A missing root throws before the first byte. A later error aborts the stream. */
 export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelection): AsyncGenerator<Uint8Array> {
   const blocks = walk(root, read, selection)
   const first = await blocks.next()

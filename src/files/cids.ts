@@ -9,8 +9,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { canonicalCid } from '../../packages/verify/src/cids.ts'
-import { notFound, validationFailed } from '../shared/errors.ts'
+import { notFound } from '../shared/errors.ts'
 import type { ContentStore } from './file-types.ts'
 
 /**
@@ -18,28 +17,22 @@ import type { ContentStore } from './file-types.ts'
  * be readable although nobody stored it.
  */
 export const parseCid = (text: string): CID => {
-  let cid: CID
   try {
-    cid = CID.parse(text)
-  } catch {
-    throw notFound('File')
-  }
-  const known = cid.multihash.code === sha256.code && (cid.code === raw.code || cid.code === dagPb.code)
-  if (!known) throw notFound('File')
-  return cid
-}
-
-/** Returns the canonical form of a CID. Throws VALIDATION_FAILED if the text is not a CID. */
-export const assertCid = (text: string): string => {
-  const cid = canonicalCid(text)
-  if (cid === undefined) throw validationFailed({ cid: ['Expected a CID, as in bafkrei….'] })
-  return cid
+    const cid = CID.parse(text)
+    if (cid.multihash.code === sha256.code && (cid.code === raw.code || cid.code === dagPb.code)) return cid
+  } catch {}
+  throw notFound('File')
 }
 
 /** Returns the CID and SHA-256 of bytes in one raw block. */
 export const identifyDocument = (bytes: Uint8Array) => {
   const hash = createHash('sha256').update(bytes).digest()
   return { cid: CID.createV1(raw.code, digests.create(sha256.code, hash)), sha256: hash.toString('hex') }
+}
+
+export const identify: ContentStore['identify'] = (bytes) => {
+  const { cid, sha256 } = identifyDocument(bytes)
+  return { cid: cid.toString(), sha256 }
 }
 
 /** Returns the CIDs that a block links to, in order. Other blocks than valid dag-pb have no links. */
@@ -71,11 +64,17 @@ const sharding = new NextToLast()
 /** File extension of blocks. */
 export const blockExtension: string = sharding.extension
 
-/** Returns the name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
-export const blockName = (cid: CID): string => sharding.encode(cid).file
-
 /** Returns folder and file of a block, as in `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` use the same layout. */
 export const blockPlace = (cid: CID): { dir: string; file: string } => sharding.encode(cid)
+
+/** Returns the path of a block below the root of a store. */
+export const blockPath = (cid: CID): string => {
+  const { dir, file } = blockPlace(cid)
+  return `${dir}/${file}`
+}
+
+/** Returns the name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
+export const blockName = (cid: CID): string => blockPlace(cid).file
 
 /**
  * The layout of `ipfs add --cid-version=1`: 256 KiB chunks, a balanced tree with 174 children, and raw leaves. A file of one chunk is that leaf.

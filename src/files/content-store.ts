@@ -1,31 +1,21 @@
 import { mkdir } from 'node:fs/promises'
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
-import { DomainError, storageFailure, unavailable } from '../shared/errors.ts'
-import { type BlockDirectory, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
+import { isNotFound, storageFailure, unavailable } from '../shared/errors.ts'
+import { createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { createBlockReader } from './block-reader.ts'
-import { identifyDocument, identifyFile, kuboLayout, measure } from './cids.ts'
+import { identifyDocument, kuboLayout, measure } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
-import { createCompactHashSet, createErrorCollector, markReachable } from './garbage-collection.ts'
-import { claimStore, type FindFiles, ownedBlocks } from './store-owner.ts'
+import { createErrorCollector, markPinned } from './garbage-collection.ts'
+import { claimStore, type Ownership, ownedBlocks } from './store-owner.ts'
 
-/** The folder of the blocks, and the installation that owns them. */
-export interface ContentStoreOptions {
-  dir: string
-  /** ID of this installation. Without it, the owner of the folder is not checked. */
-  owner?: string | undefined
-  findFiles?: FindFiles | undefined
-  /** True if a folder without an owner is used unclaimed. */
-  mayBeUnmarked?: boolean
-}
-
-/** Creates the content store in a folder. Several processes can share it. */
+/** Creates the content store in the folder `dir`. Several processes can share it. */
 export const createContentStore = ({
   dir,
   owner,
-  findFiles = async () => [],
+  findFiles,
   mayBeUnmarked = false,
-}: ContentStoreOptions): ContentStore => {
+}: Ownership & { dir: string }): ContentStore => {
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
@@ -37,7 +27,6 @@ export const createContentStore = ({
   }
   /** Throws UNAVAILABLE if the folder belongs to another installation. */
   const assertOwn = async () => {
-    if (owner === undefined) return
     const found = await isOwn().catch((error: unknown) => {
       throw unavailable('The file store', error)
     })
@@ -46,8 +35,7 @@ export const createContentStore = ({
 
   /** Prepares a write. Creates the folder only for a store without an owner. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   const beginWrite = async () => {
-    await assertOwn()
-    if (owner !== undefined) return
+    if (owner !== undefined) return assertOwn()
     await mkdir(dir, { recursive: true }).catch((error: unknown) => {
       throw storageFailure(error)
     })
@@ -55,7 +43,7 @@ export const createContentStore = ({
 
   /** Checks the owner after a miss: the block may be in the folder that was unmounted. */
   const explainMiss = async (error: unknown): Promise<never> => {
-    if (error instanceof DomainError && error.code === 'NOT_FOUND') await assertOwn()
+    if (isNotFound(error)) await assertOwn()
     throw error
   }
 
@@ -88,13 +76,6 @@ export const createContentStore = ({
       }
     },
 
-    identifyFile,
-
-    identify(bytes) {
-      const { cid, sha256 } = identifyDocument(bytes)
-      return { cid: cid.toString(), sha256 }
-    },
-
     async putDocument(bytes) {
       await beginWrite()
       const { cid } = identifyDocument(bytes)
@@ -109,20 +90,12 @@ export const createContentStore = ({
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
       if (owner !== undefined) await claimStore(folder, owner, findFiles)
-      const grace = graceSeconds * 1000
       const errors = createErrorCollector(onError)
       // Read the time before the pins: files that are pinned later are imported or renewed later.
-      let before = Date.now() - grace
+      const options = { now: Date.now(), grace: graceSeconds * 1_000, cancel, onError: errors.onError }
       // Restore blocks first. Otherwise each collection would move another copy of them.
       const stuck = await blocks.restore(errors.onError)
-      const kept = createCompactHashSet()
-      const onBlockError = (block: CID | string, error: unknown) =>
-        errors.onError(typeof block === 'string' ? block : blocks.nameOf(block), error)
-      for await (const cid of pinned) {
-        cancel?.throwIfAborted()
-        for (const unread of await markReachable(blocks, cid, kept, onBlockError))
-          before = Math.min(before, (await oldestBelow(blocks, unread)) - grace)
-      }
+      const { kept, before } = await markPinned(blocks, pinned, options)
       const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, errors.onError, cancel)
       errors.throwFirst()
       return removed
@@ -131,10 +104,3 @@ export const createContentStore = ({
     isReachable: async () => (await isOwn().catch(() => false)) && (await blocks.isWritable()),
   }
 }
-
-/**
- * Returns when an unreadable block was last renewed, in milliseconds. Its descendants are unknown, but the same import renewed them within the grace
- * period before. So nothing that was renewed since then is deleted until the block is repaired or gone.
- */
-const oldestBelow = async (blocks: BlockDirectory, cid: CID): Promise<number> =>
-  (await blocks.changedAt(cid).catch(() => undefined)) ?? Number.NEGATIVE_INFINITY

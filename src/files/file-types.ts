@@ -2,17 +2,13 @@
 
 import type { OnError } from '../shared/log.ts'
 
-/** Identity of a file. */
+/** Identity of a file: its CIDv1 (raw for one block, otherwise dag-pb), its SHA-256 as 64 hex digits, and its size in bytes. */
 export interface StoredFile {
-  /** CIDv1: raw for one block, otherwise dag-pb. */
   cid: string
-  /** 64 lowercase hex digits. */
   sha256: string
-  /** Bytes. */
   size: number
 }
 
-/** The bytes of a file. */
 export interface Pieces extends AsyncIterable<Uint8Array> {
   /** Releases the memory of a piece that is no longer read. Without the call, the JavaScript garbage collector frees it. */
   release?(piece: Uint8Array): void
@@ -20,7 +16,6 @@ export interface Pieces extends AsyncIterable<Uint8Array> {
 
 /** An uploaded file, on disk until its request ends. */
 export interface HeldFile {
-  /** Bytes. */
   readonly size: number
   /** Returns the bytes. Can be called several times. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   bytes(): Pieces
@@ -28,11 +23,10 @@ export interface HeldFile {
   release(): Promise<void>
 }
 
-/** Folder of uploaded files. */
 export interface UploadFolder {
   /**
-   * Writes a stream to disk. It frees the memory of the pieces. `onBytes` is called and awaited before bytes are written, and can reject them. After an
-   * error nothing remains. Throws the errors of the stream, INSUFFICIENT_STORAGE, UNAVAILABLE.
+   * Writes a stream to disk. `onBytes` is awaited before bytes are written, and can reject them. After an error nothing remains. Throws the errors of the
+   * stream, INSUFFICIENT_STORAGE, UNAVAILABLE.
    */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
   /** Deletes files that were left behind more than `seconds` ago. Reports files that cannot be deleted to `onError`, by name. */
@@ -45,7 +39,6 @@ export interface ImportedFile extends StoredFile {
   discard(): Promise<void>
 }
 
-/** Options of garbage collection. */
 export interface CollectionOptions {
   /** Stops between two blocks. The next collection deletes the rest. */
   cancel?: AbortSignal | undefined
@@ -56,9 +49,8 @@ export interface CollectionOptions {
   restore?(cid: string): Promise<void>
 }
 
-/** Selection of the blocks in a CAR. */
+/** Selection of the blocks in a CAR: the root block only, or all blocks. */
 export interface CarSelection {
-  /** The root block only, or all blocks. */
   scope: 'block' | 'all'
   /** Selects only the blocks that contain these bytes of the file. */
   range?: { offset: number; length: number } | undefined
@@ -68,18 +60,13 @@ export interface CarSelection {
 
 /** Stores files as blocks, by their CIDs. */
 export interface ContentStore {
-  /**
-   * Imports a file. Its blocks are garbage until the file is pinned. A failed import leaves nothing. Throws the errors of the source,
-   * INSUFFICIENT_STORAGE, UNAVAILABLE.
-   */
+  /** Imports a file. Its blocks are garbage until the file is pinned. Throws the errors of the source, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   importFile(source: Pieces): Promise<ImportedFile>
   /** Returns the identity of a file without storing it. */
   identifyFile(source: Pieces): Promise<StoredFile>
   /** Returns the identity of a small document without storing it. */
   identify(bytes: Uint8Array): { cid: string; sha256: string }
-  /**
-   * Stores a document as one raw block. Returns its CID. `cancel` aborts the request. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
-   */
+  /** Stores a document as one raw block. Returns its CID. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   putDocument(bytes: Uint8Array, cancel?: AbortSignal): Promise<string>
   /** Reads a file or a range of it. Throws NOT_FOUND. */
   read(cid: string, range?: { offset: number; length: number }): AsyncIterable<Uint8Array>
@@ -105,14 +92,13 @@ export interface ContentStore {
 /** Makes thumbnails of untrusted pictures. */
 export interface PictureMaker {
   /**
-   * Returns WebP pictures that fit into squares with these sides in pixels, largest first, rotated and without metadata. Returns undefined if the source is
-   * not a raster picture, is too large, or takes too long to read. Each call uses one core and up to 0.7 GB for seconds, so callers limit concurrency.
-   * Throws UNAVAILABLE, and the errors of the source.
+   * Returns WebP pictures that fit into squares with these sides in pixels, largest first, without metadata. Returns undefined if the source is not a raster
+   * picture, or exceeds the limits. Each call uses one core and up to 0.7 GB. Throws UNAVAILABLE, and the errors of the source.
    */
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }
 
-/** A C2PA manifest: title, generator and assertions. */
+/** A C2PA manifest. */
 export interface ManifestDefinition {
   claim_generator_info: { name: string; version: string }[]
   title: string
@@ -120,9 +106,8 @@ export interface ManifestDefinition {
   assertions: { label: string; data: unknown; kind?: 'Json'; created?: true }[]
 }
 
-/** Manifests to write into a file. */
+/** Manifests to write into a file, whose MIME type `format` was detected from its bytes. */
 export interface ManifestRequest {
-  /** MIME type of the file, detected from its bytes. */
   format: string
   /** Manifest for a file without a manifest. */
   first: ManifestDefinition
@@ -130,6 +115,12 @@ export interface ManifestRequest {
   firstIsOrigin: boolean
   /** Manifest for a file with a manifest, which becomes an ingredient of it. */
   following: ManifestDefinition
+}
+
+/** Report of the C2PA library on a manifest, as JSON, and the name of the trust list. */
+export interface ManifestReport {
+  report: string
+  trustList: string | null
 }
 
 /** Reads and writes C2PA manifests in files, each in its own process. */
@@ -140,16 +131,9 @@ export interface ContentCredentials {
    */
   signedBy(): readonly [string, ...string[]] | undefined
   /**
-   * Yields the file with a signed manifest. Throws, also after bytes, VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the
-   * source.
+   * Yields the file with a signed manifest. Throws VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the source.
    */
   write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
-  /**
-   * Returns the report of the library on the manifest in a file, as JSON, and the name of the trust list. Undefined without a manifest. Throws
-   * VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the source.
-   */
-  read(
-    source: AsyncIterable<Uint8Array>,
-    format: string,
-  ): Promise<{ report: string; trustList: string | null } | undefined>
+  /** Returns undefined without a manifest. Throws VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the source. */
+  read(source: AsyncIterable<Uint8Array>, format: string): Promise<ManifestReport | undefined>
 }

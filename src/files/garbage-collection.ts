@@ -1,6 +1,7 @@
-/** Parts of garbage collection that all stores share. */
+/** Parts of garbage collection that several stores share. */
 import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
+import { forEachConcurrent } from '../shared/async.ts'
 import { storageFailure } from '../shared/errors.ts'
 import type { OnError } from '../shared/log.ts'
 import { type BlockSource, ifThere, isNamedBy } from './block-reader.ts'
@@ -22,17 +23,11 @@ const keyOf = (name: string): number => {
   return key + 1
 }
 
-/** A set of block names. */
-export interface CompactHashSet {
-  has(name: string): boolean
-  add(name: string): void
-}
-
 /**
- * Creates a set for many millions of block names, which a `Set` cannot hold. It takes 14 to 27 bytes per name. With forty million names, one of
- * thirty million other names is a false positive: garbage that stays.
+ * Creates a set for many millions of block names, which a `Set` cannot hold. It takes 14 to 27 bytes per name. With forty million names, one of thirty
+ * million other names is a false positive: garbage that stays.
  */
-export const createCompactHashSet = (): CompactHashSet => {
+export const createCompactHashSet = () => {
   let slots = new Float64Array(FIRST_SLOTS)
   let count = 0
 
@@ -41,21 +36,19 @@ export const createCompactHashSet = (): CompactHashSet => {
     while (slots[at] !== 0 && slots[at] !== key) at = (at + 1) % slots.length
     return at
   }
-  const grow = () => {
-    const old = slots
-    slots = new Float64Array(old.length * 2)
-    for (const key of old) if (key !== 0) slots[slotOf(key)] = key
-  }
 
   return {
-    has: (name) => slots[slotOf(keyOf(name))] !== 0,
-    add(name) {
+    has: (name: string) => slots[slotOf(keyOf(name))] !== 0,
+    add(name: string) {
       const key = keyOf(name)
       const at = slotOf(key)
       if (slots[at] !== 0) return
       slots[at] = key
       count += 1
-      if (count > slots.length * MAX_LOAD) grow()
+      if (count <= slots.length * MAX_LOAD) return
+      const old = slots
+      slots = new Float64Array(old.length * 2)
+      for (const known of old) if (known !== 0) slots[slotOf(known)] = known
     },
   }
 }
@@ -71,45 +64,56 @@ export const createErrorCollector = (listener: OnError | undefined): { onError: 
   }
 }
 
-/** Returns the links of a block. Throws if the bytes do not match its CID. */
-const readLinks = (cid: CID, bytes: Uint8Array): CID[] => {
-  if (!isNamedBy(cid, bytes)) throw new Error('The block is damaged.')
-  return linksOf(cid, bytes)
+/** A store whose blocks have times in milliseconds. */
+export interface DatedBlocks extends BlockSource {
+  /** Returns the name of a block in messages. */
+  nameOf(cid: CID): string
+  /** Returns when a block was last written or renewed, or undefined. */
+  changedAt(cid: CID): Promise<number | undefined>
 }
 
 /**
- * Adds the names of all blocks of a DAG to `kept`. Skips missing blocks and does not read leaves. Reports blocks that cannot be read to `onError`,
- * and returns them.
+ * Finds the blocks that pinned CIDs reach. Skips missing blocks and does not read leaves. Reports blocks that cannot be read to `onError`. Returns the names
+ * of the blocks, and the time before which other blocks are garbage: at most `now` minus the grace period, in milliseconds.
  */
-export const markReachable = async (
-  blocks: BlockSource,
-  root: string,
-  kept: CompactHashSet,
-  onError: (cid: CID | string, error: unknown) => void,
-): Promise<CID[]> => {
-  const unread: CID[] = []
-  const stack = parsed(root, onError)
-  for (let cid = stack.pop(); cid; cid = stack.pop()) {
-    const name = blockName(cid)
-    if (kept.has(name)) continue
-    kept.add(name)
-    if (cid.code === raw.code) continue
+export const markPinned = async (
+  blocks: DatedBlocks,
+  pinned: AsyncIterable<string>,
+  options: { now: number; grace: number; onError: OnError; cancel: AbortSignal | undefined },
+) => {
+  const { now, grace, onError, cancel } = options
+  const kept = createCompactHashSet()
+  let before = now - grace
+
+  const mark = async (cid: CID): Promise<CID[]> => {
     try {
       const bytes = await ifThere(blocks.get(cid))
-      for (const link of bytes ? readLinks(cid, bytes) : []) stack.push(link)
+      if (bytes && !isNamedBy(cid, bytes)) throw new Error('The block is damaged.')
+      return bytes ? linksOf(cid, bytes) : []
     } catch (error) {
-      onError(cid, error)
-      unread.push(cid)
+      onError(blocks.nameOf(cid), error)
+      // Its descendants are unknown, but the same import renewed them within the grace period before. So nothing that was renewed since then is deleted until
+      // the block is repaired or gone.
+      const changedAt = await blocks.changedAt(cid).catch(() => undefined)
+      before = Math.min(before, (changedAt ?? Number.NEGATIVE_INFINITY) - grace)
+      return []
     }
   }
-  return unread
-}
 
-const parsed = (root: string, onError: OnError): CID[] => {
-  try {
-    return [parseCid(root)]
-  } catch (error) {
-    onError(root, error)
-    return []
-  }
+  await forEachConcurrent(pinned, 16, async (root) => {
+    cancel?.throwIfAborted()
+    const stack: CID[] = []
+    try {
+      stack.push(parseCid(root))
+    } catch (error) {
+      onError(root, error)
+    }
+    for (let cid = stack.pop(); cid; cid = stack.pop()) {
+      const name = blockName(cid)
+      if (kept.has(name)) continue
+      kept.add(name)
+      if (cid.code !== raw.code) for (const link of await mark(cid)) stack.push(link)
+    }
+  })
+  return { kept, before }
 }

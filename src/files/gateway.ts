@@ -6,33 +6,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { CID } from 'multiformats/cid'
+import { canonicalCid } from '../../packages/verify/src/cids.ts'
 import { matchesEtag } from '../http/send.ts'
 import { displayOf } from '../modules/assets/file-types.ts'
 import { type FieldErrors, validationFailed } from '../shared/errors.ts'
 import { cleanFileName } from '../shared/text.ts'
 import { carOf } from './block-reader.ts'
-import { assertCid } from './cids.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
 /**
  * The CID of the empty file. Clients request it to detect a gateway
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#dedicated-probe-paths). It is in no store.
  */
-export const EMPTY_FILE_CID = 'bafkqaaa'
+const EMPTY_FILE_CID = 'bafkqaaa'
 
 const empty = new Uint8Array()
 
-export const emptyFile: Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'> = {
+type ReadableStore = Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'>
+
+const emptyFile: ReadableStore = {
   async *read() {},
   size: async () => 0,
   readBlock: async () => empty,
   exportCar: () => carOf(CID.parse(EMPTY_FILE_CID), async () => empty),
 }
 
-export interface ReadableFile {
-  mimeType: string
-  fileName: string
-}
+type ByteRange = { offset: number; length: number } | undefined
 
 async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<Uint8Array>) {
   if (req.method === 'HEAD') {
@@ -48,15 +47,10 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
 }
 
 /** Cache headers of a file. Documents without an owner never change. Assets can be deleted, and signed copies change. */
-export type Audience = 'everybody-for-ever' | 'everybody' | 'owner' | 'everybody-now' | 'owner-now'
-
-/** Seconds that a cached asset is fresh. */
-const FRESH_SECONDS = 300
-
-const cacheControls: Record<Audience, string> = {
+const cacheControls = {
   'everybody-for-ever': 'public, max-age=29030400, immutable',
-  everybody: `public, max-age=${FRESH_SECONDS}, must-revalidate`,
-  owner: `private, max-age=${FRESH_SECONDS}, must-revalidate`,
+  everybody: 'public, max-age=300, must-revalidate',
+  owner: 'private, max-age=300, must-revalidate',
   'everybody-now': 'public, no-cache',
   'owner-now': 'private, no-cache',
 }
@@ -66,25 +60,19 @@ const etagOf = (cid: string, requested: FileRequest) => {
   if (requested.kind === 'file') return `"${cid}"`
   if (requested.kind === 'raw') return `"${cid}.raw"`
   const { scope, bytes, duplicates } = requested
-  const parts = [scope !== 'all' && scope, bytes && `${bytes.from}:${bytes.to}`, duplicates && 'dups', 'car'].filter(
-    Boolean,
-  )
-  return `W/"${cid}.${parts.join('.')}"`
+  const range = bytes && `${bytes.from}:${bytes.to}`
+  const parts = [cid, scope !== 'all' && scope, range, duplicates && 'dups', 'car']
+  return `W/"${parts.filter(Boolean).join('.')}"`
 }
 
-/**
- * Returns the Content-Type header. Browsers read a second type after a comma (`image/png;,text/html`). Recorders write a comma between codecs, which
- * players do not need.
- */
+/** Returns the Content-Type header. Browsers read a second type after a comma (`image/png;,text/html`). */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
 /** Returns a Content-Disposition header with the name in both forms: `filename` in ASCII for old clients, and `filename*` (RFC 6266, RFC 8187). */
 const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
   const plain = fileName.replaceAll(/[^ -~]|["\\%]/gu, '_')
-  const encoded = encodeURIComponent(fileName).replaceAll(
-    /['()*]/g,
-    (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  const percent = (found: string) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`
+  const encoded = encodeURIComponent(fileName).replaceAll(/['()*]/g, percent)
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
@@ -104,7 +92,7 @@ const locationOf = (cid: string, query: URLSearchParams, requested: Exclude<File
 }
 
 interface Response {
-  store: Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'>
+  store: ReadableStore
   req: IncomingMessage
   res: ServerResponse
   cid: string
@@ -116,7 +104,7 @@ interface Response {
 async function sendBytes(
   { req, res, etag, headers }: Response,
   size: number,
-  read: (range?: { offset: number; length: number }) => AsyncIterable<Uint8Array>,
+  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
 ) {
   const { range: requested, 'if-range': condition } = req.headers
   // With `If-Range`, a range of another version would not fit the bytes of the client.
@@ -135,7 +123,7 @@ async function sendBytes(
   await stream(req, res, read(range))
 }
 
-async function* cut(block: Uint8Array, range?: { offset: number; length: number }) {
+async function* cut(block: Uint8Array, range: ByteRange) {
   yield range ? block.subarray(range.offset, range.offset + range.length) : block
 }
 
@@ -154,7 +142,11 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
 
   return {
     /** Returns the canonical form of a CID. Throws VALIDATION_FAILED if the text is not a CID. */
-    nameOf: assertCid,
+    nameOf(text: string): string {
+      const cid = canonicalCid(text)
+      if (cid === undefined) throw validationFailed({ cid: ['Expected a CID, as in bafkrei….'] })
+      return cid
+    },
 
     isProbe: (cid: string): boolean => cid === EMPTY_FILE_CID,
 
@@ -167,8 +159,8 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       res: ServerResponse,
       cid: string,
       query: URLSearchParams,
-      file: ReadableFile,
-      audience: Audience,
+      file: { mimeType: string; fileName: string },
+      audience: keyof typeof cacheControls,
       indexBlocks?: () => Promise<void>,
     ) {
       // A service worker at the URL of a file could answer requests for all other files of the origin.
@@ -218,57 +210,41 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       if (requested.kind === 'car') return sendCar({ ...response, headers }, requested)
       await indexBlocks?.()
       const block = await store.readBlock(cid)
-      return sendBytes(
-        { ...response, headers: { ...headers, 'Content-Type': 'application/vnd.ipld.raw' } },
-        block.length,
-        (range) => cut(block, range),
-      )
+      const raw = { ...response, headers: { ...headers, 'Content-Type': 'application/vnd.ipld.raw' } }
+      return sendBytes(raw, block.length, (range) => cut(block, range))
     },
   }
 }
 
-/** The first and the last byte of a range. Negative numbers count from the end of the file. */
-export interface EntityBytes {
-  from: number
-  to: number | '*'
-}
-
-/** A request for a CAR. Blocks are always sent depth first. */
-export interface CarRequest {
+/** A request for a CAR of the blocks of a file, depth first. */
+interface CarRequest {
   kind: 'car'
   scope: 'block' | 'entity' | 'all'
-  bytes?: EntityBytes | undefined
+  /** The first and the last byte of a range. Negative numbers count from the end of the file. */
+  bytes?: { from: number; to: number | '*' } | undefined
   duplicates: boolean
 }
 
-export type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
-
-type Kind = FileRequest['kind']
-
-const kinds = new Map<string, Kind>([
-  ['application/vnd.ipld.raw', 'raw'],
-  ['application/vnd.ipld.car', 'car'],
-])
+/** The requested format of a file: its bytes, its root block, or a CAR (https://specs.ipfs.tech/http-gateways/trustless-gateway/#http-request). */
+type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
 interface Accepted {
-  kind: Kind
+  kind: FileRequest['kind']
   /** Parameters of the media type. Names are in lower case. */
   parameters: Map<string, string>
   weight: number
 }
-
-const unquoted = (text: string) => text.trim().replace(/^"(.*)"$/, '$1')
 
 const readAccepted = (part: string): Accepted => {
   const [type = '', ...rest] = part.split(';')
   const parameters = new Map(
     rest.map((each) => {
       const [name = '', value = ''] = each.split('=')
-      return [name.trim().toLowerCase(), unquoted(value)] as const
+      return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1')] as const
     }),
   )
-  const weight = Number(parameters.get('q') ?? 1)
-  return { kind: kinds.get(type.trim().toLowerCase()) ?? 'file', parameters, weight: Number.isNaN(weight) ? 0 : weight }
+  const kind = /^application\/vnd\.ipld\.(raw|car)$/i.exec(type.trim())?.[1]?.toLowerCase() ?? 'file'
+  return { kind: kind as Accepted['kind'], parameters, weight: Number(parameters.get('q') ?? 1) }
 }
 
 /** Returns the accepted formats, the most preferred first. */
@@ -299,30 +275,22 @@ const problemOf = (query: URLSearchParams, accepted: Accepted): FieldErrors | un
   return undefined
 }
 
-const scopes = ['block', 'entity', 'all'] as const
-
-const readScope = (text: string | null): CarRequest['scope'] | undefined => {
-  if (text === null) return undefined
-  const scope = scopes.find((each) => each === text)
-  if (!scope) throw validationFailed({ 'dag-scope': ['Expected block, entity or all.'] })
-  return scope
-}
-
-const readEntityBytes = (text: string | null): EntityBytes | undefined => {
+const readEntityBytes = (text: string | null): CarRequest['bytes'] => {
   if (text === null) return undefined
   const match = /^(-?\d{1,15}):(-?\d{1,15}|\*)$/.exec(text)
   const from = Number(match?.[1])
   const to = match?.[2] === '*' ? '*' : Number(match?.[2])
   if (!match || (to !== '*' && from < 0 === to < 0 && from > to)) {
-    throw validationFailed({
-      'entity-bytes': ['Expected the first and the last byte, as in 0:1023, 1024:* or -1024:*.'],
-    })
+    const problem = 'Expected the first and the last byte, as in 0:1023, 1024:* or -1024:*.'
+    throw validationFailed({ 'entity-bytes': [problem] })
   }
   return { from, to }
 }
 
 const readCar = (query: URLSearchParams, accepted: Accepted): CarRequest => {
-  const scope = readScope(query.get('dag-scope'))
+  const named = query.get('dag-scope')
+  const scope = (['block', 'entity', 'all'] as const).find((each) => each === named)
+  if (named !== null && !scope) throw validationFailed({ 'dag-scope': ['Expected block, entity or all.'] })
   const bytes = readEntityBytes(query.get('entity-bytes'))
   const duplicates = carParameter('car-dups', query, accepted) === 'y'
   if (bytes && (scope ?? 'entity') === 'entity') return { kind: 'car', scope: 'entity', bytes, duplicates }
@@ -330,7 +298,7 @@ const readCar = (query: URLSearchParams, accepted: Accepted): CarRequest => {
 }
 
 /** Reads the requested format. The query has precedence over the header. Throws VALIDATION_FAILED for unsupported formats. */
-export function readFileRequest(query: URLSearchParams, accept: string | undefined): FileRequest {
+function readFileRequest(query: URLSearchParams, accept: string | undefined): FileRequest {
   const named = query.get('format')
   if (named !== null && named !== 'raw' && named !== 'car')
     throw validationFailed({ format: ['Expected raw or car. Without it the bytes of the file are sent.'] })
@@ -347,7 +315,7 @@ export function readFileRequest(query: URLSearchParams, accept: string | undefin
  * Returns the blocks of a CAR request. `size`: bytes of the file. An empty range selects the root block. Throws VALIDATION_FAILED for a range beyond
  * the end of the file.
  */
-export function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): CarSelection {
+function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): CarSelection {
   if (!bytes) return { scope: scope === 'block' ? 'block' : 'all', duplicates }
   const { from, to } = bytes
   const first = from < 0 ? Math.max(size + from, 0) : from
@@ -358,10 +326,7 @@ export function selectionOf({ scope, bytes, duplicates }: CarRequest, size: numb
 }
 
 /** Parses a `Range` header. Returns undefined for the whole file and null if the range is unsatisfiable. Only the first of several ranges counts. */
-export function parseRange(
-  header: string | undefined,
-  size: number,
-): { offset: number; length: number } | null | undefined {
+function parseRange(header: string | undefined, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)(?:\s*,\s*(?:\d+-\d*|-\d+))*$/i.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
   const start = match[1] === '' ? Math.max(size - Number(match[2]), 0) : Number(match[1])

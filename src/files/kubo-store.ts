@@ -1,7 +1,8 @@
 import { create } from 'kubo-rpc-client'
-import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
-import { carOf, cidsBelow } from './block-reader.ts'
-import { identifyDocument, identifyFile, measure, parseCid } from './cids.ts'
+import { undefinedIf } from '../shared/async.ts'
+import { DomainError, insufficientStorage, isNotFound, notFound, unavailable } from '../shared/errors.ts'
+import { createBlockReader } from './block-reader.ts'
+import { measure, parseCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector } from './garbage-collection.ts'
 
@@ -43,11 +44,8 @@ export interface KuboContentStoreOptions {
  * Creates the content store in a Kubo node (0.37 or later, which can name pins while adding). Every file is pinned when it is added. `collectGarbage`
  * unpins files, and the garbage collection of the node frees the space.
  */
-export const createKuboContentStore = ({
-  url,
-  timeoutMs = 15_000,
-  maxRemovalMs = 5_000,
-}: KuboContentStoreOptions): ContentStore => {
+export const createKuboContentStore = (options: KuboContentStoreOptions): ContentStore => {
+  const { url, timeoutMs = 15_000, maxRemovalMs = 5_000 } = options
   const kubo = create({ url })
   /** Times at which this process last renewed and removed a pin, in milliseconds. */
   const renewed = new Map<string, number>()
@@ -67,8 +65,8 @@ export const createKuboContentStore = ({
   const pin = (cid: string, cancel?: AbortSignal) =>
     request((signal) => kubo.pin.add(cid, { name: nameNow(), ...offline, signal }), cancel)
 
-  const readBlock = (cid: { toString(): string }) =>
-    request((signal) => kubo.block.get(parseCid(cid.toString()), { ...offline, signal }))
+  const statFile = (cid: string, options: { withLocal?: boolean } = {}) =>
+    request((signal) => kubo.files.stat(`/ipfs/${parseCid(cid)}`, { ...offline, ...options, signal }))
 
   const remember = (times: Map<string, number>, cid: string) => {
     const now = Date.now()
@@ -82,7 +80,7 @@ export const createKuboContentStore = ({
     if ((removed.get(cid) ?? 0) < begun) return
     await pin(cid, cancel).catch((error: unknown) => {
       // The node collected the blocks meanwhile. A retry stores them again.
-      throw error instanceof DomainError && error.code === 'NOT_FOUND' ? unavailable('The file store', error) : error
+      throw isNotFound(error) ? unavailable('The file store', error) : error
     })
   }
 
@@ -91,11 +89,7 @@ export const createKuboContentStore = ({
     request(async (signal) => {
       for await (const found of kubo.pin.ls({ paths: cid, type: 'recursive', names: true, signal })) return found.name
       return undefined
-    }).catch((error: unknown) => {
-      if (error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message))
-        return undefined
-      throw error
-    })
+    }).catch(ifUnpinned)
 
   /**
    * Removes an old pin of ours. Returns true if it was removed. Kubo has no conditional removal, so another import may renew the pin between our check and
@@ -126,15 +120,18 @@ export const createKuboContentStore = ({
     return isGone
   }
 
-  const isReachable = async () => {
-    const signal = AbortSignal.timeout(Math.min(timeoutMs, 2_000))
-    return kubo.version({ signal }).then(
+  const isReachable = () =>
+    kubo.version({ signal: AbortSignal.timeout(Math.min(timeoutMs, 2_000)) }).then(
       () => true,
       () => false,
     )
-  }
 
   return {
+    ...createBlockReader({
+      get: (cid) => request((signal) => kubo.block.get(cid, { ...offline, signal })),
+      length: async (cid) => (await statFile(cid.toString())).size,
+    }),
+
     async importFile(source) {
       const { stream, result } = measure(source)
       const { signal, start, stop } = createDeadline(timeoutMs)
@@ -173,13 +170,6 @@ export const createKuboContentStore = ({
       }
     },
 
-    identifyFile,
-
-    identify(bytes) {
-      const { cid, sha256 } = identifyDocument(bytes)
-      return { cid: cid.toString(), sha256 }
-    },
-
     async putDocument(bytes, cancel) {
       const begun = Date.now()
       // A file of one chunk is that block. `block/put` cannot name a pin, and the node could collect the block before a second request.
@@ -199,28 +189,11 @@ export const createKuboContentStore = ({
       }
     },
 
-    async size(cid) {
-      const path = `/ipfs/${parseCid(cid)}`
-      return (await request((signal) => kubo.files.stat(path, { ...offline, signal }))).size
-    },
-
-    async readBlock(cid) {
-      return readBlock(parseCid(cid))
-    },
+    size: async (cid) => (await statFile(cid)).size,
 
     async isWhole(cid) {
-      const path = `/ipfs/${parseCid(cid)}`
-      const look = (signal: AbortSignal) => kubo.files.stat(path, { ...offline, withLocal: true, signal })
-      const found = await request(look).catch(ifMissing)
+      const found = await statFile(cid, { withLocal: true }).catch(ifMissing)
       return found !== undefined && found.local !== false
-    },
-
-    async *exportCar(cid, selection) {
-      yield* carOf(parseCid(cid), readBlock, selection)
-    },
-
-    async *blocksBelow(cid) {
-      for await (const below of cidsBelow(parseCid(cid), readBlock)) yield below.toString()
     },
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false, restore } = {}) {
@@ -252,11 +225,9 @@ export const createKuboContentStore = ({
       }
       let count = 0
       // Add missing pins first, before the node collects their blocks.
-      await each(lost, (cid) =>
-        pin(cid)
-          .catch(ifMissing)
-          .then((found) => (found ? undefined : restore?.(cid))),
-      )
+      await each(lost, async (cid) => {
+        if (!(await pin(cid).catch(ifMissing))) await restore?.(cid)
+      })
       await each(old, async (cid) => {
         if (await unpinOld(cid, before, isPinned)) count += 1
       })
@@ -268,11 +239,10 @@ export const createKuboContentStore = ({
   }
 }
 
-/** Ignores a pin that another process removed. */
-const ifUnpinned = (error: unknown): undefined => {
-  if (!(error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message)))
-    throw error
-}
+/** Ignores a missing pin, such as one that another process removed. */
+const ifUnpinned = undefinedIf(
+  (error) => error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message),
+)
 
 /** Kubo reports a missing block and a full disk only in its messages. */
 const toDomainError = (error: unknown) => {
@@ -282,29 +252,21 @@ const toDomainError = (error: unknown) => {
   return missing ? notFound('File') : unavailable('The file store', error)
 }
 
-/** Ignores missing blocks: there is nothing to pin. */
-const ifMissing = (error: unknown): undefined => {
-  if (!(error instanceof DomainError && error.code === 'NOT_FOUND')) throw error
-}
-
-/** Datastore configuration of Kubo: one datastore, several mounts, or a wrapper. */
-interface DatastoreSpec {
-  type?: string
-  sync?: boolean
-  mounts?: DatastoreSpec[]
-  child?: DatastoreSpec
-}
-
-const isUnsynced = ({ type, sync, mounts = [], child }: DatastoreSpec): boolean =>
-  (type === 'flatfs' && sync !== true) || [...mounts, ...(child ? [child] : [])].some(isUnsynced)
+const ifMissing = undefinedIf(isNotFound)
 
 /** Returns true if a node is configured to acknowledge blocks before they are synced. False if it is unknown. `url`: its RPC API. */
 export const keepsUnsynced = async (url: string): Promise<boolean> => {
-  const asked = create({ url }).config.get('Datastore.Spec', { signal: AbortSignal.timeout(2_000) })
-  return asked.then(
-    (spec) => isUnsynced(spec as DatastoreSpec),
-    () => false,
-  )
+  const signal = AbortSignal.timeout(2_000)
+  const spec = await create({ url })
+    .config.get('Datastore.Spec', { signal })
+    .catch(() => ({}))
+  // The specification nests datastores: several mounts, or a wrapper.
+  const isUnsynced = (each: unknown): boolean =>
+    typeof each === 'object' &&
+    each !== null &&
+    (('type' in each && each.type === 'flatfs' && !('sync' in each && each.sync === true)) ||
+      Object.values(each).some(isUnsynced))
+  return isUnsynced(spec)
 }
 
 /** Returns the number of connected nodes to which a node serves all its blocks. 0 if it is unknown. `url`: its RPC API. */
@@ -318,7 +280,7 @@ export const countServed = async (url: string): Promise<number> => {
 }
 
 /** Returns the error of a server that did not answer in time. */
-export const timeoutError = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
+const timeoutError = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
 
 /** Creates a timer that aborts its signal unless it is stopped in time. */
 export const createDeadline = (milliseconds: number) => {
@@ -336,7 +298,7 @@ export const createDeadline = (milliseconds: number) => {
 }
 
 /** Yields the items of `open`, each within the timeout. The signal aborts when the timeout ends or the consumer stops. */
-export async function* withItemTimeout<T>(
+async function* withItemTimeout<T>(
   milliseconds: number,
   open: (signal: AbortSignal) => AsyncIterable<T>,
 ): AsyncGenerator<T> {

@@ -6,8 +6,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
-import { timeoutError } from './kubo-store.ts'
+import { undefinedIf } from '../shared/async.ts'
+import { DomainError, insufficientStorage, isNotFound, notFound, unavailable } from '../shared/errors.ts'
 
 /** The bucket. Credentials come from the default provider chain of the AWS SDK. */
 export interface S3BucketOptions {
@@ -23,19 +23,16 @@ export interface S3BucketOptions {
   timeoutMs?: number
 }
 
-/** Size and times of an object. Times are those of the storage, in milliseconds. */
+/** Size in bytes and times of an object. `now` is the time of the response. Times are those of the storage, in milliseconds. */
 export interface ObjectStat {
-  /** Size in bytes. */
   length: number
   changedAt: number
-  /** Time of the response, by the clock of the storage. */
   now: number
 }
 
+/** A key without the prefix, and its time of the storage in milliseconds. */
 export interface ListedObject {
-  /** Key without the prefix. */
   key: string
-  /** Time of the storage, in milliseconds. */
   changedAt: number
 }
 
@@ -43,23 +40,20 @@ export type S3Bucket = ReturnType<typeof createS3Bucket>
 
 /** Maximum number of connections. Each upload writes several blocks at a time. */
 const MAX_CONNECTIONS = 200
-const CONNECT_MS = 3_000
 const MAX_ATTEMPTS = 3
 /** Lifetime of a presigned deletion after the check of the object, in seconds. */
-export const REMOVAL_SECONDS = 5
+const REMOVAL_SECONDS = 5
 /** Error codes of storages that are full or over quota. */
 const NO_ROOM = /StorageFull|QuotaExceeded|InsufficientStorage|NoSpace|no space left|quota exceeded/i
 const MAX_MESSAGE_LENGTH = 300
 
+const storeFailure = (message: string) => unavailable('The file store', new Error(message))
+const timeoutFailure = (milliseconds: number) => storeFailure(`no answer within ${milliseconds} ms`)
+
 /** Creates the client of a bucket. It connects with the first request. */
-export const createS3Bucket = ({
-  bucket,
-  prefix,
-  region,
-  endpoint,
-  isPathStyle,
-  timeoutMs = 15_000,
-}: S3BucketOptions) => {
+export const createS3Bucket = (options: S3BucketOptions) => {
+  const { bucket, prefix, region, endpoint, isPathStyle, timeoutMs = 15_000 } = options
+  const agent = { maxSockets: MAX_CONNECTIONS }
   const client = new s3.S3Client({
     region,
     forcePathStyle: isPathStyle,
@@ -67,11 +61,7 @@ export const createS3Bucket = ({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: MAX_ATTEMPTS,
-    requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      httpsAgent: { maxSockets: MAX_CONNECTIONS },
-      httpAgent: { maxSockets: MAX_CONNECTIONS },
-    },
+    requestHandler: { connectionTimeout: 3_000, httpsAgent: agent, httpAgent: agent },
     ...(endpoint !== undefined && { endpoint }),
   })
   // Ages are computed with the clock of the storage.
@@ -90,45 +80,37 @@ export const createS3Bucket = ({
   /** Sends a request with a timeout. Throws NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   const request = async <T>(
     question: (abortSignal: AbortSignal) => Promise<T>,
-    { cancel, within = timeoutMs }: { cancel?: AbortSignal | undefined; within?: number } = {},
+    { cancel, within = timeoutMs }: { cancel?: AbortSignal | undefined; within?: number | undefined } = {},
   ): Promise<T> => {
     const deadline = AbortSignal.timeout(within)
     const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
     // The SDK ignores the signal while it reads credentials and bodies.
-    const given = new Promise<never>((_, reject) => {
+    const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     })
-    given.catch(() => undefined)
+    aborted.catch(() => undefined)
     try {
       signal.throwIfAborted()
-      return await Promise.race([question(signal), given])
+      return await Promise.race([question(signal), aborted])
     } catch (error) {
       cancel?.throwIfAborted()
-      throw deadline.aborted ? unavailable('The file store', timeoutError(within)) : toDomainError(error)
+      throw deadline.aborted ? timeoutFailure(within) : toDomainError(error)
     }
   }
 
   /** Returns the time of the storage. Throws UNAVAILABLE, also if the bucket is missing. */
-  const readClock = (within = timeoutMs, cancel?: AbortSignal) =>
+  const readClock = (within?: number, cancel?: AbortSignal) =>
     request(
       async (abortSignal) => timeOf(await client.send(new s3.HeadBucketCommand({ Bucket: bucket }), { abortSignal })),
       {
-        within,
-        cancel,
+        ...{ within, cancel },
       },
     ).catch((error: unknown) => {
-      throw isMissing(error) ? unavailable('The file store', new Error('S3 does not have the bucket.')) : error
+      throw isNotFound(error) ? storeFailure('S3 does not have the bucket.') : error
     })
 
-  /** Distinguishes a missing object from a missing bucket: responses without a body are the same. */
-  const ifMissing = async (error: unknown): Promise<undefined> => {
-    if (!isMissing(error)) throw error
-    await readClock()
-    return undefined
-  }
-
   /** Reads an object. The SDK does not retry a response that is interrupted in its body. */
-  const readWhole = async (object: ReturnType<typeof at>, abortSignal: AbortSignal): Promise<Uint8Array> => {
+  const readWhole = async (object: ReturnType<typeof at>, abortSignal: AbortSignal) => {
     for (let tries = 1; ; tries += 1) {
       const { Body } = await client.send(new s3.GetObjectCommand(object), { abortSignal })
       const abort = () => (Body as Readable).destroy()
@@ -144,17 +126,13 @@ export const createS3Bucket = ({
   }
 
   /** Returns size and times of an object, or undefined. Throws UNAVAILABLE. */
-  const stat = (key: string, cancel?: AbortSignal): Promise<ObjectStat | undefined> =>
-    request(
-      async (abortSignal) => {
-        const found = await client.send(new s3.HeadObjectCommand(at(key)), { abortSignal })
-        return { length: found.ContentLength ?? 0, changedAt: found.LastModified?.getTime() ?? 0, now: timeOf(found) }
-      },
-      { cancel },
-    ).catch((error: unknown) => {
-      if (isMissing(error)) return undefined
-      throw error
-    })
+  const stat = (key: string, cancel?: AbortSignal): Promise<ObjectStat | undefined> => {
+    const look = async (abortSignal: AbortSignal) => {
+      const found = await client.send(new s3.HeadObjectCommand(at(key)), { abortSignal })
+      return { length: found.ContentLength ?? 0, changedAt: found.LastModified?.getTime() ?? 0, now: timeOf(found) }
+    }
+    return request(look, { cancel }).catch(undefinedIf(isNotFound))
+  }
 
   return {
     readClock,
@@ -164,34 +142,28 @@ export const createS3Bucket = ({
      * Writes an object. Returns the time of the storage, in milliseconds. The storage rejects bytes with another `sha256` (base64). Throws
      * INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
-    put: (
-      key: string,
-      bytes: Uint8Array,
-      { sha256, cancel }: { sha256?: string; cancel?: AbortSignal | undefined } = {},
-    ) =>
-      request(
-        async (abortSignal) => {
-          const put = new s3.PutObjectCommand({
-            ...at(key),
-            Body: bytes,
-            ContentLength: bytes.byteLength,
-            ContentType: 'application/octet-stream',
-            ...(sha256 !== undefined && { ChecksumSHA256: sha256 }),
-          })
-          return timeOf(await client.send(put, { abortSignal }))
-        },
-        { cancel },
-      ).catch((error: unknown) => {
-        throw isMissing(error) ? unavailable('The file store', (error as DomainError).cause) : error
-      }),
+    put(key: string, bytes: Uint8Array, options: { sha256?: string; cancel?: AbortSignal | undefined } = {}) {
+      const put = new s3.PutObjectCommand({
+        ...at(key),
+        Body: bytes,
+        ContentLength: bytes.byteLength,
+        ContentType: 'application/octet-stream',
+        ...(options.sha256 !== undefined && { ChecksumSHA256: options.sha256 }),
+      })
+      return request(async (abortSignal) => timeOf(await client.send(put, { abortSignal })), options).catch(
+        throwUnavailable,
+      )
+    },
 
     /** Throws NOT_FOUND, UNAVAILABLE. */
-    get: (key: string, within = timeoutMs): Promise<Uint8Array> =>
+    get: (key: string, within?: number): Promise<Uint8Array> =>
       request((abortSignal) => readWhole(at(key), abortSignal), { within }),
 
     /** Returns the size of an object in bytes. Throws NOT_FOUND, UNAVAILABLE. */
     async length(key: string): Promise<number> {
-      const found = (await stat(key)) ?? (await readClock().then(() => undefined))
+      const found = await stat(key)
+      // Responses without a body do not distinguish a missing object from a missing bucket.
+      if (!found) await readClock()
       if (!found) throw notFound('File')
       return found.length
     },
@@ -203,13 +175,11 @@ export const createS3Bucket = ({
         const page = await request((abortSignal) => client.send(list, { abortSignal }), { cancel }).catch(
           throwUnavailable,
         )
-        yield (page.Contents ?? []).flatMap(({ Key, LastModified }) =>
-          Key === undefined || LastModified === undefined
-            ? []
-            : [{ key: Key.slice(prefix.length), changedAt: LastModified.getTime() }],
+        yield (page.Contents ?? []).flatMap(({ Key: key, LastModified: changed }) =>
+          key && changed ? [{ key: key.slice(prefix.length), changedAt: changed.getTime() }] : [],
         )
-        if (!page.IsTruncated || page.NextContinuationToken === undefined) return
         token = page.NextContinuationToken
+        if (!page.IsTruncated || token === undefined) return
       }
     },
 
@@ -218,35 +188,34 @@ export const createS3Bucket = ({
      * that was written again later. Returns false if the URL had expired. Throws UNAVAILABLE.
      */
     async removeChecked(key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> {
-      const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), {
-        expiresIn: REMOVAL_SECONDS,
-        signingDate: new Date(now),
-      }).catch((error: unknown) => {
+      const expiry = { expiresIn: REMOVAL_SECONDS, signingDate: new Date(now) }
+      const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), expiry).catch((error: unknown) => {
         throw toDomainError(error)
       })
       const deadline = AbortSignal.timeout(timeoutMs)
       const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
       const answer = await fetch(url, { method: 'DELETE', signal, redirect: 'error' }).catch((error: unknown) => {
-        throw unavailable('The file store', deadline.aborted ? timeoutError(timeoutMs) : redactedError(error))
+        throw deadline.aborted ? timeoutFailure(timeoutMs) : unavailable('The file store', redactedError(error))
       })
       const text = await answer.text().catch(() => '')
       if (answer.ok || answer.status === 404) return answer.ok
       if (answer.status === 403 && /expired/i.test(text)) return false
       const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no code'
-      throw unavailable('The file store', new Error(`S3 answered ${answer.status} ${code} to a removal.`))
+      throw storeFailure(`S3 answered ${answer.status} ${code} to a removal.`)
     },
 
     /** Deletes an object that no other process writes. Throws UNAVAILABLE. */
-    async remove(key: string): Promise<void> {
-      await request((abortSignal) => client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })).catch(ifMissing)
-    },
+    remove: async (key: string): Promise<void> =>
+      void (await request((abortSignal) => client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })).catch(
+        undefinedIf(isNotFound),
+      )),
 
     /** Returns true if the bucket keeps versions of deleted objects. Returns undefined if the storage does not report it. */
-    keepsVersions: (): Promise<boolean | undefined> =>
-      request(async (abortSignal) => {
-        const { Status } = await client.send(new s3.GetBucketVersioningCommand({ Bucket: bucket }), { abortSignal })
-        return Status === 'Enabled'
-      }).catch(() => undefined),
+    async keepsVersions(): Promise<boolean | undefined> {
+      const ask = new s3.GetBucketVersioningCommand({ Bucket: bucket })
+      const found = await request((abortSignal) => client.send(ask, { abortSignal })).catch(() => undefined)
+      return found && found.Status === 'Enabled'
+    },
   }
 }
 
@@ -260,10 +229,10 @@ export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
   await bucket.list().next()
   await bucket.put(key, bytes, { sha256: createHash('sha256').update(bytes).digest('base64') })
   try {
-    if (!bytes.equals(await bucket.get(key))) throw unavailable('The file store', new Error('S3 gave other bytes.'))
+    if (!bytes.equals(await bucket.get(key))) throw storeFailure('S3 gave other bytes.')
     const seen = await bucket.stat(key)
     if (!seen || !(await bucket.removeChecked(key, seen)))
-      throw unavailable('The file store', new Error('S3 takes links with a signature for expired at once.'))
+      throw storeFailure('S3 treats new presigned links as expired.')
   } finally {
     await bucket.remove(key).catch(() => undefined)
   }
@@ -276,11 +245,9 @@ const timeOf = ({ $metadata }: { $metadata: object }): number => {
   return date
 }
 
-const isMissing = (error: unknown) => error instanceof DomainError && error.code === 'NOT_FOUND'
-
 /** Maps NOT_FOUND to UNAVAILABLE, for requests about no object. */
 const throwUnavailable = (error: unknown): never => {
-  throw isMissing(error) ? unavailable('The file store', (error as DomainError).cause) : error
+  throw isNotFound(error) ? unavailable('The file store', error.cause) : error
 }
 
 /** Returns the error without its other properties, such as signatures and the request. */

@@ -5,79 +5,67 @@ import type { CID } from 'multiformats/cid'
 import { forEachConcurrent } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
 import type { OnError } from '../shared/log.ts'
-import { type BlockSource, createBlockReader, isNamedBy } from './block-reader.ts'
-import { blockPlace, identifyDocument, identifyFile, kuboLayout, measure } from './cids.ts'
+import { createBlockReader, isNamedBy } from './block-reader.ts'
+import { identifyDocument, blockPath as keyOf, kuboLayout, measure } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
-import { createCompactHashSet, createErrorCollector, markReachable } from './garbage-collection.ts'
+import { createErrorCollector, type DatedBlocks, markPinned } from './garbage-collection.ts'
 import { createS3Bucket, type ListedObject, type S3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
-import { claimBucket, type FindFiles, ownedBucket, WrongStoreError } from './store-owner.ts'
+import { claimBucket, type Ownership, ownedBucket, WrongStoreError } from './store-owner.ts'
 
-export interface S3ContentStoreOptions extends S3BucketOptions {
+export interface S3ContentStoreOptions extends S3BucketOptions, Ownership {
   /** Minimum age of garbage, in seconds. */
   graceSeconds: number
   /** Wait until deletions of other processes have expired, in milliseconds. Default: 10,000. */
   settleMs?: number
-  /** ID of this installation. Nothing is deleted in the bucket of another one. Without it, the owner is not checked. */
-  owner?: string | undefined
-  findFiles?: FindFiles | undefined
-  /** True if a bucket without an owner is used unclaimed. */
-  mayBeUnmarked?: boolean
 }
 
 /** Attempts to read a block whose bytes do not match its CID. */
 const MAX_READS = 3
 /** Timeout of the reachability check, in milliseconds. */
 const PROBE_MS = 2_000
-
-const keyOf = (cid: CID) => {
-  const { dir, file } = blockPlace(cid)
-  return `${dir}/${file}`
-}
 /** Matches keys of blocks, but not those below a prefix of another user. */
-const ofBlock = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
-const nameOf = (key: string) => key.slice(key.indexOf('/') + 1)
+const blockKey = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
+
 /**
  * Creates the content store in an S3 bucket, in the layout of `blockstore-s3`, so that its tools can read it. Several processes can share it.
  * `blockstore-s3` itself is not used: it hides the kind of an error, reads 403 as "missing", and has no ages and no checksums.
  *
- * S3-compatible storages share no conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block
- * with a presigned link that expires seconds after its last check, by the storage's clock. One collection at a time deletes, and
- * says so in the bucket. A writer that finds an old block and a recent collection waits until all links have expired, then checks
- * the block again.
+ * S3-compatible storages share no conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block with a presigned link
+ * that expires seconds after its last check, by the storage's clock. One collection at a time deletes, and says so in the bucket. A writer that finds an old
+ * block and a recent collection waits until all links have expired, then checks the block again.
  */
-export const createS3ContentStore = ({
-  graceSeconds: ownGrace,
-  settleMs = 10_000,
-  owner,
-  findFiles,
-  mayBeUnmarked = false,
-  ...options
-}: S3ContentStoreOptions): ContentStore => {
+export const createS3ContentStore = (options: S3ContentStoreOptions): ContentStore => {
+  const { graceSeconds: ownGrace, settleMs = 10_000, owner, findFiles, mayBeUnmarked = false } = options
   const bucket = createS3Bucket(options)
+  const claim = () => claimBucket(bucket, owner!, findFiles)
   /** Returns true if the bucket belongs to this installation. Claims a bucket without an owner: the storage may have been down at start-up. */
   const isOwn = async () => {
     const found = await ownedBucket(bucket, PROBE_MS).readOwner()
-    if (found === undefined) await claimBucket(bucket, owner!, findFiles)
+    if (found === undefined) await claim()
     return found === undefined || found === owner
-  }
-  /** Reads a block. Rejects other bytes, such as an error page of a proxy. */
-  const read = async (cid: CID) => {
-    for (let reads = 0; reads < MAX_READS; reads += 1) {
-      const bytes = await bucket.get(keyOf(cid))
-      if (isNamedBy(cid, bytes)) return bytes
-    }
-    throw unavailable('The file store', new Error(`S3 gives other bytes than the name of the block ${cid} says.`))
   }
   let isClaimed = owner === undefined || mayBeUnmarked
   /** Claims the bucket before the first write, if the storage was down at start-up. Throws UNAVAILABLE. */
   const assertOwn = async () => {
     if (isClaimed) return
-    await claimBucket(bucket, owner!, findFiles).catch((error: unknown) => {
+    await claim().catch((error: unknown) => {
       throw error instanceof WrongStoreError ? unavailable('The file store', error) : error
     })
     isClaimed = true
   }
-  const blocks: BlockSource = { get: read, length: (cid) => bucket.length(keyOf(cid)) }
+  const blocks: DatedBlocks = {
+    /** Rejects other bytes, such as an error page of a proxy. */
+    async get(cid) {
+      for (let reads = 0; reads < MAX_READS; reads += 1) {
+        const bytes = await bucket.get(keyOf(cid))
+        if (isNamedBy(cid, bytes)) return bytes
+      }
+      throw unavailable('The file store', new Error(`S3 gives other bytes than the name of the block ${cid} says.`))
+    },
+    length: (cid) => bucket.length(keyOf(cid)),
+    nameOf: keyOf,
+    changedAt: async (cid) => (await bucket.stat(keyOf(cid)))?.changedAt,
+  }
   /** Blocks younger than this (milliseconds) need no renewal: a registration takes at most half of the grace period. */
   const youngMs = ownGrace * 250
 
@@ -89,8 +77,7 @@ export const createS3ContentStore = ({
       async put(cid: CID, bytes: Uint8Array) {
         const key = keyOf(cid)
         const found = await bucket.stat(key, cancel)
-        const isWhole = found?.length === bytes.byteLength
-        if (found && isWhole && found.now - found.changedAt < youngMs) return
+        if (found?.length === bytes.byteLength && found.now - found.changedAt < youngMs) return
         const sha256 = Buffer.from(cid.multihash.digest).toString('base64')
         const at = await bucket.put(key, bytes, { sha256, cancel })
         if (!found) return
@@ -104,8 +91,8 @@ export const createS3ContentStore = ({
         if (!lock || lock.changedAt < firstRenewal - LOCK_MS) return
         await pause(settleMs, undefined, { signal: cancel })
         await forEachConcurrent(renewed, CONCURRENCY, async (key) => {
-          if (await bucket.stat(key, cancel)) return
-          throw unavailable('The file store', new Error('A collection took a block that was just renewed.'))
+          if (!(await bucket.stat(key, cancel)))
+            throw unavailable('The file store', new Error('A collection took a block that was just renewed.'))
         })
       },
     }
@@ -126,13 +113,6 @@ export const createS3ContentStore = ({
       return { cid: cid.toString(), ...result(), discard: async () => {} }
     },
 
-    identifyFile,
-
-    identify(bytes) {
-      const { cid, sha256 } = identifyDocument(bytes)
-      return { cid: cid.toString(), sha256 }
-    },
-
     async putDocument(bytes, cancel) {
       await assertOwn()
       const { cid } = identifyDocument(bytes)
@@ -145,27 +125,16 @@ export const createS3ContentStore = ({
     ...createBlockReader(blocks),
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
-      if (owner !== undefined) await claimBucket(bucket, owner, findFiles)
-      const grace = graceSeconds * 1_000
+      if (owner !== undefined) await claim()
       const errors = createErrorCollector(onError)
       // Read the time before the pins: files that are pinned later are imported or renewed later.
-      let before = (await bucket.readClock()) - grace
-      const kept = createCompactHashSet()
-      const onBlockError = (block: CID | string, error: unknown) =>
-        errors.onError(typeof block === 'string' ? block : keyOf(block), error)
-      await forEachConcurrent(pinned, CONCURRENCY, async (root) => {
-        cancel?.throwIfAborted()
-        for (const unread of await markReachable(blocks, root, kept, onBlockError)) {
-          // Its unknown descendants were renewed within the grace period before.
-          const seen = await bucket.stat(keyOf(unread)).catch(() => undefined)
-          before = Math.min(before, (seen?.changedAt ?? Number.NEGATIVE_INFINITY) - grace)
-        }
-      })
-      const removed = await deleteGarbage(bucket, {
-        isGarbage: ({ key, changedAt }) =>
-          changedAt < before && (trialKey.test(key) || (ofBlock.test(key) && !kept.has(nameOf(key)))),
-        ...{ before, settleMs, cancel, onError: errors.onError },
-      })
+      const now = await bucket.readClock()
+      const marking = { now, grace: graceSeconds * 1_000, cancel, onError: errors.onError }
+      const { kept, before } = await markPinned(blocks, pinned, marking)
+      const isGarbage = ({ key, changedAt }: ListedObject) =>
+        changedAt < before && (trialKey.test(key) || (blockKey.test(key) && !kept.has(key.slice(key.indexOf('/') + 1))))
+      const sweep = { isGarbage, before, settleMs, cancel, onError: errors.onError }
+      const removed = await deleteGarbage(bucket, sweep)
       errors.throwFirst()
       return removed
     },
@@ -175,29 +144,28 @@ export const createS3ContentStore = ({
 }
 
 /** Key of the lock object of garbage collection. */
-export const LOCK_KEY = 'collection'
+const LOCK_KEY = 'collection'
 /** Lifetime of the lock without renewal, in milliseconds. */
-export const LOCK_MS = 120_000
+const LOCK_MS = 120_000
 /** Content of the lock object while no collection deletes. */
 const FREE = 'free'
 /** Maximum delay from the check of the lock to a deletion, in milliseconds. */
 const MAX_DELAY_MS = 3_000
 /** Concurrent requests. */
-export const CONCURRENCY = 16
+const CONCURRENCY = 16
 
-export interface S3Sweep {
+interface S3Sweep {
   isGarbage(object: ListedObject): boolean
   /** Objects that changed later stay. Time of the storage, in milliseconds. */
   before: number
-  /** See `S3ContentStoreOptions`. */
   settleMs: number
   cancel: AbortSignal | undefined
   onError: OnError
 }
 
 /**
- * Creates the lock of garbage collection. With two collections at the same time, one could check a block, the other delete it, and an import write it
- * again before the first deletes it.
+ * Creates the lock of garbage collection. With two collections at the same time, one could check a block, the other delete it, and an import write it again
+ * before the first deletes it.
  */
 const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => {
   const own = randomUUID()
@@ -206,16 +174,12 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   const read = async () => Buffer.from(await bucket.get(LOCK_KEY)).toString()
   const settle = () => pause(settleMs, undefined, { signal: cancel })
 
-  const isTaken = async () => {
-    const found = await bucket.stat(LOCK_KEY, cancel)
-    return found !== undefined && found.now - found.changedAt < LOCK_MS && (await read()) !== FREE
-  }
-
   return {
     /** Returns the time of the storage at which we hold the lock. Returns undefined if another collection holds it. */
     async acquire(): Promise<number | undefined> {
       if (writtenAt === undefined) {
-        if (await isTaken()) return undefined
+        const found = await bucket.stat(LOCK_KEY, cancel)
+        if (found && found.now - found.changedAt < LOCK_MS && (await read()) !== FREE) return undefined
         writtenAt = await write(own)
         await settle()
       }
@@ -232,9 +196,8 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
     /** Releases the lock. Ignores errors: the lock expires. */
     async release(): Promise<void> {
       if (writtenAt === undefined) return
-      await read()
-        .then((text) => (text === own ? write(FREE) : undefined))
-        .catch(() => undefined)
+      const text = await read().catch(() => undefined)
+      if (text === own) await write(FREE).catch(() => undefined)
     },
   }
 }
@@ -243,7 +206,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
  * Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Reports objects that cannot be deleted to `onError`.
  * Throws UNAVAILABLE while the storage is down.
  */
-export const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
+const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
   const { before, cancel, onError, isGarbage } = sweep
   const lock = createDeletionLock(bucket, sweep)
   let removed = 0
@@ -253,25 +216,22 @@ export const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<n
     if (!seen || seen.changedAt >= before || seen.now - lockedAt > MAX_DELAY_MS) return
     if (await bucket.removeChecked(key, seen, cancel)) removed += 1
   }
-  const removeEach = async (old: ListedObject[]): Promise<boolean> => {
-    const lockedAt = await lock.acquire()
-    if (lockedAt === undefined) return false
-    await forEachConcurrent(old, CONCURRENCY, async ({ key }) => {
-      cancel?.throwIfAborted()
-      await removeOld(key, lockedAt).catch(async (error: unknown) => {
-        cancel?.throwIfAborted()
-        await bucket.readClock()
-        onError(key, error)
-      })
-    })
-    return true
-  }
 
   try {
     for await (const page of bucket.list(cancel)) {
       const old = page.filter(isGarbage)
-      for (let at = 0; at < old.length; at += CONCURRENCY)
-        if (!(await removeEach(old.slice(at, at + CONCURRENCY)))) return removed
+      for (let at = 0; at < old.length; at += CONCURRENCY) {
+        const lockedAt = await lock.acquire()
+        if (lockedAt === undefined) return removed
+        await forEachConcurrent(old.slice(at, at + CONCURRENCY), CONCURRENCY, async ({ key }) => {
+          cancel?.throwIfAborted()
+          await removeOld(key, lockedAt).catch(async (error: unknown) => {
+            cancel?.throwIfAborted()
+            await bucket.readClock()
+            onError(key, error)
+          })
+        })
+      }
     }
     return removed
   } finally {

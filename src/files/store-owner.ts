@@ -1,19 +1,29 @@
 /** The owner of a block store: garbage collection must not delete blocks of another installation. */
-
 import { randomUUID } from 'node:crypto'
-import { link, open, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CID } from 'multiformats/cid'
-import { DomainError } from '../shared/errors.ts'
+import { undefinedIf } from '../shared/async.ts'
+import { isNotFound } from '../shared/errors.ts'
 import { giveToOwner } from '../shared/private-files.ts'
-import { blockPlace } from './cids.ts'
+import { isMissingPath, linkIfFree, syncPath } from './block-directory.ts'
+import { blockPath } from './cids.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 
 /** Name of the file or object that contains the ID of the owner. */
-export const OWNER_NAME = 'installation'
+const OWNER_NAME = 'installation'
 
 /** Returns CIDs of some files in the database. */
 export type FindFiles = () => Promise<readonly string[]>
+
+/** The installation that a store should belong to. */
+export interface Ownership {
+  /** ID of this installation. Nothing is deleted in a store of another one. Without it, the owner is not checked. */
+  owner?: string | undefined
+  findFiles?: FindFiles | undefined
+  /** True if a store without an owner is used unclaimed. */
+  mayBeUnmarked?: boolean
+}
 
 /** Error for a store that belongs to another installation. */
 export class WrongStoreError extends Error {
@@ -66,10 +76,10 @@ export async function findOwnerProblem(
 }
 
 /**
- * Makes this installation the owner of a store. A store without an owner can be claimed if the database has no files, or the store has some of
- * them. Throws WrongStoreError if the store belongs to another installation.
+ * Makes this installation the owner of a store. A store without an owner can be claimed if the database has no files, or the store has some of them. Throws
+ * WrongStoreError if the store belongs to another installation.
  */
-export async function claimStore(store: OwnedStore, owner: string, findFiles: FindFiles): Promise<void> {
+export async function claimStore(store: OwnedStore, owner: string, findFiles: FindFiles = async () => []) {
   if ((await store.readOwner()) === owner) return
   const problem = await findOwnerProblem(store, owner, findFiles)
   if (problem) throw problem
@@ -79,16 +89,7 @@ export async function claimStore(store: OwnedStore, owner: string, findFiles: Fi
   if (late) throw late
 }
 
-const hasCode = (error: unknown, code: string) => (error as NodeJS.ErrnoException).code === code
-
-async function syncFolder(dir: string): Promise<void> {
-  const handle = await open(dir, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
+const ifMissing = undefinedIf(isMissingPath)
 
 /** Returns the folder `dir` as a store with an owner. */
 export function ownedBlocks(dir: string): OwnedStore {
@@ -97,37 +98,18 @@ export function ownedBlocks(dir: string): OwnedStore {
     title: `The folder ${dir}`,
     mark: `the file ${file}`,
     fix: `Mount or restore the folder of this installation as ${dir}.`,
-    async readOwner() {
-      try {
-        return (await readFile(file, 'utf8')).trim()
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) return undefined
-        throw error
-      }
-    },
+    readOwner: async () => (await readFile(file, 'utf8').catch(ifMissing))?.trim(),
     async writeOwner(owner) {
       const part = `${file}.${randomUUID()}`
       await writeFile(part, `${owner}\n`, { flag: 'wx', flush: true })
       try {
         giveToOwner(part)
-        await link(part, file)
-        await syncFolder(dir)
-      } catch (error) {
-        if (!hasCode(error, 'EEXIST')) throw error
+        if (await linkIfFree(part, file)) await syncPath(dir)
       } finally {
         await unlink(part)
       }
     },
-    async has(cid) {
-      const { dir: shard, file: name } = blockPlace(cid)
-      return stat(join(dir, shard, name)).then(
-        () => true,
-        (error: unknown) => {
-          if (hasCode(error, 'ENOENT')) return false
-          throw error
-        },
-      )
-    },
+    has: async (cid) => (await stat(join(dir, blockPath(cid))).catch(ifMissing)) !== undefined,
   }
 }
 
@@ -137,25 +119,16 @@ export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
   mark: `its object ${OWNER_NAME}`,
   fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its blocks there as described in docs/how-to/store-files-on-kubo-or-s3.md.',
   async readOwner() {
-    try {
-      return Buffer.from(await bucket.get(OWNER_NAME, within))
-        .toString()
-        .trim()
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    }
+    const found = await bucket.get(OWNER_NAME, within).catch(undefinedIf(isNotFound))
+    return found && Buffer.from(found).toString().trim()
   },
   async writeOwner(owner) {
     await bucket.readClock()
     await bucket.put(OWNER_NAME, Buffer.from(owner))
   },
-  async has(cid) {
-    const { dir, file } = blockPlace(cid)
-    return (await bucket.stat(`${dir}/${file}`)) !== undefined
-  },
+  has: async (cid) => (await bucket.stat(blockPath(cid))) !== undefined,
 })
 
 /** Makes an installation the owner of a bucket. Throws WrongStoreError, UNAVAILABLE. */
-export const claimBucket = (bucket: S3Bucket, owner: string, findFiles: FindFiles = async () => []): Promise<void> =>
+export const claimBucket = (bucket: S3Bucket, owner: string, findFiles?: FindFiles): Promise<void> =>
   claimStore(ownedBucket(bucket), owner, findFiles)

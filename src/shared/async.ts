@@ -27,6 +27,13 @@ export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
+/** Returns a handler for `catch` that returns undefined for expected errors and throws the others. */
+export const undefinedIf =
+  (isExpected: (error: unknown) => boolean) =>
+  (error: unknown): undefined => {
+    if (!isExpected(error)) throw error
+  }
+
 /** Timeout of a check of a folder, in milliseconds. A network file system that is offline never answers. */
 const CHECK_TIMEOUT_MS = 2_000
 

@@ -165,6 +165,9 @@ export const unavailable = (what: string, cause?: unknown) =>
 export const isUnavailable = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'UNAVAILABLE'
 
+export const isNotFound = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.code === 'NOT_FOUND'
+
 export const isFull = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'INSUFFICIENT_STORAGE'
 
