@@ -9,10 +9,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { loadModules, openChain } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { arrayOf, bytes, int, smallint, statement, text, uuid } from '../src/db/sql.ts'
 import { type Infrastructure, openInfrastructure } from '../src/infrastructure.ts'
-import { openChain } from '../src/open-chain.ts'
 
 const COMMITS = Number(process.argv[2] ?? 5_000)
 const ASSETS = 200
@@ -111,7 +111,7 @@ async function measure(name: string, isReady: boolean, perTransaction: number) {
   const config = readConfig(env)
   const chainConfig = { ...config.chain, commitsPerTransaction: perTransaction }
   const installation = await openInfrastructure({ ...config, chain: chainConfig }, log, { isService: true })
-  const chain = await openChain(installation, 'http://localhost:4000')
+  const chain = await openChain(installation, 'http://localhost:4000', await loadModules())
   try {
     chain.relay.start()
     const untilIncluded = async (count: number) => {

@@ -13,18 +13,18 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { createApp } from '../src/app.ts'
+import { createApp, loadModules, openChain } from '../src/app.ts'
 import { startLoops } from '../src/background.ts'
 import { readConfig } from '../src/config.ts'
 import { checkInvariants } from '../src/db/invariants/check-invariants.ts'
 import { prepareDatabase } from '../src/db/migrations.ts'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
+import { createRoutes } from '../src/http/create-routes.ts'
 import { presentError } from '../src/http/error-status.ts'
 import { createHttpServer } from '../src/http/http-server.ts'
 import { openInfrastructure } from '../src/infrastructure.ts'
 import { cleanUpDeletedAccounts } from '../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { eraseOrderArguments, expireOrders } from '../src/modules/store/expire-orders.ts'
-import { openChain } from '../src/open-chain.ts'
 import { roles } from '../src/shared/process.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { openTelemetry } from '../src/telemetry/telemetry.ts'
@@ -69,17 +69,18 @@ const server = createHttpServer({ presentError, log, telemetry: telemetry.reques
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInfrastructure(config, log, { isService: true })
 await sql(queueClockSql)
-const chain = await openChain(installation, url)
+const modules = await loadModules()
+const chain = await openChain(installation, url, modules)
 const app = createApp({
   ...installation,
   relay: chain.relay,
   coins: chain.coins,
   histories: chain.histories,
   publicUrl: url,
-  missing: async () => [],
+  modules,
 })
 await app.prepare()
-await server.serve(app.addRoutes)
+await server.serve((await createRoutes(app, { ...installation, missing: async () => [] })).addRoutes)
 const loops = await startLoops({ infrastructure: installation, chain, layer: app }, new Set(roles))
 const boss = new PgBoss({
   connectionString: installation.databaseUrl,

@@ -2,7 +2,7 @@
  * F23: every caller can access their own data and nothing else. The requests are generated from the GraphQL schema and the route tables.
  * Every field and every route is requested by all kinds of callers for data of one owner.
  */
-import { schema } from '../src/graphql/schema.ts'
+import { schema } from '../test/support/full-api.ts'
 import { catchOpened } from './harness/authz-controls.ts'
 import { expectations } from './harness/authz-expectations.ts'
 import { runMatrix } from './harness/authz-matrix.ts'

@@ -1,195 +1,200 @@
-/** The composition root: creates the routes of both APIs and the pages. Opens no port and reads no environment. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+/** The composition root: chooses the optional modules, connects to the chain, and creates the context and the jobs of a process. */
+import { createSecretKey } from 'node:crypto'
+import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
-import { type AppDependencies, type AppParts, createAppParts } from './app-parts.ts'
-import { createGateway } from './files/gateway.ts'
-import { createAdmission, createAdmit, createExecutor } from './graphql/execute.ts'
-import { schema, schemaText } from './graphql/schema.ts'
-import { createGraphQLHandler } from './graphql/server.ts'
-import { createBaseUrl, createClientAddress, createRequestContexts } from './http/create-context.ts'
-import { statuses } from './http/error-status.ts'
-import type { AddRoutes } from './http/http-server.ts'
-import { findAwayParts } from './http/probes.ts'
-import { MAX_FIELDS, readForm } from './http/read-form.ts'
-import { readText } from './http/request-body.ts'
-import type { DirectRoute } from './http/rest/define-route.ts'
-import { createDirectRoutes } from './http/rest/direct-routes.ts'
-import { executeOperation, RouteRefused, refusalOf } from './http/rest/execute-route.ts'
-import { addRestRoutes, type RestDependencies } from './http/rest/rest-handler.ts'
-import { routes } from './http/rest/routes.ts'
-import { passwordLength, passwordProblem } from './modules/accounts/account-input.ts'
-import { createAdminHandler } from './modules/admin/admin-handler.ts'
-import { MAX_FILE_BYTES } from './modules/assets/register-asset.ts'
-import { createAssetPage } from './modules/pages/asset/asset-page.ts'
-import { apiDocsPage, apiDocsScript, homePage } from './modules/pages/home.ts'
-import { createLookupPage } from './modules/pages/lookup/lookup-page.ts'
-import { createEmailVerificationPage, createPasswordResetPage } from './modules/pages/mailed-forms.ts'
-import { type Run, refusalPage } from './modules/pages/page.ts'
-import { createPageRoutes } from './modules/pages/page-routes.ts'
-import { type ErrorCode, throttled } from './shared/errors.ts'
-import type { Log } from './shared/log.ts'
-import { createSemaphore } from './shared/semaphore.ts'
+import type { Coins, Histories } from './chain/chain-types.ts'
+import { type ChainConnection, createChain, noCoins } from './chain/create-chain.ts'
+import type { RelayAccount } from './chain/keys.ts'
+import { idle, type Poller } from './chain/poller.ts'
+import type { AppContext, LinkConfig } from './context.ts'
+import { createFileLinks, type FileLinks } from './files/file-links.ts'
+import type { ContentCredentials } from './files/file-types.ts'
+import { createUploadFolder } from './http/upload-folder.ts'
+import type { Infrastructure } from './infrastructure.ts'
+import { createMaintenance, type Maintenance } from './jobs/maintenance.ts'
+import type { JobHandlers } from './jobs/queues.ts'
+import { createLocalCipher } from './keys/envelope-cipher.ts'
+import { createMailComposer } from './mail/mail-templates.ts'
+import { createCredentials } from './modules/accounts/authenticate.ts'
+import { deleteRestoredAccounts } from './modules/accounts/clean-up-deleted-accounts.ts'
+import { forgetKey } from './modules/accounts/delete-account.ts'
+import { sendAccountMail } from './modules/accounts/send-account-mail.ts'
+import { makeThumbnail } from './modules/assets/thumbnails.ts'
+import { createUploads } from './modules/assets/uploads.ts'
+import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
+import { createEventStreams } from './modules/events/event-streams.ts'
+import { createActionArgs } from './modules/store/action-args.ts'
+import { sendOrderMail } from './modules/store/send-order-mail.ts'
+import { abandonDelivery, deliverWebhook } from './modules/webhooks/deliver-webhook.ts'
+import { createWebhookEventLookup } from './modules/webhooks/delivery-payload.ts'
+import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
+import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
+import { unavailable } from './shared/errors.ts'
+import { createIdempotencySecrets } from './shared/idempotency.ts'
+import { createRateLimiter, createRequestQuota } from './shared/rate-limiter.ts'
+import { createSemaphores } from './shared/semaphores.ts'
+import type { WatchedServices } from './telemetry/telemetry-types.ts'
 
-/** Parts of the application, and its readiness checks. */
-export interface Dependencies extends AppDependencies {
-  /** Names of the parts whose folders are missing or belong to another installation. */
-  missingFolders(): Promise<string[]>
-  /** Returns the names of unavailable parts without which nothing can be served. */
-  missing(): Promise<string[]>
-  /** Returns the names of other unavailable parts, besides the file store. */
-  degraded?(): Promise<string[]>
-  /** False executes every operation with graphql-js. Tests use it to compare the answers. Default: true. */
-  fastPaths?: boolean
+/** The optional modules. Only this file imports them. Without one, the service lacks its types, routes, jobs and pages. */
+const optionalModules = {
+  coins: () => import('./modules/coins/coins.module.ts'),
+  contentCredentials: () => import('./modules/content-credentials/content-credentials.module.ts'),
+  admin: () => import('./modules/admin/admin.module.ts'),
+}
+type ModuleName = keyof typeof optionalModules
+
+/** The loaded optional modules. */
+export type Modules = { readonly [Name in ModuleName]?: Awaited<ReturnType<(typeof optionalModules)[Name]>> }
+
+/** Loads optional modules. Default: all. */
+export async function loadModules(names = Object.keys(optionalModules) as readonly ModuleName[]): Promise<Modules> {
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await optionalModules[name]()] as const)),
+  )
 }
 
-/** The context of the process, and its routes. */
-export interface App extends AppParts {
-  addRoutes: AddRoutes
+/** The chain and the coins of a process. `close` stops both. */
+export interface OpenChain extends ChainConnection {
+  coins: Coins
+  /** Sweeps deposits and pays withdrawals. */
+  treasuryWorker: Poller
+  /** Finds deposits on the chain. */
+  deposits: Poller
+  /** Account that deposits are swept to and withdrawals are paid from. */
+  treasury?: RelayAccount
 }
 
-/** A large response holds some megabytes, and keeps the process busy while it is created. */
-const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
-
-/** Operations of one caller. Each waiting operation holds its request body. */
-const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
-
-/** Maximum size of a request body without its files, in bytes. */
-const MAX_BODY_BYTES = 1_000_000
-
-/** Renders an error as a page. */
-const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
-  refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
-
-/**
- * Adds a route whose handler reads the request and writes the response itself, before Fastify looks at the body. An error of the handler closes
- * the connection: a part of the response may have been sent.
- */
-function addRawRoute(
-  app: FastifyInstance,
-  url: string,
-  handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>,
-  logOf: (res: ServerResponse) => () => Log,
-): void {
-  app.all(url, {
-    // The third parameter tells Fastify not to continue by itself.
-    onRequest({ raw: req }, reply, _done) {
-      const { raw: res } = reply.hijack()
-      handle(req, res).catch((error: unknown) => {
-        logOf(res)().error({ err: error }, 'Request handler failed; connection closed')
-        res.destroy()
-      })
+/** Connects to the chain. Nothing is started except an embedded chain. */
+export async function openChain(
+  infrastructure: Infrastructure,
+  publicUrl: string,
+  modules: Modules,
+): Promise<OpenChain> {
+  const chain = await createChain(infrastructure, publicUrl)
+  const parts: Pick<OpenChain, 'coins' | 'treasuryWorker' | 'deposits'> = modules.coins?.createCoins(
+    infrastructure,
+    chain,
+  ) ?? { coins: noCoins, treasuryWorker: idle, deposits: idle }
+  return {
+    ...chain,
+    ...parts,
+    async close() {
+      await Promise.all([chain.relay.stop(), parts.deposits.stop(), parts.treasuryWorker.stop()])
+      await chain.close()
     },
-    handler: () => undefined,
-  })
+  }
 }
 
-/** Creates the application. `addRoutes` adds its routes to a server. */
-export function createApp(deps: Dependencies): App {
-  const { config, contentStore, telemetry, log, publicUrl } = deps
-  const layer = createAppParts(deps)
-  const { linkConfig, links } = layer
-  const clientAddress = createClientAddress(config)
-  const { watch } = telemetry
-  /** Lines of a request have its ID. */
-  const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
-  const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
-  const shared = layer.context
-  const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
+/** Content Credentials of a process without that module. */
+const noContentCredentials: ContentCredentials = {
+  signedBy: () => undefined,
+  write() {
+    throw unavailable('Content Credentials')
+  },
+  read: async () => undefined,
+}
 
-  const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
-  const largeAnswers = createSemaphore(largeAnswerOptions)
-  const operations = createSemaphore({
-    ...operationOptions,
-    perKey: config.limits['concurrent-operations'],
-    reject() {
-      telemetry.meter.count('annal_limit_rejections_total', { limit: 'concurrent-operations' })
-      return throttled(1)
-    },
-  })
-  const admission = createAdmission({ operations, largeAnswers })
-  const executor = createExecutor(schema, { fastPaths: deps.fastPaths ?? true })
-  const graphql = createGraphQLHandler({
-    schema,
-    executor,
-    admission,
-    createContext,
-    log,
-    logOf,
-    body,
-    telemetry,
-    ...config.graphql,
-  })
-  const executorOfRoutes = {
-    schema,
-    execute: executor.execute,
-    tracer: telemetry.tracer,
-    admit: createAdmit(schema, admission),
+/** Parts from which an application is created. */
+export interface AppDependencies extends Omit<Infrastructure, 'close' | 'abandon'> {
+  modules: Modules
+  /** Default: `noCoins`. */
+  coins?: Coins
+  /** Returns the current gas fee of a commit. Default: the configured fee. */
+  gasFee?: (() => string) | undefined
+  /** Reads histories from the chain. Missing in commands that need no chain. */
+  histories?: Histories
+  /** Is notified of pending commits. */
+  relay: { wake(): void }
+  /** Base URL of the service, without a trailing slash. */
+  publicUrl: string
+}
+
+/** The context of a process, its jobs and its maintenance. */
+export interface App {
+  /** Context of use cases, without a caller. */
+  context: AppContext
+  modules: Modules
+  maintenance: Maintenance
+  linkConfig: LinkConfig
+  links: FileLinks
+  /** Load of queues, for metrics. */
+  watched: WatchedServices
+  jobs: JobHandlers
+  /** Stores the documents that commits refer to, deletes uploads of previous processes, and deletes accounts that a backup restored. */
+  prepare(): Promise<void>
+}
+
+/** Creates an application. Starts nothing. Call `prepare` before serving requests. */
+export function createApp(deps: AppDependencies): App {
+  const { config, database, contentStore, vault, passwords, log, publicUrl, modules } = deps
+  const { limits, dir } = config
+  const { meter, tracer } = deps.telemetry
+  const nids = actionNids(contentStore)
+  const explorer = config.chain.explorerUrl?.replace(/\/+$/, '')
+  const explorerUrl = (transactionHash: string) => (explorer ? `${explorer}/tx/${transactionHash}` : null)
+  const links = createFileLinks({ key: vault.derive('file-links') })
+  const linkConfig: LinkConfig = {
+    ...{ publicUrl, provider: config.chain.provider, explorerUrl, actionNids: nids },
+    signFilePath: links.sign,
   }
-  const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
-  const run: Run = (document, variables, context) => executeOperation(executorOfRoutes, document, variables, context)
-  const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
-  const handleAdmin = createAdminHandler({
-    ...telling,
-    run,
-    shared,
-    logOf,
-    watch,
-    clientAddress,
-    baseUrlOf,
-    readText,
-    publicUrl,
-  })
-  const rest: RestDependencies = {
-    ...executorOfRoutes,
-    routes,
-    directRoutes: [
-      ...createDirectRoutes({
-        missing: deps.missing,
-        degraded: async () => [...(await findAwayParts(deps)), ...((await deps.degraded?.()) ?? [])],
-        version: manifest.version,
-        schemaText: config.graphql.introspection ? schemaText : null,
-        homePage: (req) =>
-          homePage({
-            baseUrl: baseUrlOf(req),
-            hasPlayground: config.graphql.playground,
-            hasSchema: config.graphql.introspection,
-          }),
-        homeRefusal: presentRefusalPage,
-        docs: { page: apiDocsPage, script: apiDocsScript },
-        publicDocuments: new Set(Object.values(linkConfig.actionNids)),
-        links,
-        gateway: createGateway({ contentStore, publicUrl }),
-      }),
-      ...createPageRoutes({
-        pages: {
-          forms: [
-            createAssetPage({ run }),
-            createLookupPage({ run, codeOf }),
-            createPasswordResetPage({ passwordLength, passwordProblem }),
-            createEmailVerificationPage(),
-          ],
-          refusal: refusalPage,
-        },
-        readText,
-        watch,
-      }),
-    ],
-    createContext,
-    logOf,
-    presentMissing: presentRefusalPage,
-    body,
-    watch,
+  const counter = createConcurrencyCounter({ database, log })
+  const folder = createUploadFolder({ dir: join(dir, 'uploads') })
+  const context: AppContext = {
+    coins: noCoins,
+    ...deps,
+    actionArgs: createActionArgs(deps),
+    eventStreams: createEventStreams({ ...deps, meter, counter, limits }),
+    webhookSender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
+    unsavedOutcomes: new Map(),
+    findWebhookEvent: createWebhookEventLookup(database),
+    contentCredentials:
+      modules.contentCredentials?.createContentCredentials({ dir, config: config.contentCredentials, log }) ??
+      noContentCredentials,
+    histories: deps.histories,
+    ...{ meter, tracer, counter, linkConfig },
+    composeMail: createMailComposer({ currency: config.money.currency, publicUrl }),
+    gasFee: deps.gasFee ?? (() => config.money.gasFee),
+    chain: { wake: () => deps.relay.wake(), explorerUrl },
+    idempotencySecrets: createIdempotencySecrets(
+      vault.derive('idempotency'),
+      createLocalCipher(vault.derive('idempotency-answers')),
+    ),
+    rateLimiter: createRateLimiter({ database, meter, limits }),
+    requestQuota: createRequestQuota({ meter, limits }),
+    uploads: createUploads({ folder, counter, maxBytes: limits['upload-megabytes'] * 1_000_000, meter }),
+    assetLinkKey: createSecretKey(vault.derive('asset-links')),
+    credentials: createCredentials({ database }),
+    semaphores: createSemaphores(meter),
+    signedCopies: { inProgress: new Map(), rejections: new Map() },
+    deletions: new Map(),
+    version: manifest.version,
   }
+  const maintenance = createMaintenance({
+    ...{ database, contentStore, rateLimiter: context.rateLimiter, counter, uploads: context.uploads, meter, log },
+    documents: Object.values(nids),
+    graceSeconds: config.files.garbageGraceSeconds,
+    retention: config.retention,
+  })
 
   return {
-    ...layer,
-    watched: { ...layer.watched, queues: { ...layer.watched.queues, large_answers: largeAnswers.load } },
-    addRoutes(app) {
-      addRestRoutes(app, rest)
-      addRawRoute(app, '/graphql', graphql, logOf)
-      for (const url of ['/admin', '/admin/*']) addRawRoute(app, url, handleAdmin, logOf)
-      app.addHook('preClose', async () => layer.context.eventStreams.stop())
+    ...{ context, modules, maintenance, linkConfig, links },
+    watched: {
+      queues: { passwords: passwords.load, exports: context.semaphores.exports.load },
+      overdue: maintenance.overdue,
+    },
+    jobs: {
+      'account-mail': (job) => sendAccountMail(context, job),
+      'forget-key': (job) => forgetKey(context, job),
+      mail: (job) => sendOrderMail(context, job),
+      'webhook-delivery': (job) => deliverWebhook(context, job),
+      'abandoned-delivery': (job) => abandonDelivery(context, job),
+      manifest: async (job) => modules.contentCredentials?.readManifest(context, job),
+      thumbnail: (job) => makeThumbnail(context, job),
+    },
+    async prepare() {
+      await maintenance.deleteAbandonedUploads()
+      await deleteRestoredAccounts(context)
+      for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
     },
   }
 }

@@ -1,6 +1,6 @@
 /** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
 
-import type { AppParts } from './app-parts.ts'
+import type { App, OpenChain } from './app.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
@@ -13,7 +13,6 @@ import {
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'
-import type { OpenChain } from './open-chain.ts'
 import type { Log } from './shared/log.ts'
 import type { Role } from './shared/process.ts'
 
@@ -21,7 +20,7 @@ import type { Role } from './shared/process.ts'
 export interface LoopParts {
   infrastructure: Infrastructure
   chain: Pick<OpenChain, 'relay' | 'deposits' | 'treasuryWorker' | 'gasQuote'>
-  layer: Pick<AppParts, 'context' | 'maintenance' | 'jobs'>
+  layer: Pick<App, 'context' | 'maintenance' | 'jobs'>
 }
 
 /** Running background work. */
@@ -45,15 +44,23 @@ interface QueueWork<Name extends keyof JobData> {
 
 /** Role, limits and handler of each queue. */
 const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
-  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: ({ layer }) => layer.jobs.webhookDelivery },
+  'webhook-delivery': {
+    role: 'deliveries',
+    options: deliveryWork,
+    handler: ({ layer }) => layer.jobs['webhook-delivery'],
+  },
   'abandoned-delivery': {
     role: 'deliveries',
     options: { concurrency: 1 },
-    handler: ({ layer }) => layer.jobs.abandonedDelivery,
+    handler: ({ layer }) => layer.jobs['abandoned-delivery'],
   },
   mail: { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.mail },
-  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.accountMail },
-  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.forgetKey },
+  'account-mail': {
+    role: 'deliveries',
+    options: { concurrency: 2 },
+    handler: ({ layer }) => layer.jobs['account-mail'],
+  },
+  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs['forget-key'] },
   manifest: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.manifest },
   thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.thumbnail },
   maintenance: {

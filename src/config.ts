@@ -5,18 +5,8 @@ import type { z } from 'zod'
 import { hostOf } from './config/rules.ts'
 import { type Name, type Values, variables } from './config/variables.ts'
 import { limitsWith } from './shared/limits.ts'
+import { ConfigError } from './shared/operator-errors.ts'
 import type { Role } from './shared/process.ts'
-
-/** The configuration has problems. The message lists all of them. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(`The configuration has problems:\n  ${problems.join('\n  ')}`)
-    this.problems = problems
-  }
-}
 
 /** Returns the value of a variable, or the content of its file. Throws an Error that describes the problem of the file. */
 function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): string | undefined {

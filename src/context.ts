@@ -22,7 +22,7 @@ import type { DomainError } from './shared/errors.ts'
 import type { IdempotencyContext, IdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import type { RateLimiter, RequestQuota } from './shared/rate-limiter.ts'
-import type { Semaphore } from './shared/semaphore.ts'
+import type { Semaphores } from './shared/semaphores.ts'
 import type { Meter, Tracer } from './telemetry/telemetry-types.ts'
 
 /** Parts of the process that all requests, jobs and commands share. */
@@ -72,24 +72,6 @@ export interface AppContext {
   readonly semaphores: Semaphores
   /** Deletions of accounts that are running, by UUID of the user. A second deletion of an account waits for the first one. */
   readonly deletions: Map<string, Promise<void>>
-}
-
-/** Semaphores of expensive operations. */
-export interface Semaphores {
-  /** Verifications of histories, which read every block of a history. */
-  readonly verifications: Semaphore
-  /** Downloads of proofs, which last as long as their readers take. */
-  readonly proofs: Semaphore
-  /** Creations of signed copies, which use a core for up to half a minute. */
-  readonly signedCopies: Semaphore
-  /** Exports of account data, which last as long as their readers take. */
-  readonly exports: Semaphore
-  /** One export per account. A second one is rejected. */
-  readonly accountExports: Semaphore
-  /** Comparisons of passwords, by account. */
-  readonly passwordGuesses: Semaphore
-  /** Scaling of profile pictures. */
-  readonly pictures: Semaphore
 }
 
 /** Signed copies of files in this process. */

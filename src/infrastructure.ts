@@ -1,10 +1,10 @@
 /** Opens the parts of the process: embedded ones, or those that the configuration names. Large modules are loaded when they are needed. */
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
 import { createEventNotifications } from './db/event-notifications.ts'
 import { assertMigrated } from './db/migrations.ts'
 import { assertOwnSessions } from './db/session-settings.ts'
-import type { ContentCredentials, ContentStore, PictureMaker } from './files/file-types.ts'
+import type { ContentStore, PictureMaker } from './files/file-types.ts'
 import { createPictureMaker } from './files/pictures/picture-maker.ts'
 import type { FindFiles } from './files/store-owner.ts'
 import { createCustody } from './keys/custody.ts'
@@ -23,16 +23,10 @@ import {
 import type { Mailer } from './mail/mail-types.ts'
 import { createMailer } from './mail/mailer.ts'
 import { findSampleFiles } from './modules/assets/pinned-files.ts'
-import {
-  createContentCredentials,
-  findSigningIdentity,
-  readTrustList,
-} from './modules/content-credentials/content-credentials.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { boundedCheck } from './shared/async.ts'
 import { DomainError } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
-import { FixableError } from './shared/operator-errors.ts'
 import { makePrivateFolders } from './shared/private-files.ts'
 import { noopTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
 
@@ -51,7 +45,6 @@ export interface Infrastructure {
   envelopeCipher: EnvelopeCipher
   passwords: WatchedHasher
   pictures: PictureMaker
-  contentCredentials: ContentCredentials
   mailer: Mailer
   telemetry: Telemetry
   /** True for a service, which owns the embedded parts. False for a command, which uses those of a running service. */
@@ -79,8 +72,7 @@ interface OpenOptions {
 }
 
 /**
- * Opens database, file store and keys. Throws when one of them is missing, does not fit this version or belongs to another installation, and when
- * key and certificates of Content Credentials do not match.
+ * Opens database, file store and keys. Throws when one of them is missing, does not fit this version or belongs to another installation.
  */
 export async function openInfrastructure(
   config: Config,
@@ -89,7 +81,6 @@ export async function openInfrastructure(
 ): Promise<Infrastructure> {
   const { dir } = config
   await makePrivateFolders(dir)
-  if (isService) checkContentCredentials(config)
   const postgres = config.database.url ? undefined : await startDatabase(dir, log, isService)
   const options = { isService, telemetry, fastPaths, localUrl: postgres?.localUrl }
   const { database, databaseUrl } = await openDatabase(config, log, options).catch(async (error: unknown) => {
@@ -121,7 +112,6 @@ export async function openInfrastructure(
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
-    contentCredentials: createContentCredentials({ dir, config: config.contentCredentials, log }),
     mailer: createMailer({ ...config.mail, dir: mailDir, log, telemetry, showLinks: !config.production }),
     telemetry,
     isService,
@@ -140,16 +130,6 @@ export async function openInfrastructure(
       await closeDatabase()
     },
     abandon: async () => postgres?.stop(),
-  }
-}
-
-/** Reads the files that C2PA variables name. Throws ConfigError, and FixableError for a damaged development certificate. */
-function checkContentCredentials({ contentCredentials, dir }: Config): void {
-  try {
-    findSigningIdentity(contentCredentials, dir)
-    if (contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
-  } catch (error) {
-    throw error instanceof FixableError ? error : new ConfigError([(error as Error).message])
   }
 }
 

@@ -16,7 +16,9 @@ export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): P
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments && config.roles.has('http')) {
     const { readTrustedDocuments } = await import('./graphql/persisted-documents.ts')
-    const { schema } = await import('./graphql/schema.ts')
+    const { loadModules } = await import('./app.ts')
+    const { loadApi } = await import('./http/create-routes.ts')
+    const { schema } = await loadApi(await loadModules())
     readTrustedDocuments(trustedDocuments, schema, introspection)
   }
   return (await import('./run-process.ts')).runProcess(config)

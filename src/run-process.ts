@@ -2,8 +2,7 @@
 import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
-import type { App } from './app.ts'
-import { type AppParts, createAppParts } from './app-parts.ts'
+import { createApp, loadModules, type OpenChain, openChain } from './app.ts'
 import { startLoops } from './background.ts'
 import { assertRegistryChosen } from './chain/create-chain.ts'
 import type { Config } from './config.ts'
@@ -13,7 +12,6 @@ import { createHttpServer, type HttpServer } from './http/http-server.ts'
 import { addProbes, createProbes, findAwayParts } from './http/probes.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import { repeat } from './jobs/repeat.ts'
-import { type OpenChain, openChain } from './open-chain.ts'
 import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './shared/process.ts'
 import { createLifecycleLog, createLog, logUnhandledRejections } from './telemetry/log.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
@@ -77,22 +75,24 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const publicUrl = config.publicUrl ?? `http://localhost:${ports.port}`
 
   let isStopping = false
+  const modules = await loadModules()
+  modules.contentCredentials?.checkContentCredentials({ config: config.contentCredentials, dir: config.dir })
   opening = openInfrastructure(config, log, { isService: true, telemetry })
   const infrastructure = await opening
   opened.unshift(infrastructure.close)
   await assertRegistryChosen(config, infrastructure)
   const { database } = infrastructure
   const presence = createPresence({ database, roles: config.roles })
-  connecting = openChain(infrastructure, publicUrl)
+  connecting = openChain(infrastructure, publicUrl, modules)
   const chain = await connecting
   opened.unshift(chain.close)
   const parts = {
     ...infrastructure,
+    ...{ modules, publicUrl },
     relay: chain.relay,
     coins: chain.coins,
     gasFee: chain.gasQuote?.current,
     histories: chain.histories,
-    publicUrl,
   }
   const probes = {
     async missing() {
@@ -106,18 +106,19 @@ async function run(config: Config, opened: Opened): Promise<never> {
     ...probes,
     degraded: async () => [...(await findAwayParts(infrastructure)), ...(await probes.degraded())],
   }
-  const layer: AppParts & Partial<App> = config.roles.has('http')
-    ? (await import('./app.ts')).createApp({ ...parts, ...probes })
-    : createAppParts(parts)
+  const layer = createApp(parts)
+  const routes = config.roles.has('http')
+    ? await (await import('./http/create-routes.ts')).createRoutes(layer, { ...infrastructure, ...probes })
+    : undefined
   await layer.prepare()
   await presence.beat()
   database.startStallDetection()
   const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'heartbeat')
-  const watched = { ...layer.watched, database, relay: chain.relay }
+  const watched = { ...(routes ?? layer).watched, database, relay: chain.relay }
   const access = { token: config.metrics.token, port: ports.healthPort }
   await server.serve((app) => {
     telemetry.addRoutes(app, { watched, access, log })
-    if (layer.addRoutes) layer.addRoutes(app)
+    if (routes) routes.addRoutes(app)
     else addProbes(app, createProbes(backgroundProbes), telemetry.watch)
   })
   await ports.openRequests()

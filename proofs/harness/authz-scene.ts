@@ -3,8 +3,8 @@
  * sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { ManifestReport } from '../../src/modules/assets/manifest-report.ts'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
-import type { ManifestReport } from '../../src/modules/content-credentials/manifest.ts'
 import { webhookSecretContext } from '../../src/modules/store/network-apps.ts'
 import { type IdPrefix, toId } from '../../src/shared/ids.ts'
 import { until } from '../../test/support/eventually.ts'

@@ -2,13 +2,13 @@
  * The service as `main.ts` creates it, in this process and without background jobs. So every database change is caused by a request. The
  * control also needs access to the service object.
  */
-import { type App, createApp } from '../../src/app.ts'
-import { noCoins } from '../../src/app-parts.ts'
+import { type App, createApp, loadModules, type OpenChain, openChain } from '../../src/app.ts'
+import { noCoins } from '../../src/chain/create-chain.ts'
 import { readConfig } from '../../src/config.ts'
+import { createRoutes } from '../../src/http/create-routes.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
-import { type OpenChain, openChain } from '../../src/open-chain.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
@@ -32,7 +32,8 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   const server = createHttpServer({ presentError, log: silent })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   afterwards(() => server.drain(1_000))
-  const chain = await openChain(installation, url)
+  const modules = await loadModules()
+  const chain = await openChain(installation, url, modules)
   afterwards(() => chain.close())
   const app = createApp({
     ...installation,
@@ -41,9 +42,10 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     // Returns a fixed fee instead of calling the chain.
     coins: { ...noCoins, quote: async (address) => ({ address, fee: '0.001', gasLimit: 21_000 }) },
     publicUrl: url,
-    missing: async () => [],
+    modules,
   })
   await app.prepare()
-  await server.serve(app.addRoutes)
+  const { addRoutes } = await createRoutes(app, { ...installation, missing: async () => [] })
+  await server.serve(addRoutes)
   return { url, app, installation, chain, uploadRoom: 1_000_000 }
 }

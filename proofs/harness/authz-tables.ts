@@ -1,6 +1,5 @@
 /** Completeness checks for the tables of F23: every operation, field, route and page has an entry, and no entry is obsolete. */
-import { schema } from '../../src/graphql/schema.ts'
-import { routes } from '../../src/http/rest/routes.ts'
+import { routes, schema } from '../../test/support/full-api.ts'
 import { adminPages, directRoutes } from '../../test/support/route-tables.ts'
 import { missingKeys, missingTypeRules } from './authz-answers.ts'
 import { rootCallsOf } from './authz-documents.ts'

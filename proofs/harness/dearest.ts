@@ -1,8 +1,9 @@
 /** The most expensive requests that the limits allow: each list with the maximum page size and the largest rows. */
+
 import { type GraphQLSchema, getOperationAST, parse } from 'graphql'
 import { answerLimits, createCostOf } from '../../src/graphql/limits/document-cost.ts'
-import { schema } from '../../src/graphql/schema.ts'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
+import { schema } from '../../test/support/full-api.ts'
 
 export interface Ask {
   name: string

@@ -2,6 +2,7 @@
  * Requests for every list of REST and GraphQL, with the largest allowed page, at the start and at a large offset. They are generated from
  * the schema and the OpenAPI description, so no list is missing.
  */
+
 import { readFileSync } from 'node:fs'
 import {
   type GraphQLField,
@@ -11,7 +12,7 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql'
-import { schema } from '../../src/graphql/schema.ts'
+import { schema } from '../../test/support/full-api.ts'
 import { type Ask, largestPage, MOST } from './dearest.ts'
 import { FEW, type Riches } from './riches.ts'
 

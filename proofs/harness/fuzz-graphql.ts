@@ -1,4 +1,5 @@
 /** Fuzz requests for all root fields and all fields with arguments. Each argument and each input field can be changed. */
+
 import fc from 'fast-check'
 import {
   type GraphQLArgument,
@@ -16,7 +17,7 @@ import {
   isRequiredArgument,
 } from 'graphql'
 import { sizeOf } from '../../src/graphql/limits/document-cost.ts'
-import { schema } from '../../src/graphql/schema.ts'
+import { schema } from '../../test/support/full-api.ts'
 import { inputValues, nodeIds } from './authz-values.ts'
 import {
   actors,

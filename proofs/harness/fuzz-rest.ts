@@ -1,7 +1,8 @@
 /** Fuzz requests for every route. Its fields and parameters are recorded while the route reads them. */
+
 import fc from 'fast-check'
 import type { RestRequest, Route } from '../../src/http/rest/define-route.ts'
-import { routes } from '../../src/http/rest/routes.ts'
+import { routes } from '../../test/support/full-api.ts'
 import { type RestCall, restCalls } from './authz-values.ts'
 import {
   actors,

@@ -1,5 +1,5 @@
 /** Creates the parts that write to and read the chain. Starts the embedded chain if no node is configured. */
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
 import { findSetting } from '../db/key-value-store.ts'
 import {
   claimChain,
@@ -13,8 +13,10 @@ import {
 import type { Infrastructure } from '../infrastructure.ts'
 import { actionNids, createDescribeCommit } from '../modules/commits/commit-data.ts'
 import { createOwnHistories } from '../modules/commits/local-sources.ts'
+import { unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
-import type { Histories } from './chain-types.ts'
+import { ConfigError } from '../shared/operator-errors.ts'
+import type { Coins, Histories } from './chain-types.ts'
 import { createGasQuote, type GasQuote } from './gas-quote.ts'
 import { createRelayAccount } from './keys.ts'
 import { createRegistry, isChainOf, NO_REGISTRY_CHOSEN, type Registry, registrySetting } from './registry/registry.ts'
@@ -152,4 +154,13 @@ export async function createChain(
       await anvil?.stop()
     },
   }
+}
+
+/** Coins of a process without the module `coins`. */
+export const noCoins: Coins = {
+  treasury: async () => ({ address: '', balance: undefined }),
+  async quote() {
+    throw unavailable('The chain')
+  },
+  signLastTransfers: async () => ({ store: async () => true }),
 }

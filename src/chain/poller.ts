@@ -12,6 +12,9 @@ export interface Poller {
   stop(): Promise<void>
 }
 
+/** A task that does nothing. */
+export const idle: Poller = { start() {}, async stop() {} }
+
 export interface PollerOptions {
   /** Returns the pause in milliseconds. An error is logged once per outage, and the step is repeated. */
   step(): Promise<number>

@@ -105,7 +105,7 @@ export function addCheckCommand(program: Command): void {
       'prints every invariant with the first rows that violate it; "isCut": there are more rows, "isNote": not a problem',
     )
     .action(async ({ json }) => {
-      const findings = await withInfrastructure(checkAll, () => import('../open-chain.ts'))
+      const findings = await withInfrastructure(checkAll, () => import('../app.ts'))
       const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
       if (hasProblem) fail()
       if (json) {

@@ -33,7 +33,7 @@ async function compare({ import: isImport = false, writeOff = [], from }: CoinsF
       try {
         await registry.readChainId()
         const comparison = await compareCoins({
-          ...{ rpc: registry.rpc, database, treasury: treasury.address, from, onProgress: progress.update },
+          ...{ rpc: registry.rpc, database, treasury: treasury!.address, from, onProgress: progress.update },
           borne: new Set(writeOff),
         })
         if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }

@@ -3,11 +3,10 @@
  * usage errors are fast.
  */
 
-import type { AppParts } from '../app-parts.ts'
+import type { App, OpenChain } from '../app.ts'
 import type { Coins } from '../chain/chain-types.ts'
 import type { ConnectedDatabase } from '../db/database.ts'
 import type { Infrastructure } from '../infrastructure.ts'
-import type { OpenChain } from '../open-chain.ts'
 import { red, report, terminal } from './terminal.ts'
 
 async function readConfigAndLog() {
@@ -89,8 +88,8 @@ const publicUrlOf = ({ config }: Infrastructure) => config.publicUrl ?? `http://
 
 /** Calls `work` with a connection to the chain. Starts the embedded chain if it is not running. */
 export async function withChain<T>(infrastructure: Infrastructure, work: (chain: OpenChain) => Promise<T>): Promise<T> {
-  const { openChain } = await import('../open-chain.ts')
-  const chain = await openChain(infrastructure, publicUrlOf(infrastructure))
+  const { loadModules, openChain } = await loadApp()
+  const chain = await openChain(infrastructure, publicUrlOf(infrastructure), await loadModules())
   try {
     return await work(chain)
   } finally {
@@ -98,21 +97,22 @@ export async function withChain<T>(infrastructure: Infrastructure, work: (chain:
   }
 }
 
-const loadApp = () => import('../app-parts.ts')
+const loadApp = () => import('../app.ts')
 
-async function openApp(infrastructure: Infrastructure, coins: Coins): Promise<AppParts> {
-  const { createAppParts } = await loadApp()
+async function openApp(infrastructure: Infrastructure, coins?: Coins): Promise<App> {
+  const { createApp, loadModules } = await loadApp()
   // The server's relay finds new commits by polling.
   const relay = { wake() {} }
-  return createAppParts({ ...infrastructure, relay, coins, publicUrl: publicUrlOf(infrastructure) })
+  return createApp({
+    ...infrastructure,
+    ...(coins && { coins }),
+    ...{ relay, modules: await loadModules(), publicUrl: publicUrlOf(infrastructure) },
+  })
 }
 
 /** Calls `work` with the context of this installation. Throws the same errors as `withInfrastructure`. */
-export const withApp = <T>(work: (layer: AppParts, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
-  withInfrastructure(async (infrastructure) => {
-    const { noCoins } = await loadApp()
-    return work(await openApp(infrastructure, noCoins), infrastructure)
-  }, loadApp)
+export const withApp = <T>(work: (layer: App, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
+  withInfrastructure(async (infrastructure) => work(await openApp(infrastructure), infrastructure), loadApp)
 
 /** Throws WrongChainError. If the chain does not respond, only prints a warning. */
 async function checkChainId({ registry }: OpenChain): Promise<void> {
@@ -128,9 +128,7 @@ async function checkChainId({ registry }: OpenChain): Promise<void> {
  * requires. If the chain does not respond, use cases read the balances from the database. Throws the same errors as
  * `withInfrastructure`. Also throws if the vault lacks keys or the chain is another one.
  */
-export const withKeysAndCoins = <T>(
-  work: (layer: AppParts, infrastructure: Infrastructure) => Promise<T>,
-): Promise<T> =>
+export const withKeysAndCoins = <T>(work: (layer: App, infrastructure: Infrastructure) => Promise<T>): Promise<T> =>
   withInfrastructure(
     async (infrastructure) => {
       const { database, keyRing, config } = infrastructure
@@ -142,5 +140,5 @@ export const withKeysAndCoins = <T>(
         return work(await openApp(infrastructure, chain.coins), infrastructure)
       })
     },
-    () => Promise.all([loadApp(), import('../keys/vault-identity.ts'), import('../open-chain.ts')]),
+    () => Promise.all([loadApp(), import('../keys/vault-identity.ts')]),
   )

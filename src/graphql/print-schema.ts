@@ -1,5 +1,8 @@
 /** Writes schema.graphql, for `npm run generate`. */
 import { writeFileSync } from 'node:fs'
-import { schemaText } from './schema.ts'
+import { loadModules } from '../app.ts'
+import { createSchema, schemaText } from './schema.ts'
 
-writeFileSync('schema.graphql', schemaText())
+// Loads the types of the optional modules.
+for (const module of Object.values(await loadModules())) await module.loadApi()
+writeFileSync('schema.graphql', schemaText(createSchema()))

@@ -1,4 +1,4 @@
-/** The complete schema. Importing a type's file adds the type. */
+/** The schema. Importing a type's file adds the type. */
 import './scalars.ts'
 import './node.ts'
 import '../modules/accounts/users.graphql.ts'
@@ -11,7 +11,6 @@ import '../modules/store/network-apps.graphql.ts'
 import '../modules/store/api-keys.graphql.ts'
 import '../modules/store/orders.graphql.ts'
 import '../modules/store/refunds.graphql.ts'
-import '../modules/admin/statistics.graphql.ts'
 import '../modules/wallet/quotes.graphql.ts'
 import '../modules/webhooks/webhook-deliveries.graphql.ts'
 import '../modules/accounts/sessions.graphql.ts'
@@ -20,23 +19,29 @@ import '../modules/audit/audit.graphql.ts'
 import '../modules/events/events.graphql.ts'
 import '../modules/events/events.graphql.ts'
 import '../modules/wallet/grants.graphql.ts'
-import '../modules/coins/withdrawals.graphql.ts'
-import '../modules/coins/deposits.graphql.ts'
-import '../modules/coins/held-coins.graphql.ts'
 import '../modules/commits/verification.graphql.ts'
 import '../modules/assets/asset-links.graphql.ts'
-import { GraphQLOneOfDirective, lexicographicSortSchema, printDirective, printSchema } from 'graphql'
+import {
+  GraphQLOneOfDirective,
+  type GraphQLSchema,
+  lexicographicSortSchema,
+  printDirective,
+  printSchema,
+} from 'graphql'
 import { builder } from './builder.ts'
 import { guardRootFields } from './expired-token.ts'
 
-/** The schema. GraphQL requests and REST routes execute operations on it. */
-export const schema = guardRootFields(builder.toSchema({ sortSchema: true }))
+let schema: GraphQLSchema | undefined
 
-let text: string | undefined
+/**
+ * Returns the schema of the types that are loaded. GraphQL requests, REST routes and pages execute operations on it. Load the types of the
+ * optional modules first: the schema is created once.
+ */
+export const createSchema = (): GraphQLSchema => (schema ??= guardRootFields(builder.toSchema({ sortSchema: true })))
 
 /**
  * Returns the schema as sorted SDL with descriptions. It includes `@oneOf`, which `printSchema` omits as a standard
  * directive. graphql-js before 16.9, Apollo's composition and other tools do not know it.
  */
-export const schemaText = (): string =>
-  (text ??= `${printDirective(GraphQLOneOfDirective)}\n\n${printSchema(lexicographicSortSchema(schema))}\n`)
+export const schemaText = (schema: GraphQLSchema): string =>
+  `${printDirective(GraphQLOneOfDirective)}\n\n${printSchema(lexicographicSortSchema(schema))}\n`

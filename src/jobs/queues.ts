@@ -63,3 +63,8 @@ export interface JobData {
   thumbnail: ThumbnailJob
   'webhook-delivery': DeliveryJob
 }
+
+/** Handlers of the queues. The queue `maintenance` runs the tasks of `background.ts`. */
+export type JobHandlers = {
+  [Name in Exclude<keyof JobData, 'maintenance'>]: (data: JobData[Name]) => Promise<void>
+}

@@ -16,6 +16,17 @@ export class FixableError extends Error {
   }
 }
 
+/** The configuration has problems. The message lists all of them. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration has problems:\n  ${problems.join('\n  ')}`)
+    this.problems = problems
+  }
+}
+
 /** Returns the code that Node or PostgreSQL gave an error, if any. */
 export const errorCode = (error: unknown) => (error as NodeJS.ErrnoException | undefined)?.code
 

@@ -92,7 +92,7 @@ beforeAll(async () => {
     }),
   )
   const rows = await app.sql('select id::text from webhook_deliveries')
-  await app.jobs.webhookDelivery({ deliveryId: rows[0]!.id! })
+  await app.jobs['webhook-delivery']({ deliveryId: rows[0]!.id! })
   const { results } = expectOk(await admin.rest('GET', 'store/webhook-deliveries/'))
   paths = [
     ...['/admin', '/admin/orders', `/admin/orders/${orders[0]}`, `/admin/orders/${orders[0]}/refund`],

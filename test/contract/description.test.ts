@@ -1,12 +1,12 @@
 /** The description of REST says of each route what the route does. Answers are held against it wherever tests ask (`test/support/described.ts`). */
+
 import { type DocumentNode, getOperationAST } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
 import { rootFieldsOf } from '../../src/graphql/limits/document-cost.ts'
-import { schema } from '../../src/graphql/schema.ts'
-import { routes } from '../../src/http/rest/routes.ts'
 import { description } from '../support/described.ts'
+import { routes, schema } from '../support/full-api.ts'
 
 const namesIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
 const keysOf = (fields: { shape: object } | undefined) => Object.keys(fields?.shape ?? {}).sort()

@@ -50,15 +50,15 @@ const rules: Record<string, { may: string[]; instead: string }> = {
   },
   locales: { may: ['shared'], instead: 'Texts depend on the language only.' },
   graphql: {
-    may: [...foundation, 'http', 'modules', 'files', 'context.ts', 'context.ts'],
+    may: [...foundation, 'http', 'modules', 'files', 'context.ts'],
     instead: 'Put rules into a use case of a module.',
   },
   http: {
-    may: [...foundation, 'modules', 'graphql', 'files', 'context.ts', 'context.ts'],
+    may: [...foundation, 'modules', 'graphql', 'files', 'context.ts', 'app.ts'],
     instead: 'Put rules into a use case of a module.',
   },
   modules: {
-    may: [...foundation, 'http', 'graphql', 'files', 'mail', 'chain', 'context.ts', 'context.ts', VERIFIER],
+    may: [...foundation, 'http', 'graphql', 'files', 'mail', 'chain', 'context.ts', 'infrastructure.ts', VERIFIER],
     instead: 'A module does not know the process, its configuration or the command line.',
   },
   chain: {
@@ -81,6 +81,9 @@ const rules: Record<string, { may: string[]; instead: string }> = {
 
 /** The verifier is a package of its own: it must not depend on the service that it verifies. */
 const VERIFIER_PACKAGES = /^(@ethereumjs\/mpt|@ipld\/car\/.+|@ipld\/dag-pb|ethers|multiformats(\/.+)?|node:.+)$/
+
+/** Modules that the service can do without. */
+const OPTIONAL = /^modules\/(coins|content-credentials|admin)\//
 
 /** Packages that a few folders import. */
 const restricted: { name: RegExp; folders: RegExp; instead: string }[] = [
@@ -125,6 +128,19 @@ describe('every import', () => {
         .map(({ specifier }) => `${folder}${file} imports '${specifier}'.`),
     )
     expect(complaints).toEqual([])
+  })
+
+  it('of an optional module is in app.ts or the command line', () => {
+    const complaints = files
+      .filter((file) => file !== 'app.ts' && !file.startsWith('cli/'))
+      .flatMap((file) => {
+        const own = OPTIONAL.exec(file)?.[0]
+        return importsOf(file)
+          .map(({ target }) => OPTIONAL.exec(target)?.[0])
+          .filter((module) => module !== undefined && module !== own)
+          .map((module) => `src/${file} imports ${module}. Use the context, or an interface of the module in app.ts.`)
+      })
+    expect(complaints, complaints.join('\n')).toEqual([])
   })
 
   it('of a restricted package is in its folder', () => {
@@ -197,8 +213,9 @@ describe('every source file', () => {
     expect(circles, `Move what both need into a file of its own:\n${circles.join('\n')}`).toEqual([])
   })
 
-  it('is not a barrel', () => {
-    expect(files.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
+  it('is not a barrel, except the interface of an optional module', () => {
+    const others = files.filter((file) => !/\.(module|api)\.ts$/.test(file))
+    expect(others.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
   })
 
   it('does not read the environment, except config.ts', () => {

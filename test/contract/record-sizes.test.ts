@@ -1,8 +1,7 @@
 import { getOperationAST } from 'graphql'
 import { expect, it } from 'vitest'
 import { createCostOf } from '../../src/graphql/limits/document-cost.ts'
-import { schema } from '../../src/graphql/schema.ts'
-import { routes } from '../../src/http/rest/routes.ts'
+import { routes, schema } from '../support/full-api.ts'
 
 const MAX_RECORD_BYTES = 1_000_000
 const MAX_PART_BYTES = 20_000_000

@@ -31,7 +31,7 @@ const slowOf = (file: string, source: string) =>
     .map(({ pattern, flags }) => `${file}: /${pattern}/${flags}`)
 
 const ofOperators = [
-  'app-parts.ts: /\\/+$/',
+  'app.ts: /\\/+$/',
   'cli/import/server.ts: /\\/+$/',
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { schema } from '../../src/graphql/schema.ts'
+import { schema } from '../support/full-api.ts'
 import { keptReleases, toldReleases, undatedDeprecations, untoldSinceLastRelease } from './schema-changes.ts'
 
 describe('the schema', () => {

@@ -138,7 +138,7 @@ describe('annal webhooks', () => {
       const { id } = await store.order(buyer, { network_app: appId })
       expectOk(await store.confirm(buyer, id))
       const [row] = await app.sql<{ id: string }>('select d.id from webhook_deliveries d order by d.id desc limit 1')
-      await app.jobs.webhookDelivery({ deliveryId: row!.id })
+      await app.jobs['webhook-delivery']({ deliveryId: row!.id })
       return id as string
     }
     const order = await sell()

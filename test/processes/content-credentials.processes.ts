@@ -96,7 +96,7 @@ describe('a file with Content Credentials', () => {
   })
 
   it('is created once, can be read in ranges, and is replaced after a commit', async () => {
-    const write = vi.spyOn(app.installation.contentCredentials, 'write')
+    const write = vi.spyOn(app.context.contentCredentials, 'write')
     onTestFinished(() => write.mockRestore())
     const [first, second] = await Promise.all([c2pa(shown.id), c2pa(shown.id, other)])
     expect(first.bytes.equals(second.bytes)).toBe(true)
@@ -187,7 +187,7 @@ describe('a file with Content Credentials', () => {
     const broken = await user.register({
       asset_file: new File([new Uint8Array(picture.subarray(0, 90)), new Uint8Array(80)], 'broken.jpg'),
     })
-    const write = vi.spyOn(app.installation.contentCredentials, 'write')
+    const write = vi.spyOn(app.context.contentCredentials, 'write')
     onTestFinished(() => write.mockRestore())
     await recorded(broken.id)
     for (let times = 0; times < 2; times += 1) expectError(await c2pa(broken.id), 'VALIDATION_FAILED')
@@ -258,7 +258,7 @@ describe('the embedded manifest of an uploaded file', () => {
   })
 
   it('is absent for a file without one, and no reader process starts', async () => {
-    const read = vi.spyOn(app.installation.contentCredentials, 'read')
+    const read = vi.spyOn(app.context.contentCredentials, 'read')
     onTestFinished(() => read.mockRestore())
     const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
     expect((await claims(picture)).told).toBeNull()

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
+import { loadModules, openChain } from '../../src/app.ts'
 import type { Rpc } from '../../src/chain/rpc.ts'
 import { developmentKey } from '../../src/embedded/embedded-anvil.ts'
-import { openChain } from '../../src/open-chain.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -16,7 +16,11 @@ const sender = new Wallet(developmentKey)
 const open = async (dir: string, embeddedDeposits: boolean) => {
   const { config } = app.installation
   const chain = { ...config.chain, rpcUrl: undefined, relayKeys: undefined, embeddedDeposits }
-  const connection = await openChain({ ...app.installation, config: { ...config, dir, chain } }, app.url)
+  const connection = await openChain(
+    { ...app.installation, config: { ...config, dir, chain } },
+    app.url,
+    await loadModules(),
+  )
   connection.deposits.start()
   return connection
 }

@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { reportBounds } from '../../src/modules/content-credentials/manifest.ts'
+import { reportBounds } from '../../src/modules/assets/manifest-report.ts'
 import corpus from '../api/fuzz/manifests.json' with { type: 'json' }
 import { atEnd } from '../support/at-end.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
@@ -108,7 +108,7 @@ describe('a file with a hostile manifest', () => {
     await app.sql('update assets set file_size = 250000000, content_credentials = null where id = $1::uuid', [
       asset.uuid,
     ])
-    const read = vi.spyOn(app.installation.contentCredentials, 'read')
+    const read = vi.spyOn(app.context.contentCredentials, 'read')
     onTestFinished(() => read.mockRestore())
     await app.jobs.manifest({ assetId: asset.uuid })
     expect(read).not.toHaveBeenCalled()

@@ -5,7 +5,7 @@ const STANDSTILL_MS = 11_000
 
 registerHooks({
   load(url, context, next) {
-    if (url.endsWith('/src/app-parts.ts')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MS)
+    if (url.endsWith('/src/app.ts')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MS)
     return next(url, context)
   },
 })

@@ -61,7 +61,7 @@ async function mailsTo(user: SignedIn): Promise<string[]> {
     `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
     [user.id],
   )
-  for (const { data } of jobs) await app.jobs.accountMail(data)
+  for (const { data } of jobs) await app.jobs['account-mail'](data)
   const dir = `${app.installation.config.dir}/mail`
   const mails = await Promise.all((await readdir(dir)).map((name) => readFile(`${dir}/${name}`, 'utf8')))
   return mails.filter((mail) => mail.includes(user.email)).map((mail) => parseMail(mail).text)

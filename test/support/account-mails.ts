@@ -26,7 +26,7 @@ export async function createAccountMails(
   const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
   // Registered after the application, because hooks run in reverse order.
   atEnd(() => jobs.stop())
-  await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs.accountMail)
+  await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs['account-mail'])
 
   const mailsTo: AccountMails['mailsTo'] = (address, template) => mailsOf(server, template, { to: address })
 

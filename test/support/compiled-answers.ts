@@ -1,10 +1,11 @@
 /** The responses to an operation from the compiled code and from the executor. */
+
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
 import type { Context } from '../../src/context.ts'
 import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
-import { schema } from '../../src/graphql/schema.ts'
 import { authenticate } from '../../src/modules/accounts/authenticate.ts'
 import type { DomainError } from '../../src/shared/errors.ts'
+import { schema } from './full-api.ts'
 import type { TestApp } from './test-app.ts'
 
 /** The GraphQL context of a request with these credentials. */

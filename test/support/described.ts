@@ -2,11 +2,13 @@
  * Checks REST responses against the committed OpenAPI document. Reports each undocumented path, status, media type, header, field
  * or type.
  */
+
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { statuses } from '../../src/http/error-status.ts'
 import { WEBHOOK_ADDRESS } from '../../src/http/openapi/webhooks.ts'
 import { routes } from '../../src/http/rest/routes.ts'
+import { withdrawalRoutes } from '../../src/modules/coins/withdrawals.rest.ts'
 import type { ReceivedCall } from './receiver.ts'
 
 interface Link {
@@ -108,7 +110,7 @@ const patterns = Object.keys(description.paths)
 const addressOf = (path: string) => `/api/v3/${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
 const quotes = new Map<string, string>(
-  routes.flatMap(({ method, path, quote }) =>
+  [...routes, ...withdrawalRoutes].flatMap(({ method, path, quote }) =>
     quote ? [[`${method} ${addressOf(path)}`, addressOf(quote.path)] as const] : [],
   ),
 )

@@ -2,19 +2,19 @@
 
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
-import { adminRoutes } from '../../src/modules/admin/admin-handler.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
 import { createEmailVerificationPage, createPasswordResetPage } from '../../src/modules/pages/mailed-forms.ts'
 import { refusalPage } from '../../src/modules/pages/page.ts'
 import { createPageRoutes } from '../../src/modules/pages/page-routes.ts'
 import { noopWatch } from '../../src/telemetry/telemetry-types.ts'
+import { api } from './full-api.ts'
 
 const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))
 
 /** Direct routes, and the pages with forms. */
 export const directRoutes: DirectRoute[] = [
-  ...directRouteTable(),
+  ...directRouteTable(api.createDirectRoutes),
   ...createPageRoutes({
     pages: {
       forms: [
@@ -35,5 +35,5 @@ export const adminPages: readonly { method: 'GET' | 'POST'; path: string }[] = [
   { method: 'GET', path: '/admin/sign-in' },
   { method: 'POST', path: '/admin/sign-in' },
   { method: 'POST', path: '/admin/sign-out' },
-  ...adminRoutes,
+  ...api.admin!.adminRoutes,
 ]

@@ -1,5 +1,6 @@
 /** Simulates another process of the same installation in this process, with its own connections, services and port. */
-import { createApp } from '../../src/app.ts'
+import { createApp, loadModules } from '../../src/app.ts'
+import { createRoutes } from '../../src/http/create-routes.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { openInfrastructure } from '../../src/infrastructure.ts'
@@ -21,9 +22,10 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
     relay: chain.relay,
     coins: chain.coins,
     publicUrl: url,
-    missing: async () => [],
+    modules: await loadModules(),
   })
-  await server.serve(app.addRoutes)
+  const { addRoutes } = await createRoutes(app, { ...installation, missing: async () => [] })
+  await server.serve(addRoutes)
   return {
     url,
     async stop() {

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hexlify, randomBytes, Wallet } from 'ethers'
 import { expect, inject } from 'vitest'
-import { type App, createApp } from '../../src/app.ts'
+import { type App, createApp, loadModules, type OpenChain, openChain } from '../../src/app.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
+import { createRoutes } from '../../src/http/create-routes.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
-import { type OpenChain, openChain } from '../../src/open-chain.ts'
 import { openTelemetry } from '../../src/telemetry/telemetry.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
@@ -124,24 +124,29 @@ export async function createTestApp({
     passwords: createTestHasher(),
   }
   const { database } = installation
-  const chain = await openChain(installation, url)
+  const modules = await loadModules()
+  const chain = await openChain(installation, url, modules)
   const app = createApp({
     ...installation,
-    fastPaths,
     relay: chain.relay,
     coins: chain.coins,
     histories: chain.histories,
     publicUrl: url,
+    modules,
+  })
+  const routes = await createRoutes(app, {
+    ...installation,
+    fastPaths,
     missing: async () => ((await database.isReachable()) ? [] : ['database']),
   })
   await app.prepare()
-  const watched = { ...app.watched, database, relay: chain.relay }
+  const watched = { ...routes.watched, database, relay: chain.relay }
   const healthPort =
     config.healthPort === undefined ? undefined : await server.listen(config.healthPort, '127.0.0.1', 'HEALTH_PORT')
   const access = { token: config.metrics.token, port: healthPort }
-  await server.serve((routes) => {
-    telemetry.addRoutes(routes, { watched, access, log })
-    app.addRoutes(routes)
+  await server.serve((fastify) => {
+    telemetry.addRoutes(fastify, { watched, access, log })
+    routes.addRoutes(fastify)
   })
   if (withChain) chain.relay.start()
 

@@ -11,7 +11,8 @@ import { localUrl } from '../with-infrastructure.ts'
 import { type Diagnosis, failure, formatBytes, info, ok, type Parts, warning } from './diagnosis.ts'
 
 export async function checkConfiguration({ readConfig, env }: Parts): Promise<Diagnosis[]> {
-  const { ConfigError, findUnread } = await import('../../config.ts')
+  const { findUnread } = await import('../../config.ts')
+  const { ConfigError } = await import('../../shared/operator-errors.ts')
   try {
     const { production } = await readConfig()
     const unread = findUnread(env).map((finding) =>

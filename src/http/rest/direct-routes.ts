@@ -277,18 +277,21 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
 }
 
 const noPage = { status: 500, headers: {}, html: '' }
+const noParts: DirectParts = {
+  missing: async () => [],
+  degraded: async () => [],
+  version: '',
+  schemaText: null,
+  homePage: () => noPage,
+  docs: { page: noPage, script: '' },
+  homeRefusal: () => noPage,
+  publicDocuments: new Set(),
+  links: { verify: () => undefined },
+  gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
+}
 
-/** Returns the direct routes without the parts that handle requests, for the OpenAPI document and tests. */
-export const directRouteTable = (): DirectRoute[] =>
-  createDirectRoutes({
-    missing: async () => [],
-    degraded: async () => [],
-    version: '',
-    schemaText: null,
-    homePage: () => noPage,
-    docs: { page: noPage, script: '' },
-    homeRefusal: () => noPage,
-    publicDocuments: new Set(),
-    links: { verify: () => undefined },
-    gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
-  })
+/** Returns the direct routes without the parts that handle requests, for the OpenAPI document and tests. `ofModules` creates those of modules. */
+export const directRouteTable = (ofModules: (parts: FileParts) => DirectRoute[]): DirectRoute[] => [
+  ...createDirectRoutes(noParts),
+  ...ofModules(noParts),
+]

@@ -1,15 +1,11 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
 
 import { z } from 'zod'
-import { fileUrl } from '../../context.ts'
 import { findBlock, indexBlocks } from '../../modules/assets/file-blocks.ts'
-import { signedTypeNames } from '../../modules/assets/file-types.ts'
 import { findFile } from '../../modules/assets/find-file.ts'
-import { findSignedCopy } from '../../modules/content-credentials/signed-copies.ts'
 import { notFound } from '../../shared/errors.ts'
-import { sendJson } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { fileBytes, nidParam, url } from './values.ts'
+import { fileBytes } from './values.ts'
 
 export interface FileParts {
   /** Nids of public documents: the descriptions of actions. */
@@ -66,7 +62,7 @@ const queryOfFiles = {
 }
 
 /** Documentation shared by the routes that return bytes. */
-const reading: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 'answers'> = {
+export const readingDescription: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 'answers'> = {
   tag: 'Files',
   access: 'everybody',
   query: z.object(queryOfFiles),
@@ -85,7 +81,7 @@ const reading: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 
 }
 
 const fileDescription: DirectDescription = {
-  ...reading,
+  ...readingDescription,
   operationId: 'getFile',
   summary: 'Read a file',
   description:
@@ -98,36 +94,6 @@ const fileDescription: DirectDescription = {
   }),
 }
 
-const c2paDescription: DirectDescription = {
-  ...reading,
-  operationId: 'getAssetWithContentCredentials',
-  summary: 'Read a file with Content Credentials',
-  description: `Returns a copy of the file with a signed C2PA manifest. The manifest states who made the file and how it may be used, from the newest asset tree, and the transaction that recorded the tree. ${signedTypeNames} files of at most 50 MB can have one. A manifest that is already in the file is kept as an ingredient. Annal makes the copy when it is first requested, and again after a commit. The copy has its own CID.`,
-  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
-  params: nidParam,
-}
-
-const signedFileRecord = z
-  .object({
-    url: url.describe(
-      'Where the file can be downloaded. For a file that only you may read, the URL works for at least an hour.',
-    ),
-    cid: z.string().describe('CID of the file.'),
-  })
-  .meta({ id: 'FileWithContentCredentials', description: 'The address of a file with Content Credentials.' })
-
-const signDescription: DirectDescription = {
-  operationId: 'createFileWithContentCredentials',
-  tag: 'Files',
-  access: 'everybody',
-  summary: 'Get the URL of a file with Content Credentials',
-  description:
-    'Creates the file that `GET` at the same path sends, unless it exists, and returns its URL. The body of the request is ignored.',
-  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
-  params: nidParam,
-  answers: { 200: { description: 'The URL and the CID.', mediaType: 'application/json', schema: signedFileRecord } },
-}
-
 /** Bytes of files, streamed, with ranges. */
 export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   {
@@ -137,24 +103,10 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
     description: fileDescription,
     handle: (request) => sendFile(parts, request),
   },
-  {
-    method: 'GET',
-    path: '/api/v3/assets/:nid/c2pa',
-    reason: 'Bytes of a file, with ranges, streamed.',
-    description: c2paDescription,
-    handle: (request) => sendSignedFile(parts, request),
-  },
-  {
-    method: 'POST',
-    path: '/api/v3/assets/:nid/c2pa',
-    reason: 'Returns the URL of a file that the GET route creates and sends.',
-    description: signDescription,
-    handle: sendSignedFileUrl,
-  },
 ]
 
 /** Formats share one URL, and responses about private files depend on the caller. Also set for errors. */
-const VARY = 'Accept, Authorization'
+export const VARY = 'Accept, Authorization'
 
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
 
@@ -184,19 +136,4 @@ async function sendFile(parts: FileParts, request: DirectRequest) {
   if (!/\bonly-if-cached\b/.test(req.headers['cache-control'] ?? '')) throw notFound('File')
   // Annal never fetches files from elsewhere.
   res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()
-}
-
-async function sendSignedFile({ gateway, links }: FileParts, { req, res, params, query, context }: DirectRequest) {
-  const nid = params.nid!
-  res.setHeader('Vary', VARY)
-  // A link to the file also gives access to its signed copy, unless the owner disabled it.
-  const { cid, ...file } = await findSignedCopy(context, nid, links.verify(nid, query))
-  const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
-  await gateway.send(req, res, cid, query, file, audience, () => indexBlocks(context, cid))
-}
-
-async function sendSignedFileUrl(request: DirectRequest) {
-  const { context, params } = request
-  const file = await findSignedCopy(context, params.nid!)
-  sendJson(request.reply, { url: fileUrl(context, file), cid: file.cid })
 }

@@ -1,4 +1,4 @@
-/** The route table of `/api/v3`. */
+/** The route table of `/api/v3`, without the optional modules. */
 
 import { credentialRoutes } from '../../modules/accounts/credentials.rest.ts'
 import { profileRoutes } from '../../modules/accounts/profiles.rest.ts'
@@ -8,10 +8,7 @@ import { assetLinkRoutes } from '../../modules/assets/asset-links.rest.ts'
 import { assetListRoutes } from '../../modules/assets/asset-lists.rest.ts'
 import { assetRoutes } from '../../modules/assets/assets.rest.ts'
 import { auditRoutes } from '../../modules/audit/audit.rest.ts'
-import { depositRoutes } from '../../modules/coins/deposits.rest.ts'
-import { withdrawalRoutes } from '../../modules/coins/withdrawals.rest.ts'
 import { commitRoutes } from '../../modules/commits/commits.rest.ts'
-import { contentCredentialsRoutes } from '../../modules/content-credentials/content-credentials.rest.ts'
 import { eventRoutes } from '../../modules/events/events.rest.ts'
 import { apiKeyRoutes } from '../../modules/store/api-keys.rest.ts'
 import { networkAppRoutes } from '../../modules/store/network-apps.rest.ts'
@@ -21,7 +18,7 @@ import { grantRoutes, transferRoutes, walletRoutes } from '../../modules/wallet/
 import { webhookDeliveryRoutes } from '../../modules/webhooks/webhook-deliveries.rest.ts'
 import type { Route } from './define-route.ts'
 
-/** Every route that executes an operation. */
+/** Routes that execute an operation. */
 export const routes: Route[] = [
   ...credentialRoutes,
   ...profileRoutes,
@@ -32,7 +29,6 @@ export const routes: Route[] = [
   ...assetListRoutes,
   ...assetLinkRoutes,
   ...commitRoutes,
-  ...contentCredentialsRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,
   ...eventRoutes,
@@ -41,7 +37,5 @@ export const routes: Route[] = [
   ...webhookDeliveryRoutes,
   ...grantRoutes,
   ...transferRoutes,
-  ...withdrawalRoutes,
-  ...depositRoutes,
   ...userRoutes,
 ]

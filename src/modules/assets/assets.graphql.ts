@@ -12,11 +12,11 @@ import { owns, visibleAssets } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { countHistory, readHistory, versionDescription } from '../commits/asset-versions.ts'
 import { CommitConnection, CommitType, describe } from '../commits/commits.graphql.ts'
-import { ContentCredentialsType } from '../content-credentials/content-credentials.graphql.ts'
-import type { ManifestReport } from '../content-credentials/manifest.ts'
+import { ContentCredentialsType } from './content-credentials.graphql.ts'
 import { deleteAsset } from './delete-asset.ts'
 import { getAsset, getOwnAsset } from './find-asset.ts'
 import { countAssets, countRegistrations, listAssets, lookUpFile } from './list-assets.ts'
+import type { ManifestReport } from './manifest-report.ts'
 import {
   customField,
   type GivenValues,

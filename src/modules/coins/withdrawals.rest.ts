@@ -13,7 +13,7 @@ import {
   same,
   withdrawalParam,
 } from '../../http/rest/values.ts'
-import { quoteRoute } from '../wallet/quotes.rest.ts'
+import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 
 const withdrawalRecord = z
   .object({
@@ -75,15 +75,58 @@ const withdrawalFrom = ({ body }: RestRequest) => ({
   maxFee: body.amount('max_fee'),
 })
 
-const quoteWithdrawal = quoteRoute({
+const withdrawalQuote = z
+  .object({
+    dry_run: quoteFacts.dry_run,
+    amount: same('WithdrawalQuote.amount', amount),
+    fee: same('WithdrawalQuote.fee', amount),
+    total: same('WithdrawalQuote.total', amount),
+    available: same('WithdrawalQuote.available', amount),
+    left_today: same('WithdrawalQuote.leftToday', amount),
+    errors: quoteFacts.errors,
+  })
+  .meta({
+    id: 'WithdrawalQuote',
+    description: 'The cost of a withdrawal, and every reason for which it would be refused.',
+  })
+
+const quoteWithdrawal = defineRoute({
+  method: 'POST',
+  tag: 'Quotes',
+  isQuote: true,
   path: 'quotes/withdrawals',
   operationId: 'quoteWithdrawCoins',
   summary: 'Quote a withdrawal',
   description: 'No password is needed.',
   body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
   action: 'withdrawal:create',
-  type: 'WithdrawalQuote',
-  inputOf: (request) => ({ withdraw: withdrawalFrom(request) }),
+  operation: graphql(/* GraphQL */ `
+    query RestWithdrawalQuote($input: QuoteInput!) {
+      quote(input: $input) {
+        __typename
+        total
+        available
+        problems {
+          code
+          message
+          field
+        }
+        ... on WithdrawalQuote {
+          amount
+          fee
+          leftToday
+        }
+      }
+    }
+  `),
+  variables: (request) => ({ input: { withdraw: withdrawalFrom(request) } }),
+  answer: withdrawalQuote,
+  present({ quote }, { unread }) {
+    if (quote.__typename !== 'WithdrawalQuote') throw new Error(`Unexpected quote: ${quote.__typename}`)
+    const { amount, fee, total, available, leftToday } = quote
+    const errors = presentProblems(quote.problems, unread)
+    return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
+  },
 })
 
 const withdraw = defineRoute({

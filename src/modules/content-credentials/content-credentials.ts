@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { ContentCredentials } from '../../files/file-types.ts'
 import { unavailable } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
-import { FixableError } from '../../shared/operator-errors.ts'
+import { ConfigError, FixableError } from '../../shared/operator-errors.ts'
 import { readOrCreate } from '../../shared/private-files.ts'
 import { createSemaphore, type Semaphore } from '../../shared/semaphore.ts'
 import { NAME, runManifestProcess } from './run-manifest-process.ts'
@@ -121,6 +121,16 @@ interface Options {
   /** Timeout per file, in milliseconds. */
   patience?: number
   log?: Pick<Log, 'warn'>
+}
+
+/** Reads the files that C2PA variables name. Throws ConfigError, and FixableError for a damaged development certificate. */
+export function checkContentCredentials({ config, dir }: Pick<Options, 'config' | 'dir'>): void {
+  try {
+    findSigningIdentity(config, dir)
+    if (config.trustList !== undefined) readTrustList(config.trustList)
+  } catch (error) {
+    throw error instanceof FixableError ? error : new ConfigError([(error as Error).message])
+  }
 }
 
 /** Creates the reader and writer of manifests. At most 20 files wait. The signing identity is opened on first use. */

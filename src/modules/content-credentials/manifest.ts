@@ -3,6 +3,7 @@
  * additional assertion proves the registration.
  */
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
+import { type ManifestReport, type ManifestState, reportBounds, uncheckedParts } from '../assets/manifest-report.ts'
 
 /** Data from which a manifest is created. */
 export interface ManifestFacts {
@@ -122,52 +123,6 @@ export function manifestOf(facts: ManifestFacts, version: string): Omit<Manifest
     following: definition([published]),
   }
 }
-
-/** Validation states of a manifest with their descriptions. */
-export const manifestStates = {
-  TRUSTED: 'The manifest is intact, and the signer is on the operator’s trust list.',
-  VALID: 'The manifest is intact. The signer is on no trust list, so the name of the signer proves nothing.',
-  INVALID: 'The manifest does not match the file, or its signature is wrong.',
-  UNREADABLE: 'The file has a manifest that cannot be read.',
-  REMOTE: 'The file has no manifest but names the URL of one. Annal does not fetch remote manifests.',
-} as const
-
-/** Parts of a manifest that Annal cannot check, because it has no network access and no list of identity issuers. */
-export const uncheckedParts = {
-  identity: 'identity not checked',
-  timeStamp: 'time stamp not checked',
-  remoteManifest: 'remote manifest, not fetched',
-} as const
-
-export type ManifestState = keyof typeof manifestStates
-
-/** Summary of a manifest, which is stored with the asset. */
-export interface ManifestReport {
-  state: ManifestState
-  /** Description of the trust list that the signer was checked against. Null if none is configured. */
-  trustList: string | null
-  generator: string | null
-  title: string | null
-  signer: string | null
-  issuer: string | null
-  signedAt: string | null
-  actions: string[]
-  creators: string[]
-  digitalSourceType: string | null
-  /** Entries in the format `name: use`. */
-  mining: string[]
-  problems: string[]
-  /** Values of `uncheckedParts`. Missing in reports from before this field existed. */
-  notChecked?: string[]
-  /** Set only if the state is REMOTE. */
-  remoteManifestUrl?: string | null
-  /** Number of manifests in the file, including those of its ingredients. */
-  manifestCount: number
-  checkedAt: string
-}
-
-/** Maximum length of a text and of a URL, in characters, and maximum number of list items. */
-export const reportBounds = { text: 255, url: 2_000, items: 20 } as const
 
 type Json = Record<string, unknown>
 

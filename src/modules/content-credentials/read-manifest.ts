@@ -6,7 +6,8 @@ import type { ManifestJob } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { HEAD_BYTES, signedTypeOf } from '../assets/file-types.ts'
 import { readHead } from '../assets/find-file.ts'
-import { type ManifestReport, reportOf, unreadable } from './manifest.ts'
+import type { ManifestReport } from '../assets/manifest-report.ts'
+import { reportOf, unreadable } from './manifest.ts'
 
 /** Maximum file size, in bytes. Larger files take too much time and memory. */
 const MAX_BYTES = 50_000_000

@@ -8,7 +8,8 @@ import { amount, same } from '../../http/rest/values.ts'
 import { type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import { AMOUNT, toUnits } from '../../shared/money.ts'
 
-const facts = {
+/** Fields of every quote. */
+export const quoteFacts = {
   dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
   errors: z
     .array(
@@ -24,7 +25,7 @@ const facts = {
 const records = {
   PaymentQuote: z
     .object({
-      dry_run: facts.dry_run,
+      dry_run: quoteFacts.dry_run,
       price: same('PaymentQuote.price', amount),
       gas: same('PaymentQuote.gas', amount),
       total_cost: same('PaymentQuote.total', amount),
@@ -35,31 +36,17 @@ const records = {
       points_charged: same('PaymentQuote.pointsCharged', amount),
       num_charged: same('PaymentQuote.numCharged', amount),
       missing: same('PaymentQuote.missing', amount),
-      errors: facts.errors,
+      errors: quoteFacts.errors,
     })
     .meta({ id: 'Quote', description: 'The cost of a request, and every reason for which it would be refused.' }),
-  WithdrawalQuote: z
-    .object({
-      dry_run: facts.dry_run,
-      amount: same('WithdrawalQuote.amount', amount),
-      fee: same('WithdrawalQuote.fee', amount),
-      total: same('WithdrawalQuote.total', amount),
-      available: same('WithdrawalQuote.available', amount),
-      left_today: same('WithdrawalQuote.leftToday', amount),
-      errors: facts.errors,
-    })
-    .meta({
-      id: 'WithdrawalQuote',
-      description: 'The cost of a withdrawal, and every reason for which it would be refused.',
-    }),
   RefundQuote: z
     .object({
-      dry_run: facts.dry_run,
+      dry_run: quoteFacts.dry_run,
       num: same('RefundQuote.num', amount),
       points: same('RefundQuote.points', amount),
       total: same('RefundQuote.total', amount),
       refundable: same('RefundQuote.available', amount),
-      errors: facts.errors,
+      errors: quoteFacts.errors,
     })
     .meta({
       id: 'RefundQuote',
@@ -71,7 +58,7 @@ type Quote = RestQuoteQuery['quote']
 type QuoteRecord = z.output<(typeof records)[keyof typeof records]>
 
 /** Returns all problems of the quoted request. `unread`: problems of fields that could not be parsed. */
-const presentProblems = (problems: Quote['problems'], unread: FieldErrors = {}): QuoteRecord['errors'] => [
+export const presentProblems = (problems: Quote['problems'], unread: FieldErrors = {}): QuoteRecord['errors'] => [
   ...Object.entries(unread).flatMap(([field, messages]) =>
     messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
   ),
@@ -96,12 +83,10 @@ function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
         num_charged: quote.numCharged,
         missing: quote.missing,
       }
-    case 'WithdrawalQuote': {
-      const { amount, fee, total, available, leftToday } = quote
-      return { ...common, amount, fee, total, available, left_today: leftToday }
-    }
     case 'RefundQuote':
       return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
+    case 'WithdrawalQuote':
+      throw new Error('The module coins presents its own quotes.')
   }
 }
 
@@ -111,7 +96,6 @@ const operation = graphql(/* GraphQL */ `
       __typename total available
       problems { code message field }
       ... on PaymentQuote { price gas num points pointsCharged numCharged missing }
-      ... on WithdrawalQuote { amount fee leftToday }
       ... on RefundQuote { num points }
     }
   }

@@ -245,7 +245,7 @@ it('account deletion deletes the key share again in a job', async () => {
     [user.id],
   )
   expect(jobs).toHaveLength(1)
-  await app.jobs.forgetKey(jobs[0]!.data)
+  await app.jobs['forget-key'](jobs[0]!.data)
 })
 
 it('account deletion succeeds once among 50 concurrent deletions, changes and payments', async () => {

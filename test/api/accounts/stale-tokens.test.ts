@@ -1,11 +1,11 @@
 /** Invalid access tokens: they are rejected everywhere except for signing in. */
+
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { hasOpenField } from '../../../src/graphql/expired-token.ts'
-import { schema } from '../../../src/graphql/schema.ts'
-import { routes } from '../../../src/http/rest/routes.ts'
 import { readEvents } from '../../support/event-stream.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
+import { routes, schema } from '../../support/full-api.ts'
 import { directRoutes } from '../../support/route-tables.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'

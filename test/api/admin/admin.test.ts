@@ -232,7 +232,7 @@ describe('the admin pages', () => {
     expect((await ask(at)).text).toContain('The receiver was not called yet.')
     expect((await ask(at)).text).toContain('Reload the page to see the response.')
     const [row] = await app.sql('select id::text from webhook_deliveries order by id desc limit 1')
-    await app.jobs.webhookDelivery({ deliveryId: row!.id! })
+    await app.jobs['webhook-delivery']({ deliveryId: row!.id! })
     const { text } = await ask(at)
     for (const part of ['&quot;type&quot;: &quot;webhook.test&quot;', 'thanks &lt;3', '200 after', 'None: a test'])
       expect(text).toContain(part)
@@ -265,7 +265,7 @@ describe('the admin pages', () => {
     )
     const { ask } = await signIn()
     const coins = (await ask('/admin/coins')).text
-    const { address } = app.chain.treasury
+    const { address } = app.chain.treasury!
     expect(coins).toContain(`The treasury lacks ${total}: send coins to <span class="id">${address}</span>`)
     expect(coins).toMatch(/Deposits are frozen<\/a>: 1\. Wallets owe \S+ for them/)
 

@@ -32,7 +32,7 @@ it('signs files without a time stamp if the authority fails, and pauses requests
   expect(asked).toHaveBeenCalledOnce()
   expect(app.log.lines.filter(({ message }) => message?.includes('Time-stamping authority'))).toHaveLength(1)
   // During the pause, files without a time stamp are valid. Afterwards they are signed again.
-  const { contentCredentials } = app.installation
+  const { contentCredentials } = app.context
   expect(contentCredentials.signedBy()).toHaveLength(2)
   const real = performance.now.bind(performance)
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + 601_000)

@@ -1,4 +1,5 @@
 /** Compiled mutations return exactly the executor's response, and are executed once even if their response fails. */
+
 import fc from 'fast-check'
 import {
   type GraphQLInputType,
@@ -16,10 +17,9 @@ import {
 } from 'graphql'
 import { Upload } from 'graphql-upload-ts'
 import { describe, expect, it } from 'vitest'
-import { schema } from '../../../src/graphql/schema.ts'
 import { operationOf } from '../../../src/http/rest/execute-route.ts'
-import { routes } from '../../../src/http/rest/routes.ts'
 import { answersOf, contextOf } from '../../support/compiled-answers.ts'
+import { routes, schema } from '../../support/full-api.ts'
 import { selectionOf, withVariables } from '../../support/made-selections.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp } from '../../support/test-app.ts'

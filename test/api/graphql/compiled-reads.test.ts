@@ -1,4 +1,5 @@
 /** Compiled reads return exactly the executor's response, for documents of the benchmark, of routes and of random queries. */
+
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import {
@@ -13,8 +14,8 @@ import {
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { compileOperation } from '../../../src/graphql/fast-path/compile-operation.ts'
-import { schema } from '../../../src/graphql/schema.ts'
 import { answersOf, contextOf } from '../../support/compiled-answers.ts'
+import { schema } from '../../support/full-api.ts'
 import { selectionOf, withVariables } from '../../support/made-selections.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp } from '../../support/test-app.ts'

@@ -1,13 +1,14 @@
 /** Documents that are identified by a hash or ID: trusted documents of the operator, and documents that a client sent before. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config.ts'
 import { hashOf, keptDocuments, readTrustedDocuments } from '../../../src/graphql/persisted-documents.ts'
-import { schema } from '../../../src/graphql/schema.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
+import { schema } from '../../support/full-api.ts'
 import { type Message, send } from '../../support/http-client.ts'
 import { startAnother } from '../../support/start-another.ts'
 import { createTestApp } from '../../support/test-app.ts'

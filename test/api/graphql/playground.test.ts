@@ -1,9 +1,10 @@
 /** The documents in the playground's tabs. A browser test runs them in order. */
+
 import { Kind, specifiedRules } from 'graphql'
 import { expect, it } from 'vitest'
 import { createDocumentChecks } from '../../../src/graphql/limits/document-limits.ts'
 import { tabs } from '../../../src/graphql/playground/tabs.ts'
-import { schema } from '../../../src/graphql/schema.ts'
+import { schema } from '../../support/full-api.ts'
 
 const WIDTH = 50
 const checks = createDocumentChecks(schema, true)

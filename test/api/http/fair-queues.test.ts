@@ -80,7 +80,7 @@ const operations: Record<string, Operation> = {
   },
   'files with Content Credentials': {
     hold({ hold }) {
-      vi.spyOn(app.installation.contentCredentials, 'write').mockImplementation(async function* () {
+      vi.spyOn(app.context.contentCredentials, 'write').mockImplementation(async function* () {
         await hold()
         yield Buffer.from('a signed file')
       })

@@ -1,9 +1,8 @@
 import { Kind, OperationTypeNode, validate, visit } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { schema } from '../../../src/graphql/schema.ts'
 import type { RestRequest } from '../../../src/http/rest/define-route.ts'
 import { createFields } from '../../../src/http/rest/read-body.ts'
-import { routes } from '../../../src/http/rest/routes.ts'
+import { routes, schema } from '../../support/full-api.ts'
 import { directRoutes } from '../../support/route-tables.ts'
 
 const table = routes.map((route) => ({ name: `${route.method} ${route.path}`, route }))

@@ -145,7 +145,7 @@ describe('the arguments of an order', () => {
     const order = await store.order(user, { network_app, action_args: actionArgs })
     expectOk(await store.confirm(user, order.id))
     const [delivery] = expectOk(await owner.rest('GET', `store/webhook-deliveries/?order_id=${order.id}`)).results
-    const deliver = () => app.jobs.webhookDelivery({ deliveryId: fromId(delivery.id)!.uuid })
+    const deliver = () => app.jobs['webhook-delivery']({ deliveryId: fromId(delivery.id)!.uuid })
     const replay = () => owner.rest('POST', `store/webhook-deliveries/${delivery.id}/replay/`)
     await deliver()
     expectOk(await replay())
@@ -179,7 +179,7 @@ describe('the arguments of an order', () => {
     const [row] = await app.sql('select id::text from webhook_deliveries where order_id = $1::uuid', [
       fromId(order.id)!.uuid,
     ])
-    await app.jobs.webhookDelivery({ deliveryId: row!.id! })
+    await app.jobs['webhook-delivery']({ deliveryId: row!.id! })
     expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
     expect(await keptOf(order.id)).toEqual(erased)
   })

@@ -74,7 +74,7 @@ async function callWebhook(orderId: string) {
   const rows = await app.sql<{ id: string }>('select id::text from webhook_deliveries where order_id = $1::uuid', [
     uuidOf(orderId),
   ])
-  for (const { id } of rows) await app.jobs.webhookDelivery({ deliveryId: id })
+  for (const { id } of rows) await app.jobs['webhook-delivery']({ deliveryId: id })
 }
 
 describe('a payment of an order', () => {

@@ -191,7 +191,7 @@ describe('the metrics', () => {
     expect(waiting.value('annal_jobs', { queue: 'webhook-delivery', state: 'created' })).toBeGreaterThanOrEqual(1)
     expect(waiting.value('annal_jobs_overdue_seconds', { queue: 'webhook-delivery' })).toBeGreaterThan(0)
     const jobs = await startJobs(app.installation)
-    await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
+    await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
     atEnd(() => jobs.stop(1_000))
     const givenUp = (seen: Scrape) =>
       seen.value('annal_webhook_attempts_total', { outcome: 'abandoned', status: '4xx' }) === 1

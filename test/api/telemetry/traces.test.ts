@@ -20,7 +20,7 @@ const app = await createTestApp({
   configure: (config) => ({ ...config, tracing: { ...config.tracing!, exportEvery: 50 } }),
 })
 const jobs = await startJobs(app.installation)
-await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
+await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
 atEnd(() => jobs.stop(1_000))
 
 function newCaller() {

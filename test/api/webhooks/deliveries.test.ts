@@ -22,7 +22,7 @@ afterAll(() => jobs?.stop())
 
 async function deliver() {
   jobs ??= await startJobs(app.installation)
-  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
 }
 await deliver()
 
@@ -477,7 +477,7 @@ describe('two workers with the same delivery', () => {
     ])
     // A due delivery without a job. The two workers below find it.
     await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
-    const handle = app.jobs.webhookDelivery
+    const handle = app.jobs['webhook-delivery']
     await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
     expect(await deliveryOf(sale)).toMatchObject({ status: 'delivered', attempt_count: 2 })
     expect(new Set(both.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)

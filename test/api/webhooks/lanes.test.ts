@@ -33,7 +33,7 @@ it('an endpoint that hangs with a long queue does not delay other endpoints', as
   }
   await sell(hanging.url, HANGING)
   jobs = await startJobs(app.installation)
-  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
   // The maximum number of concurrent deliveries.
   await eventually(
     () => hanging.connections(),

@@ -52,8 +52,8 @@ it("after a year of downtime, delivers webhooks of paid orders and destroys dele
   await passTime('1 year')
 
   await start()
-  await jobs!.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
-  await jobs!.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
+  await jobs!.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
+  await jobs!.work('forget-key', { concurrency: 1 }, app.jobs['forget-key'])
   for (const { id } of orders) {
     await eventually(
       () => buyer.rest('GET', `store/network-app-orders/${id}/`),

@@ -47,8 +47,8 @@ async function visit(path: Awaited<ReturnType<typeof createStore>>, networkApp: 
 beforeAll(async () => {
   const rules = fileURLToPath(new URL('../../../deploy/prometheus/alerts.yml', import.meta.url))
   prometheus = await startPrometheus(new URL(app.operatorsUrl).host, rules)
-  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
-  await jobs.work('account-mail', { concurrency: 1 }, app.jobs.accountMail)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
+  await jobs.work('account-mail', { concurrency: 1 }, app.jobs['account-mail'])
   await jobs.work('mail', { concurrency: 1 }, app.jobs.mail)
   await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
   const receiver = await startReceiver(atEnd)

@@ -36,7 +36,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const proxy = await startChainProxy(atEnd, chain.url)
   const app = await createTestApp({ rpcUrl: proxy.url, env })
   atEnd(() => chain.stop())
-  const { treasury } = app.chain
+  const treasury = app.chain.treasury!
   const treasuryAddress = treasury.address
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   await chain.rpc.call('anvil_mine', quantity(CONFIRMATIONS + 1))

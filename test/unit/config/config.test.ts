@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ConfigError, describeConfig, findUnread, readConfig } from '../../../src/config.ts'
+import { describeConfig, findUnread, readConfig } from '../../../src/config.ts'
+import { ConfigError } from '../../../src/shared/operator-errors.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'annal-config-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { reportBounds, reportOf, unreadable } from '../../../src/modules/content-credentials/manifest.ts'
+import { reportBounds } from '../../../src/modules/assets/manifest-report.ts'
+import { reportOf, unreadable } from '../../../src/modules/content-credentials/manifest.ts'
 
 const now = new Date('2026-11-22T12:00:00Z')
 const manifest = {

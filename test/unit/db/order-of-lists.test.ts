@@ -10,7 +10,7 @@ import { noteDeposits } from '../../../src/modules/coins/deposits.sql.ts'
 import { add } from '../../../src/shared/money.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { createRest, type Rest } from '../../support/rest-client.ts'
-import { startSkewed } from '../../support/start-skewed.ts'
+import { startGateway } from '../../support/start-gateway.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
@@ -18,7 +18,10 @@ import { PASSWORD } from '../../support/user.ts'
 const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 const [{ began }] = (await app.sql<{ began: Date }>('select clock_timestamp() as began')) as [{ began: Date }]
 const TEN_MINUTES = 600_000
-const urls = await Promise.all([startSkewed(app, TEN_MINUTES), startSkewed(app, -TEN_MINUTES)])
+const urls = await Promise.all([
+  startGateway(app, { clockShift: TEN_MINUTES }),
+  startGateway(app, { clockShift: -TEN_MINUTES }),
+])
 const admin = await app.newUser({ role: 'ADMIN', num: '100' })
 const store = await createStore(app, { price: '0' })
 const doors = [0, 1, 0, 1].map((gateway) => createRest(urls[gateway]!, { actor: admin }))

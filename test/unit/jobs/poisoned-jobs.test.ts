@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { statement, text, uuid } from '../../../src/db/sql.ts'
 import { subjectOf } from '../../../src/jobs/jobs.sql.ts'
 import { type Jobs, type QueueName, startJobs } from '../../../src/jobs/jobs.ts'
+import type { JobHandlers } from '../../../src/jobs/queues.ts'
 import { textsOf } from '../../../src/modules/webhooks/delivery-payload.ts'
 import { deliveryWork, MAX_ATTEMPTS } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
@@ -47,15 +48,12 @@ const ended = (id: string, state: string) =>
 
 async function work() {
   jobs ??= await startJobs(app.installation)
-  const { accountMail, forgetKey, mail, manifest, thumbnail, webhookDelivery, abandonedDelivery } = app.jobs
+  const { 'webhook-delivery': deliver, ...handlers } = app.jobs
   const options = { concurrency: 1, pollEvery: 0.1 }
-  await jobs.work('mail', options, mail)
-  await jobs.work('account-mail', options, accountMail)
-  await jobs.work('forget-key', options, forgetKey)
-  await jobs.work('manifest', options, manifest)
-  await jobs.work('thumbnail', options, thumbnail)
-  await jobs.work('webhook-delivery', { ...deliveryWork, concurrency: 1, pollEvery: 0.1 }, webhookDelivery)
-  await jobs.work('abandoned-delivery', options, abandonedDelivery)
+  for (const [name, handle] of Object.entries(handlers)) {
+    await jobs.work(name as keyof JobHandlers, options, handle as () => Promise<void>)
+  }
+  await jobs.work('webhook-delivery', { ...deliveryWork, ...options }, deliver)
 }
 
 /** A sale whose webhook leads to the receiver; returns the order's UUID. */
@@ -226,7 +224,7 @@ describe('a webhook delivery', () => {
     const whole = await sell(buyer, receiver.url, { token: 'other' })
 
     const { id: deliveryId } = await deliveryOf(damaged)
-    await app.jobs.webhookDelivery({ deliveryId })
+    await app.jobs['webhook-delivery']({ deliveryId })
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const { attempt_count, status, seconds } = await deliveryOf(damaged)
       expect(attempt_count).toBe(attempt)
@@ -235,7 +233,7 @@ describe('a webhook delivery', () => {
       await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [
         deliveryId,
       ])
-      await app.jobs.webhookDelivery({ deliveryId })
+      await app.jobs['webhook-delivery']({ deliveryId })
     }
     expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: MAX_ATTEMPTS })
     const [row] = await app.sql('select status::text from orders where id = $1::uuid', [damaged])

@@ -98,6 +98,6 @@ it("a webhook's timestamp uses the database clock", async () => {
     fromId(order.id)!.uuid,
   ])
   await app.stopClock(`'2030-01-01T00:00:00Z'`)
-  await app.jobs.webhookDelivery({ deliveryId: delivery!.id! })
+  await app.jobs['webhook-delivery']({ deliveryId: delivery!.id! })
   expect(receiver.calls[0]!.headers['webhook-timestamp']).toBe(String(Date.UTC(2030, 0, 1) / 1000))
 })

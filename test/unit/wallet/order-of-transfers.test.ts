@@ -35,7 +35,7 @@ async function paidInVain(buyer: SignedIn, owner: SignedIn) {
   await app.sql(`${refunding} where id = $1::uuid`, [uuid])
   await confirm()
   const [delivery] = await app.sql('select id from webhook_deliveries where network_app_id = $1::uuid', [uuid])
-  return () => app.jobs.abandonedDelivery({ deliveryId: delivery!.id! })
+  return () => app.jobs['abandoned-delivery']({ deliveryId: delivery!.id! })
 }
 
 async function commitOf(user: SignedIn): Promise<string> {

@@ -3,13 +3,13 @@
  * and needs no script.
  */
 import { html } from 'hono/html'
+import type { Context } from '../../../context.ts'
 import { fill, messages } from '../../../locales/messages.ts'
 import { DomainError } from '../../../shared/errors.ts'
 import { preferredLanguage } from '../../../shared/language.ts'
 import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
 import { type ChangeKey, customField } from '../../assets/metadata.ts'
 import { verifyHistory } from '../../commits/verify-history.ts'
-import { hasSignedCopy } from '../../content-credentials/signed-copies.ts'
 import {
   type FormPage,
   type Html,
@@ -330,15 +330,21 @@ const addressOf = (path: string, query: Record<string, string>) => {
   return text ? `${path}?${text}` : path
 }
 
+interface AssetPageParts {
+  run: Run
+  /** Returns true if readers of the asset can get its file with Content Credentials. Missing without that module. */
+  hasSignedCopy?: ((context: Context, nid: string) => Promise<boolean>) | undefined
+}
+
 /** Creates the pages of assets. Their form verifies the history on the chain. */
-export function createAssetPage({ run }: { run: Run }): FormPage {
+export function createAssetPage({ run, hasSignedCopy }: AssetPageParts): FormPage {
   async function page(request: PageRequest, outcome?: CheckOutcome): Promise<PageAnswer> {
     const { params, query, context, languages } = request
     const speech = speechOf(languages)
     const older = query.get('older')
     const asset = await readAsset(run, params.nid!, older, context)
     const place = await context.histories?.place()
-    const hasC2pa = await hasSignedCopy(context, asset.nid)
+    const hasC2pa = (await hasSignedCopy?.(context, asset.nid)) ?? false
     const link = asset.publicAccess ? {} : linkOf(query)
     const { baseUrl } = context
     const url = baseUrl + assetPagePath(asset.nid)

@@ -2,7 +2,7 @@
 
 import { builder } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/document-cost.ts'
-import { type ManifestReport, manifestStates, reportBounds } from './manifest.ts'
+import { type ManifestReport, manifestStates, reportBounds } from './manifest-report.ts'
 
 const State = builder.enumType('ContentCredentialsState', {
   description: 'The validation state of the manifest in a file.',

@@ -1,4 +1,4 @@
-/** Starts gateways of the test's installation with wrong clocks. */
+/** Starts further gateways of the test's installation, each in its own process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -8,16 +8,27 @@ import type { TestApp } from './test-app.ts'
 const root = join(import.meta.dirname, '../..')
 const clock = new URL('../../proofs/harness/shifted-clock.ts', import.meta.url)
 
-/** Starts a gateway whose clock is ahead by this many milliseconds. Returns its URL. It runs until the test file ends. */
-export async function startSkewed({ env }: Pick<TestApp, 'env'>, shift: number): Promise<string> {
+interface GatewayOptions {
+  /** Milliseconds by which the clock of the process is ahead. */
+  clockShift?: number
+  /** Names of the optional modules. Default: all. */
+  modules?: readonly string[]
+}
+
+/** Starts a gateway and returns its URL. It runs until the test file ends. */
+export async function startGateway(
+  { env }: Pick<TestApp, 'env'>,
+  { clockShift = 0, modules }: GatewayOptions,
+): Promise<string> {
   const script = join(import.meta.dirname, 'gateway.ts')
-  const child = spawn(process.execPath, [`--import=${clock}`, '--disable-warning=ExperimentalWarning', script], {
+  const args = [`--import=${clock}`, '--disable-warning=ExperimentalWarning', script]
+  const child = spawn(process.execPath, modules ? [...args, JSON.stringify(modules)] : args, {
     env: {
       PATH: process.env.PATH,
       HOME: env.ANNAL_DIR,
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/annal'),
       ...env,
-      CLOCK_SHIFT: String(shift),
+      CLOCK_SHIFT: String(clockShift),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

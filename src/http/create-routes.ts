@@ -1,0 +1,209 @@
+/** Creates the routes of both APIs and the pages of an application. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { GraphQLSchema } from 'graphql'
+import type { App, Modules } from '../app.ts'
+import { createGateway } from '../files/gateway.ts'
+import { createAdmission, createAdmit, createExecutor } from '../graphql/execute.ts'
+import { createSchema, schemaText } from '../graphql/schema.ts'
+import { createGraphQLHandler } from '../graphql/server.ts'
+import { passwordLength, passwordProblem } from '../modules/accounts/account-input.ts'
+import { MAX_FILE_BYTES } from '../modules/assets/register-asset.ts'
+
+import { createAssetPage } from '../modules/pages/asset/asset-page.ts'
+import { apiDocsPage, apiDocsScript, homePage } from '../modules/pages/home.ts'
+import { createLookupPage } from '../modules/pages/lookup/lookup-page.ts'
+import { createEmailVerificationPage, createPasswordResetPage } from '../modules/pages/mailed-forms.ts'
+import { type Run, refusalPage } from '../modules/pages/page.ts'
+import { createPageRoutes } from '../modules/pages/page-routes.ts'
+import { type ErrorCode, throttled } from '../shared/errors.ts'
+import type { Log } from '../shared/log.ts'
+import { createSemaphore } from '../shared/semaphore.ts'
+import type { Telemetry, WatchedServices } from '../telemetry/telemetry-types.ts'
+import { createBaseUrl, createClientAddress, createRequestContexts } from './create-context.ts'
+import { statuses } from './error-status.ts'
+import type { AddRoutes } from './http-server.ts'
+import { findAwayParts } from './probes.ts'
+import { MAX_FIELDS, readForm } from './read-form.ts'
+import { readText } from './request-body.ts'
+import type { DirectRoute, Route } from './rest/define-route.ts'
+import { createDirectRoutes } from './rest/direct-routes.ts'
+import { executeOperation, RouteRefused, refusalOf } from './rest/execute-route.ts'
+import type { FileParts } from './rest/file-routes.ts'
+import { addRestRoutes } from './rest/rest-handler.ts'
+import { routes as coreRoutes } from './rest/routes.ts'
+
+/** A large response holds some megabytes, and keeps the process busy while it is created. */
+const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
+
+/** Operations of one caller. Each waiting operation holds its request body. */
+const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
+
+/** Maximum size of a request body without its files, in bytes. */
+const MAX_BODY_BYTES = 1_000_000
+
+/** The schema and the routes of the core and of the optional modules. */
+export interface Api {
+  schema: GraphQLSchema
+  /** Routes that execute an operation. */
+  routes: Route[]
+  /** Creates the routes of optional modules that execute no operation. */
+  createDirectRoutes(parts: FileParts): DirectRoute[]
+  admin: Awaited<ReturnType<NonNullable<Modules['admin']>['loadApi']>> | undefined
+}
+
+/** Loads the types and routes of the modules. */
+export async function loadApi(modules: Modules): Promise<Api> {
+  const [coins, contentCredentials, admin] = await Promise.all([
+    modules.coins?.loadApi(),
+    modules.contentCredentials?.loadApi(),
+    modules.admin?.loadApi(),
+  ])
+  return {
+    schema: createSchema(),
+    routes: [...coreRoutes, ...(coins?.routes ?? []), ...(contentCredentials?.routes ?? [])],
+    createDirectRoutes: (parts) => contentCredentials?.createDirectRoutes(parts) ?? [],
+    admin,
+  }
+}
+
+/** Readiness checks of the process, and options of the routes. */
+export interface RouteOptions {
+  telemetry: Telemetry
+  /** Names of the parts whose folders are missing or belong to another installation. */
+  missingFolders(): Promise<string[]>
+  /** Returns the names of unavailable parts without which nothing can be served. */
+  missing(): Promise<string[]>
+  /** Returns the names of other unavailable parts, besides the file store. */
+  degraded?(): Promise<string[]>
+  /** False executes every operation with graphql-js. Tests use it to compare the answers. Default: true. */
+  fastPaths?: boolean
+}
+
+/** Routes of an application. */
+export interface Routes {
+  addRoutes: AddRoutes
+  /** Load of queues, for metrics. */
+  watched: WatchedServices
+}
+
+/** Renders an error as a page. */
+const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
+  refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
+
+/**
+ * Adds a route whose handler reads the request and writes the response itself, before Fastify looks at the body. An error of the handler closes
+ * the connection: a part of the response may have been sent.
+ */
+function addRawRoute(
+  app: FastifyInstance,
+  url: string,
+  handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>,
+  logOf: (res: ServerResponse) => () => Log,
+): void {
+  app.all(url, {
+    // The third parameter tells Fastify not to continue by itself.
+    onRequest({ raw: req }, reply, _done) {
+      const { raw: res } = reply.hijack()
+      handle(req, res).catch((error: unknown) => {
+        logOf(res)().error({ err: error }, 'Request handler failed; connection closed')
+        res.destroy()
+      })
+    },
+    handler: () => undefined,
+  })
+}
+
+/** Creates the routes. `addRoutes` adds them to a server. */
+export async function createRoutes(app: App, options: RouteOptions): Promise<Routes> {
+  const { context: shared, modules, linkConfig, links } = app
+  const { config, contentStore, log, meter, publicUrl } = shared
+  const { telemetry } = options
+  const { watch } = telemetry
+  const { schema, routes, createDirectRoutes: createModuleRoutes, admin } = await loadApi(modules)
+  const clientAddress = createClientAddress(config)
+  /** Lines of a request have its ID. */
+  const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
+  const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
+  const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
+
+  const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
+  const largeAnswers = createSemaphore(largeAnswerOptions)
+  const operations = createSemaphore({
+    ...operationOptions,
+    perKey: config.limits['concurrent-operations'],
+    reject() {
+      meter.count('annal_limit_rejections_total', { limit: 'concurrent-operations' })
+      return throttled(1)
+    },
+  })
+  const admission = createAdmission({ operations, largeAnswers })
+  const executor = createExecutor(schema, { fastPaths: options.fastPaths ?? true })
+  const graphql = createGraphQLHandler({
+    ...{ schema, executor, admission, createContext, log, logOf, body, telemetry },
+    ...config.graphql,
+  })
+  const executorOfRoutes = {
+    ...{ schema, execute: executor.execute, tracer: telemetry.tracer },
+    admit: createAdmit(schema, admission),
+  }
+  const run: Run = (document, variables, context) => executeOperation(executorOfRoutes, document, variables, context)
+  const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
+  const handleAdmin = admin?.createAdminHandler({
+    ...{ run, shared, logOf, watch, clientAddress, baseUrlOf, readText, publicUrl },
+    tell: refusalOf,
+    statusOf: (code: ErrorCode) => statuses[code].status,
+  })
+  const hasSignedCopy = modules.contentCredentials?.hasSignedCopy
+  const fileParts: FileParts = {
+    publicDocuments: new Set(Object.values(linkConfig.actionNids)),
+    links,
+    gateway: createGateway({ contentStore, publicUrl }),
+  }
+  const directRoutes = [
+    ...createDirectRoutes({
+      ...fileParts,
+      missing: options.missing,
+      degraded: async () => [
+        ...(await findAwayParts({ contentStore, missingFolders: options.missingFolders })),
+        ...((await options.degraded?.()) ?? []),
+      ],
+      version: shared.version,
+      schemaText: config.graphql.introspection ? () => schemaText(schema) : null,
+      homePage: (req) =>
+        homePage({
+          baseUrl: baseUrlOf(req),
+          hasPlayground: config.graphql.playground,
+          hasSchema: config.graphql.introspection,
+        }),
+      homeRefusal: presentRefusalPage,
+      docs: { page: apiDocsPage, script: apiDocsScript },
+    }),
+    ...createModuleRoutes(fileParts),
+    ...createPageRoutes({
+      pages: {
+        forms: [
+          createAssetPage({ run, hasSignedCopy }),
+          createLookupPage({ run, codeOf }),
+          createPasswordResetPage({ passwordLength, passwordProblem }),
+          createEmailVerificationPage(),
+        ],
+        refusal: refusalPage,
+      },
+      ...{ readText, watch },
+    }),
+  ]
+
+  return {
+    watched: { ...app.watched, queues: { ...app.watched.queues, large_answers: largeAnswers.load } },
+    addRoutes(server) {
+      addRestRoutes(server, {
+        ...executorOfRoutes,
+        ...{ routes, directRoutes, createContext, logOf, body, watch, presentMissing: presentRefusalPage },
+      })
+      addRawRoute(server, '/graphql', graphql, logOf)
+      if (handleAdmin) for (const url of ['/admin', '/admin/*']) addRawRoute(server, url, handleAdmin, logOf)
+      server.addHook('preClose', async () => shared.eventStreams.stop())
+    },
+  }
+}

@@ -1,0 +1,60 @@
+/** The optional module of coins: deposits, the treasury and withdrawals. Only `app.ts` imports it. */
+import type { Coins } from '../../chain/chain-types.ts'
+import type { ChainConnection } from '../../chain/create-chain.ts'
+import type { RelayAccount } from '../../chain/keys.ts'
+import { idle, type Poller } from '../../chain/poller.ts'
+import type { Infrastructure } from '../../infrastructure.ts'
+import { createCoinLedger } from './coin-ledger.ts'
+import { createDepositLedger } from './deposit-ledger.ts'
+import { createDepositWatcher } from './deposits/deposit-watcher.ts'
+import { createLastTransfers } from './last-transfers.ts'
+import { createCoinQuotes } from './treasury/quote-transfer.ts'
+import { createTreasury } from './treasury/treasury.ts'
+import { createTreasuryWorker } from './treasury/treasury-worker.ts'
+
+/** Coins of a process. */
+export interface CoinParts {
+  coins: Coins
+  /** Sweeps deposits and pays withdrawals. */
+  treasuryWorker: Poller
+  deposits: Poller
+  /** Account that deposits are swept to and withdrawals are paid from. */
+  treasury: RelayAccount
+}
+
+/** Creates the coin parts. Starts nothing. */
+export function createCoins(
+  infrastructure: Infrastructure,
+  { registry, relayAddresses, isEmbedded, doubtPatience }: ChainConnection,
+): CoinParts {
+  const { config, database, custody, vault, log, telemetry } = infrastructure
+  const { confirmations, maxFeePerGas, depositConfirmations, tokenAddress, treasuryKey, embeddedDeposits } =
+    config.chain
+  const treasury = createTreasury(treasuryKey, vault)
+  return {
+    coins: {
+      ...createCoinQuotes({ registry, treasury: treasury.address, relayAddresses, maxFeePerGas }),
+      ...createLastTransfers({ registry, database, custody, log, treasury: treasury.address, maxFeePerGas }),
+    },
+    treasuryWorker: createTreasuryWorker({
+      ...infrastructure,
+      ...{ registry, treasury, confirmations, maxFeePerGas, doubtPatience, meter: telemetry.meter },
+      ledger: createCoinLedger(infrastructure),
+    }),
+    // Programs on this machine can create coins on an embedded chain.
+    deposits:
+      isEmbedded && !embeddedDeposits
+        ? idle
+        : createDepositWatcher({
+            ...infrastructure,
+            registry,
+            ledger: createDepositLedger(infrastructure),
+            confirmations: depositConfirmations,
+            token: tokenAddress,
+          }),
+    treasury,
+  }
+}
+
+/** Loads the GraphQL types and REST routes. */
+export const loadApi = () => import('./coins.api.ts')

@@ -1,0 +1,7 @@
+/** The optional module of Content Credentials (C2PA manifests). Only `app.ts` imports it. */
+export { checkContentCredentials, createContentCredentials } from './content-credentials.ts'
+export { readManifest } from './read-manifest.ts'
+export { hasSignedCopy } from './signed-copies.ts'
+
+/** Loads the REST routes. */
+export const loadApi = () => import('./content-credentials.api.ts')
