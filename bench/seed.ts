@@ -124,7 +124,7 @@ async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
     rows.map(({ key }) => Buffer.from(key.wrappedDataKey)),
     rows.map(({ key }) => Buffer.from(key.sealedPrivateKey)),
     rows.map(({ user }) => createHash('sha256').update(user.token).digest()),
-    custody.version,
+    rows[0]!.key.version,
   ])
   return new Map(rows.map(({ user, id, key }) => [user.id, { id, username: user.username, address: key.address }]))
 }

@@ -75,7 +75,7 @@ export async function openPlace(dir: string, say: (what: string) => void): Promi
     const annal = env(url).ANNAL_DIR
     mkdirSync(annal, { recursive: true })
     const custody = createCustody({ vault: createLocalKeyVault({ ...keys, dir: annal }), keyPairs })
-    const key = { ...(await custody.create(crypto.randomUUID())), version: custody.version }
+    const key = await custody.create(crypto.randomUUID())
     await seedGrowth(url, { size: sizeOf(commits), key, say })
     // All accounts have the same key, of which no key share is there.
     const giveUp = `insert into key_values (key, value) values ('vault:given-up:key-shares', now()::text)`

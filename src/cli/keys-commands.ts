@@ -42,7 +42,7 @@ export function addKeysCommands(program: Command): void {
   )
 
   command(keys, 'status', 'Shows how many secrets each key wraps.', ['annal keys status'])
-    .option('--json', 'prints {"keys", "oldVersions", "lost"}')
+    .option('--json', 'prints {"keys", "lost"}')
     .action(async ({ json }) => {
       const status = await withRotation((rotation) => rotation.status())
       if (status.lost) fail()
@@ -55,10 +55,6 @@ export function addKeysCommands(program: Command): void {
       ])
       if (status.lost)
         report(red(`${counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
-      if (status.oldVersions)
-        report(
-          `${counted(status.oldVersions, 'private key has', 'private keys have')} no key share. Rotate to add them.`,
-        )
     })
 
   command(

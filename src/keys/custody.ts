@@ -12,30 +12,23 @@ interface KeyPairs {
   signCoins(privateKey: Uint8Array, plans: readonly CoinPlan[]): Awaitable<SignedCoins[]>
 }
 
-/** 1: wrapped by the key-encryption key only. 2: also by the owner's key share. */
 const VERSION = 2
 
 /** Owner, purpose and version are authenticated, so a ciphertext cannot be used in place of another. */
-const contextOf = (userId: string, purpose: 'data-key' | 'private-key', version: number) =>
-  `${userId}\n${purpose}\nv${version}`
-/** Version 1 for all private keys: a new wrapping does not encrypt them again. */
-const privateKeyContext = (userId: string) => contextOf(userId, 'private-key', 1)
+const dataKeyContext = (userId: string) => `${userId}\ndata-key\nv${VERSION}`
+const privateKeyContext = (userId: string) => `${userId}\nprivate-key\nv1`
 
-/** Creates the custody of key pairs. A private key is decrypted for one call only. */
 export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: KeyPairs }): Custody {
   async function wrap(userId: string, dataKey: Uint8Array): Promise<KeyWrapping> {
-    const { keyId, wrapped } = await vault.wrapFor(userId, dataKey, contextOf(userId, 'data-key', VERSION))
+    const { keyId, wrapped } = await vault.wrapFor(userId, dataKey, dataKeyContext(userId))
     return { version: VERSION, vaultKeyId: keyId, wrappedDataKey: wrapped }
   }
 
   async function unwrap(userId: string, { version, vaultKeyId, wrappedDataKey }: KeyWrapping): Promise<Uint8Array> {
-    const context = contextOf(userId, 'data-key', version)
-    if (version === 1) return vault.unwrap(vaultKeyId, wrappedDataKey, context)
-    if (version === 2) return vault.unwrapFor(userId, vaultKeyId, wrappedDataKey, context)
+    if (version === VERSION) return vault.unwrapFor(userId, vaultKeyId, wrappedDataKey, dataKeyContext(userId))
     throw new Error(`A wrapped key has the unknown version ${version}.`)
   }
 
-  /** Decrypts the private key for the duration of `use`. */
   async function open<T>(userId: string, key: SealedKey, use: (privateKey: Uint8Array) => Awaitable<T>): Promise<T> {
     const dataKey = await unwrap(userId, key)
     let privateKey: Uint8Array | undefined
@@ -49,7 +42,6 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
   }
 
   return {
-    version: VERSION,
     async create(userId) {
       const dataKey = randomBytes(32)
       const { address, privateKey } = await keyPairs.createKeyPair()

@@ -36,8 +36,8 @@ export const createLocalCipher = (key: Uint8Array): LocalCipher => ({
 })
 
 /**
- * Version of the envelope layout: version, ID of the key-encryption key, wrapped data key, ciphertext. The length precedes the ID and the
- * wrapped key. A key rotation rewrites everything before the ciphertext.
+ * Version of the envelope layout: version, ID of the key-encryption key, wrapped data key, ciphertext. The length precedes the ID and the wrapped key. A key
+ * rotation rewrites everything before the ciphertext.
  */
 const VERSION = 1
 

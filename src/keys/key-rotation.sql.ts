@@ -2,22 +2,21 @@
 
 import { boolean, bytes, int, orNull, type RowOf, smallint, statement, text, uuid } from '../db/sql.ts'
 import { auditSql } from '../modules/audit/audit-sql.ts'
-
-/** Places of wrapped keys. */
-export type KeyHolder = 'user_keys' | 'orders' | 'network_apps' | 'network_apps_previous'
+import { actionArgsContext } from '../modules/store/action-args.ts'
+import { webhookSecretContext } from '../modules/store/network-apps.ts'
+import type { IdPrefix } from '../shared/ids.ts'
 
 /** A page has all rows, so it costs the same at any progress. */
 const page = { after: uuid, limit: int }
 
 const keyColumns = { user_id: uuid, is_stale: boolean, version: smallint, vault_key_id: text, wrapped_data_key: bytes }
-/** A wrapped custodial key. It is stale unless it has the current key and version. */
+/** A wrapped custodial key. It is stale unless the current key wraps it. */
 export type KeyRow = RowOf<typeof keyColumns>
 
 export const findKeys = statement(
   'keys_page',
-  { parameters: { ...page, currentKey: text, currentVersion: smallint }, columns: keyColumns },
-  `select user_id, vault_key_id <> $currentKey or version <> $currentVersion as is_stale, version, vault_key_id,
-     wrapped_data_key
+  { parameters: { ...page, currentKey: text }, columns: keyColumns },
+  `select user_id, vault_key_id <> $currentKey as is_stale, version, vault_key_id, wrapped_data_key
    from user_keys where user_id > $after order by user_id limit $limit`,
 )
 
@@ -39,7 +38,16 @@ export const findKey = statement(
   'select wrapped_data_key = $before as is_same from user_keys where user_id = $user',
 )
 
-const textsOf = (table: string, column: string) => ({
+interface TextHolder {
+  /** Description of the text for operators. */
+  title: string
+  prefix: IdPrefix
+  /** Returns the context of the encrypted text of a row. */
+  contextOf: (id: string) => string
+}
+
+const sealedText = (table: string, column: string, holder: TextHolder) => ({
+  ...holder,
   /** `envelope` is null if the current key wraps it already. `currentPrefix` is the prefix of those envelopes. */
   page: statement(
     `sealed_page_${column}`,
@@ -60,22 +68,30 @@ const textsOf = (table: string, column: string) => ({
   ),
 })
 
-/** Statements for each column of encrypted texts. */
-export const sealedTexts = {
-  orders: textsOf('orders', 'action_args'),
-  network_apps: textsOf('network_apps', 'webhook_secret'),
-  network_apps_previous: textsOf('network_apps', 'previous_secret'),
-} satisfies Record<Exclude<KeyHolder, 'user_keys'>, object>
+const app = { prefix: 'app', contextOf: webhookSecretContext } as const
 
-const holders = { user_keys: int, orders: int, network_apps: int, network_apps_previous: int } satisfies Record<
-  KeyHolder,
-  typeof int
->
+/** Columns of encrypted texts. */
+export const sealedTexts = {
+  orders: sealedText('orders', 'action_args', {
+    ...{ title: 'its arguments', prefix: 'order', contextOf: actionArgsContext },
+  }),
+  network_apps: sealedText('network_apps', 'webhook_secret', { ...app, title: 'its webhook secret' }),
+  network_apps_previous: sealedText('network_apps', 'previous_secret', {
+    ...app,
+    title: 'its previous webhook secret',
+  }),
+}
+export const textHolders = Object.keys(sealedTexts) as (keyof typeof sealedTexts)[]
+/** A place of wrapped keys. */
+export type KeyHolder = 'user_keys' | keyof typeof sealedTexts
 
 /** Counts the rows of a key. `prefix` is the prefix of its envelopes. */
 export const countWrapped = statement(
   'keys_count_wrapped',
-  { parameters: { key: text, prefix: bytes }, columns: holders },
+  {
+    parameters: { key: text, prefix: bytes },
+    columns: { user_keys: int, orders: int, network_apps: int, network_apps_previous: int },
+  },
   `select (select count(*) from user_keys where vault_key_id = $key)::int as user_keys,
      (select count(*) from orders where substring(action_args from 1 for octet_length($prefix)) = $prefix)::int as orders,
      (select count(*) from network_apps where substring(webhook_secret from 1 for octet_length($prefix)) = $prefix)::int
@@ -84,17 +100,14 @@ export const countWrapped = statement(
        as network_apps_previous`,
 )
 
-/** Counts custodial keys of other versions, and all wrapped rows. */
 export const countAll = statement(
   'keys_count_all',
-  { parameters: { currentVersion: smallint }, columns: { old_versions: int, total: int } },
-  `select (select count(*) from user_keys where version <> $currentVersion)::int as old_versions,
-     ((select count(*) from user_keys) + (select count(action_args) from orders)
+  { columns: { total: int } },
+  `select ((select count(*) from user_keys) + (select count(action_args) from orders)
        + (select count(webhook_secret) + count(previous_secret) from network_apps))::int as total`,
 )
 
-/** Writes a rotation into the audit log. */
-export const noteRotation = statement(
+export const recordRotation = statement(
   'keys_note_rotation',
   { parameters: { currentKey: text } },
   `with rotation as (select 1),

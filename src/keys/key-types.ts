@@ -1,15 +1,11 @@
-/** Types of keys, secrets and passwords. */
-
-/** A data key, wrapped by a key-encryption key of the vault. */
 export interface WrappedKey {
-  /** ID of the key-encryption key. */
   keyId: string
   wrapped: Uint8Array
 }
 
 /**
- * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current one wraps. Earlier ones still unwrap. A key
- * that is wrapped for an owner also needs the owner's key share, which only the vault holds. `context` is authenticated. Owners are UUIDs.
+ * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current one wraps. Earlier ones still unwrap. A key that is wrapped for
+ * an owner also needs the owner's key share, which only the vault holds. `context` is authenticated. Owners are UUIDs.
  */
 export interface KeyVault {
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
@@ -22,8 +18,8 @@ export interface KeyVault {
   /** Destroys the owner's key share. Keys that were wrapped for the owner can never be unwrapped again. Idempotent. */
   forget(owner: string): Promise<void>
   /**
-   * Records permanently that the owner was deleted, in case the database is restored from a backup. Nothing can be wrapped for the owner
-   * afterwards. Idempotent.
+   * Records permanently that the owner was deleted, in case the database is restored from a backup. Nothing can be wrapped for the owner afterwards.
+   * Idempotent.
    */
   markDeleted(owner: string): Promise<void>
   /** Yields owners with a key share, unordered. */
@@ -46,7 +42,6 @@ export interface KeyRing {
 
 /** A wrapped data key of a user. A rotation replaces it. */
 export interface KeyWrapping {
-  /** 1: wrapped by the key-encryption key only. 2: also by the owner's key share. */
   version: number
   vaultKeyId: string
   wrappedDataKey: Uint8Array
@@ -68,7 +63,6 @@ export interface CoinPlan {
   gasLimit: bigint
 }
 
-/** A signed coin transfer. */
 export interface SignedCoins {
   hash: string
   raw: Uint8Array
@@ -84,8 +78,6 @@ export interface Custody {
   sign(userId: string, key: SealedKey, text: string): Promise<string>
   /** Signs coin transfers from the user's address. Throws LostKeyError. */
   signCoins(userId: string, key: SealedKey, plans: readonly CoinPlan[]): Promise<SignedCoins[]>
-  /** Version of new wrappings. */
-  readonly version: number
   /** Wraps the same data key with the vault's current key. Throws LostKeyError. */
   rewrap(userId: string, wrapping: KeyWrapping): Promise<KeyWrapping>
   /** Makes the user's key useless permanently, even for someone with a copy of the database. Idempotent. */

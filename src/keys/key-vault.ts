@@ -1,6 +1,6 @@
 /**
- * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of mode
- * 0600: `key-encryption-key` is the current key, and `ring` holds a copy of every key that may still be needed.
+ * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of mode 0600: `key-
+ * encryption-key` is the current key, and `ring` holds a copy of every key that may still be needed.
  */
 import { createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -12,7 +12,6 @@ import { createFile, readOrCreate, removeFile, removeTemporaryFiles, replaceFile
 import { seal, unseal } from './envelope-cipher.ts'
 import type { KeyRing, KeyVault } from './key-types.ts'
 
-/** A key-encryption key of 32 bytes. */
 interface RingKey {
   id: string
   key: Buffer
@@ -24,7 +23,6 @@ const REST_MS = 15 * 60_000
 const CHECK_INTERVAL_MS = 1_000
 const KEY_SHARE_BYTES = 32
 
-/** Path of the file with the vault's identity in the installation's folder `dir`. */
 export const vaultIdFile = (dir: string): string => join(dir, 'keys', 'vault-id')
 
 /** Returns the identity of the vault in the installation's folder `dir`, or undefined if there is none. */
@@ -80,7 +78,6 @@ interface RingOptions {
   assertOwn: () => void
 }
 
-/** The key ring, as the vault uses it. */
 interface LocalKeyRing extends KeyRing {
   current(): RingKey
   /** Finds a key by its ID. Reads the files again for an unknown ID. Throws LostKeyError. */
@@ -202,9 +199,8 @@ async function* ownersIn(dir: string): AsyncGenerator<string> {
 }
 
 /**
- * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, a database dump and the
- * key-encryption key do not decrypt anything of the owner. `deleted` has an empty file for each deleted owner. Changes are on the disk when
- * a method resolves.
+ * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, a database dump and the key-encryption key
+ * do not decrypt anything of the owner. `deleted` has an empty file for each deleted owner. Changes are on the disk when a method resolves.
  */
 export function openKeyShares(dir: string, assertOwn = () => {}) {
   const sharesDir = join(dir, 'keys', 'counterparts')
@@ -225,8 +221,7 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
     /** Returns true if the owner has a key share, intact or not. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
     /**
-     * Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError
-     * for a deleted owner.
+     * Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError for a deleted owner.
      */
     async findOrCreate(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)
@@ -270,7 +265,6 @@ interface VaultOptions {
   id?: string | undefined
 }
 
-/** The vault with its key ring, which operators rotate. */
 export type LocalKeyVault = KeyVault & { ring: KeyRing }
 
 /** Opens the vault in `dir`, and creates the missing files at the first start. Throws if a file is damaged. */

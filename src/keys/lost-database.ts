@@ -37,10 +37,7 @@ export async function assertDatabaseNotLost(databaseUrl: string, dir: string): P
   )
 }
 
-/**
- * Starts the embedded database of the installation in `dir`. Throws the errors of `makePrivateFolders`, `assertClusterNotLost` and
- * `startEmbeddedPostgres`.
- */
+/** Starts the embedded database of the installation in `dir`. Throws the errors of `makePrivateFolders`, `assertClusterNotLost` and `startEmbeddedPostgres`. */
 export async function startEmbeddedDatabase(dir: string, log: Log, isService = false): Promise<EmbeddedPostgres> {
   await makePrivateFolders(dir)
   await assertClusterNotLost(dir)

@@ -23,8 +23,8 @@ interface Options {
 }
 
 /**
- * Throws unless the vault in `dir` belongs to the database. Call it before the vault is opened, because opening creates missing keys.
- * Returns the ID of the vault, or undefined if the database has none yet.
+ * Throws unless the vault in `dir` belongs to the database. Call it before the vault is opened, because opening creates missing keys. Returns the ID of the
+ * vault, or undefined if the database has none yet.
  */
 export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<string | undefined> {
   const folder = join(dir, 'keys')
@@ -44,10 +44,7 @@ export async function assertVaultBelongs({ database, dir, mayRemember }: Options
   )
 }
 
-/**
- * Finds keys that wrap keys of accounts and are neither held nor abandoned. Each costs one index step. `givenUp` is the prefix of the
- * settings.
- */
+/** Finds keys that wrap keys of accounts and are neither held nor abandoned. Each costs one index step. `givenUp` is the prefix of the settings. */
 const findMissingKeys = statement(
   'vault_missing',
   { parameters: { held: arrayOf(text), givenUp: text }, columns: { id: text, accounts: int } },
@@ -75,9 +72,9 @@ const KEY_SHARES = 'key-shares'
 const findSampleOwners = statement(
   'vault_sample_owners',
   { columns: { id: text } },
-  `(select user_id::text as id from user_keys where version > 1 order by user_id limit 50)
+  `(select user_id::text as id from user_keys order by user_id limit 50)
    union
-   (select user_id::text as id from user_keys where version > 1 order by user_id desc limit 50)`,
+   (select user_id::text as id from user_keys order by user_id desc limit 50)`,
 )
 
 /** Returns true if the folder has a key share of one of these accounts. */
@@ -97,8 +94,8 @@ const isGivenUp = async (database: Pick<Database, 'query'>, key: string) =>
   (await database.query(findSetting, { key: `${keyValueKeys.keyGivenUp}${key}` })).length > 0
 
 /**
- * Creates a check whether the key vault in `dir` is still the vault `id` of this database. An unmounted or exchanged folder is not. Usually
- * reads two files. Throws errors of the file system.
+ * Creates a check whether the key vault in `dir` is still the vault `id` of this database. An unmounted or exchanged folder is not. Usually reads two files.
+ * Throws errors of the file system.
  */
 export function createVaultCheck(database: Pick<Database, 'query'>, dir: string, id: string): () => Promise<boolean> {
   let known: string[] = []
@@ -112,8 +109,8 @@ export function createVaultCheck(database: Pick<Database, 'query'>, dir: string,
 }
 
 /**
- * Throws if keys of accounts are wrapped by a key that the vault does not hold: the folder is older than the last rotation, or
- * KEY_ENCRYPTION_KEY differs. Without this check, the service would abandon commits and webhooks that cannot be decrypted.
+ * Throws if keys of accounts are wrapped by a key that the vault does not hold: the folder is older than the last rotation, or KEY_ENCRYPTION_KEY differs.
+ * Without this check, the service would abandon commits and webhooks that cannot be decrypted.
  */
 export async function assertKeysHeld(
   database: Pick<Database, 'query'>,
@@ -138,8 +135,8 @@ export async function assertKeySharesHeld(database: Pick<Database, 'query'>, dir
 }
 
 /**
- * Lets servers start although a key, or all key shares (`key-shares`), is lost. Its data stays encrypted until the key is restored. Throws
- * CONFLICT for a key that the vault holds, and NOT_FOUND for a key that wraps nothing.
+ * Lets servers start although a key, or all key shares (`key-shares`), is lost. Its data stays encrypted until the key is restored. Throws CONFLICT for a key
+ * that the vault holds, and NOT_FOUND for a key that wraps nothing.
  */
 export async function giveKeyUp(
   database: Pick<Database, 'query'>,

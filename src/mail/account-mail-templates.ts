@@ -1,12 +1,8 @@
-/** Templates of mails about accounts: the event, an optional link, and advice if the recipient did not cause it. */
-
 import { type Messages, messages } from '../locales/messages.ts'
-import { formatDuration, formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
-import type { Translator } from './mail-translator.ts'
+import { formatDuration, formatTime, type Translator } from './mail-translator.ts'
 import type { AccountMessage, WithdrawalFacts } from './mail-types.ts'
 
-/** The parts in which account mails differ. */
 interface Particulars {
   action?: MailBody['action']
   /** Validity of the link, in words. */
@@ -57,7 +53,6 @@ const textOf = (message: AccountMessage, words: Messages['accountMails']): strin
     ? words['withdrawal-failed'].keepsFee
     : words[message.template].text
 
-/** Composes a mail about an account. */
 export function writeAccountMail(message: AccountMessage, translator: Translator, currency: string): MailBody {
   const words = messages[translator.language].accountMails
   const { subject, heading, notYou } = words[message.template]

@@ -1,4 +1,3 @@
-/** Renders mails as HTML and as plain text. */
 import { html } from 'hono/html'
 
 /** Parts of a mail. Texts are not escaped. */
@@ -8,11 +7,8 @@ export interface MailBody {
   paragraphs: string[]
   /** The button. The full URL follows it, after the text `address`. */
   action?: { label: string; url: string; address: string }
-  /** Paragraphs after the button. */
   closing?: string[]
-  /** Pairs of a name and a value. */
   facts: [name: string, value: string][]
-  /** The reason why the recipient gets this mail. */
   footer: string
 }
 
@@ -26,10 +22,7 @@ const nameCell = [
   'white-space:nowrap',
 ].join(';')
 const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;white-space:pre-line'
-/**
- * Breaks long names, which would make the mail wider than a phone. Mail programs support only one of the two
- * properties.
- */
+/** Breaks long names, which would make the mail wider than a phone. Mail programs support only one of the two properties. */
 const breaking = 'overflow-wrap:anywhere;word-break:break-word'
 
 const button = [
@@ -51,8 +44,8 @@ const renderAction = ({ label, url, address }: NonNullable<MailBody['action']>) 
 `
 
 /**
- * Renders a mail as HTML. Inline colours serve programs that drop style sheets, and text and background colour are
- * always set together. Classes provide colours for dark mode. A mail loads no external resources.
+ * Renders a mail as HTML. Inline colours serve programs that drop style sheets, and text and background colour are always set together. Classes provide colours
+ * for dark mode. A mail loads no external resources.
  */
 export const renderHtml = (
   { subject, heading, paragraphs, action, closing = [], facts, footer }: MailBody,
@@ -108,7 +101,6 @@ ${facts.map(
 </html>
 `)
 
-/** Renders a mail as plain text. */
 export const renderText = ({ heading, paragraphs, action, closing = [], facts, footer }: MailBody): string =>
   [
     heading,

@@ -5,11 +5,8 @@ import { createTranslator } from './mail-translator.ts'
 import type { AccountMessage, ComposeMail, MailMessage } from './mail-types.ts'
 import { writeOrderMail } from './order-mail-templates.ts'
 
-/** Settings that all mails of an installation share. */
 export interface MailComposerOptions {
-  /** Name of the currency unit. */
   currency: string
-  /** Public URL of the service, without a trailing slash. */
   publicUrl: string
 }
 

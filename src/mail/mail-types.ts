@@ -1,7 +1,6 @@
 /** Content of a mail before translation. Amounts are decimal strings, and IDs are public IDs. */
 export type MailMessage = OrderMessage | AccountMessage
 
-/** A message about an order. */
 export type OrderMessage = OrderFacts &
   (
     | { template: 'receipt'; paid: Split; chargeId: string }
@@ -21,7 +20,6 @@ export type OrderMessage = OrderFacts &
       }
   )
 
-/** A message about an account. */
 export type AccountMessage = AccountFacts &
   /** `link`: URL that contains a secret and is valid for the given minutes. */
   (
@@ -41,7 +39,6 @@ export type AccountMessage = AccountFacts &
     | ({ template: 'withdrawal-failed'; keepsFee: boolean } & WithdrawalFacts)
   )
 
-/** Fields of every mail about a withdrawal. */
 export interface WithdrawalFacts {
   withdrawalId: string
   amount: string
@@ -50,12 +47,10 @@ export interface WithdrawalFacts {
   at: Date
 }
 
-/** Fields of every mail about an account. */
 export interface AccountFacts {
   username: string
 }
 
-/** Fields of every mail about an order. */
 export interface OrderFacts {
   appName: string
   orderId: string
@@ -64,15 +59,12 @@ export interface OrderFacts {
   at: Date
 }
 
-/** An amount, split by the currencies with which it was paid. */
 export interface Split {
   points: string
   num: string
 }
 
-/** A translated mail. */
 export interface ComposedMail {
-  /** Language of the mail, such as `zh-TW`. */
   language: string
   subject: string
   text: string
@@ -81,10 +73,8 @@ export interface ComposedMail {
   link?: string
 }
 
-/** Composes a mail in a language. Uses English for an unknown language. */
 export type ComposeMail = (message: MailMessage, language: string) => ComposedMail
 
-/** A mail with its recipient. */
 export interface OutgoingMail extends ComposedMail {
   /** Permanent ID of the mail: letters, digits, `.`, `_` and `-`. A retry with the same ID sends the same mail. */
   id: string
@@ -93,7 +83,6 @@ export interface OutgoingMail extends ComposedMail {
   date: Date
 }
 
-/** Sends mails. */
 export interface Mailer {
   /** Resolves once the next server has accepted the mail. Throws UNAVAILABLE and RejectedRecipientError. */
   send(mail: OutgoingMail): Promise<void>

@@ -1,6 +1,5 @@
 /** Sends mails over SMTP, or writes them to files if no server is configured. */
-import { randomUUID } from 'node:crypto'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import { memoizeAsync } from '../shared/async.ts'
@@ -9,27 +8,18 @@ import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Mailer, OutgoingMail } from './mail-types.ts'
 
-/**
- * Timeouts in milliseconds. A job may be given to another process after 20 s, so a mail must be sent or fail before.
- */
+/** Timeouts in milliseconds. A job may be given to another process after 20 s, so a mail must be sent or fail before. */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
 
-/** Options of the mailer. */
 export interface MailerOptions {
-  /**
-   * URL that starts with `smtp://` or `smtps://`, with optional credentials. If undefined, mails are written to
-   * `dir`.
-   */
+  /** URL that starts with `smtp://` or `smtps://`, with optional credentials. If undefined, mails are written to `dir`. */
   smtpUrl: string | undefined
-  /** An existing folder. */
   dir: string
   /** Value of the From header, such as `Annal <no-reply@example.org>`. */
   from: string
   log: Log
   telemetry?: Telemetry
-  /**
-   * True to log the links of mails that are written to files. Development only, because a link replaces a password.
-   */
+  /** True to log the links of mails that are written to files. Development only, because a link replaces a password. */
   showLinks?: boolean
   timeouts?: typeof TIMEOUTS
 }
@@ -50,10 +40,7 @@ function assertSafe({ id, to }: OutgoingMail): void {
   }
 }
 
-/**
- * Creates a mailer. It sends mails over SMTP or writes them as `.eml` files. The same mail ID always gives the same
- * Message-ID.
- */
+/** Creates a mailer. It sends mails over SMTP or writes them as `.eml` files. The same mail ID always gives the same Message-ID. */
 export function createMailer({
   smtpUrl,
   dir,
@@ -94,12 +81,11 @@ export function createMailer({
   }
 }
 
-/** The library takes 100 ms to load, and most processes never send a mail. */
+/** Loaded on first use: the library takes 100 ms to load. */
 const loadNodemailer = () => import('nodemailer')
 
 type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
 
-/** Fields of a failed attempt. */
 interface SmtpFailure {
   code?: string
   command?: string
@@ -109,9 +95,8 @@ interface SmtpFailure {
 }
 
 /**
- * Matches replies for an unknown mailbox. Servers also reject a recipient because of the sender: 554, 5.7 (policy,
- * such as relaying denied), 5.1.7 and 5.1.8 (sender's address). Those are outages that an operator can fix, so the
- * mail is retried.
+ * Matches replies for an unknown mailbox. Servers also reject a recipient because of the sender: 554, 5.7 (policy, such as relaying denied), 5.1.7 and 5.1.8
+ * (sender's address). Those are outages that an operator can fix, so the mail is retried.
  */
 const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
 const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
@@ -144,40 +129,18 @@ function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
 /** Returns a timestamp such as `20260121T061500Z`. It makes file names sort by time on every file system. */
 const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
-const PART = /^\.[0-9a-f-]{36}\.part$/
-/** Maximum time to write a mail, in milliseconds. */
-const LONGEST_WRITING_MS = 60_000
-
-/** Deletes partial mails of killed processes, because a mail's link may replace a password. */
-async function removeParts(dir: string): Promise<void> {
-  const before = Date.now() - LONGEST_WRITING_MS
-  for (const name of (await readdir(dir)).filter((each) => PART.test(each))) {
-    const found = await stat(join(dir, name)).catch(() => undefined)
-    if (found && found.mtimeMs < before) await rm(join(dir, name), { force: true })
-  }
-}
-
 /** Writes mails to files. Logs their links if `log` is given. */
 function fileDelivery(dir: string, log: Log | undefined): Deliver {
   const transport = memoizeAsync(async () =>
     (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
   )
-  const tidied = memoizeAsync(() => removeParts(dir))
   return async ({ id, date, link }, message) => {
-    await tidied().catch((error: unknown) =>
-      log?.debug({ err: error }, 'Failed to delete unfinished files from the mail folder'),
-    )
     const { message: bytes } = await (await transport()).sendMail(message)
     const path = join(dir, `${stamp(date)}-${id}.eml`)
-    const part = join(dir, `.${randomUUID()}.part`)
+    // A retry after a crash replaces the partial file.
+    const part = join(dir, `.${id}.part`)
     try {
-      const file = await open(part, 'wx', 0o600)
-      try {
-        await file.writeFile(bytes as Buffer)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
+      await writeFile(part, bytes as Buffer, { mode: 0o600, flush: true })
       await rename(part, path)
     } catch (error) {
       await rm(part, { force: true })

@@ -1,9 +1,6 @@
-/** Templates of mails about orders. */
-
 import { type Messages, messages } from '../locales/messages.ts'
-import { formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
-import type { Translator } from './mail-translator.ts'
+import { formatTime, type Translator } from './mail-translator.ts'
 import type { OrderMessage } from './mail-types.ts'
 
 type Template = OrderMessage['template']
@@ -20,7 +17,6 @@ interface Particulars {
 
 const isNothing = (amount: string) => amount === '0'
 
-/** Returns the amounts that are not zero. */
 const nonZero = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
 
 /** Returns an amount in currency units, regardless of the currency of payment. */

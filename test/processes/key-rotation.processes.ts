@@ -175,29 +175,6 @@ describe('rotating the key-encryption key', () => {
     expect(await operator().rotate(() => {})).toMatchObject({ isNew: false, rewrapped: 1, unreadable: [] })
   })
 
-  it('adds key shares to keys of version 1', async () => {
-    const user = await app.newUser()
-    const { vault } = app.installation
-    const [row] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
-    const signature = await sign(row!)
-    const dataKey = await vault.unwrapFor(user.id, row!.vault_key_id, row!.wrapped_data_key, `${user.id}\ndata-key\nv2`)
-    const old = await vault.wrap(dataKey, `${user.id}\ndata-key\nv1`)
-    await vault.forget(user.id)
-    await app.sql(
-      'update user_keys set version = 1, vault_key_id = $2, wrapped_data_key = $3 where user_id = $1::uuid',
-      [user.id, old.keyId, old.wrapped],
-    )
-    expect((await operator().status()).oldVersions).toBe(1)
-    await operator().rotate(() => {})
-    expect((await operator().status()).oldVersions).toBe(0)
-    const [fresh] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
-    expect(fresh).toMatchObject({ version: 2, sealed_private_key: row!.sealed_private_key })
-    expect(await sign(fresh!)).toBe(signature)
-    await vault.forget(user.id)
-    await expect(sign(fresh!)).rejects.toThrow('no key share')
-    await app.sql('delete from user_keys where user_id = $1::uuid', [user.id])
-  })
-
   it('allows destroying old keys after a waiting time, and everything can be decrypted', async () => {
     const hourAgo = Date.now() / 1_000 - 3_600
     await operator().rotate(() => {})

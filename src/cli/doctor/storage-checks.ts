@@ -173,7 +173,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   const { createKeyRotation } = await import('../../keys/key-rotation.ts')
   const custody = createCustody({ vault, keyPairs })
   const envelopeCipher = createEnvelopeCipher({ vault })
-  const { keys, oldVersions, lost } = await createKeyRotation({
+  const { keys, lost } = await createKeyRotation({
     ...{ database, custody, envelopeCipher, keyRing: vault.ring },
   }).status()
   const diagnoses: Diagnosis[] = []
@@ -182,10 +182,6 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
     const fix = 'Set KEY_ENCRYPTION_KEY_PREVIOUS to the previous key. `annal keys status` shows more.'
     const finding = `${counted(lost, 'row uses', 'rows use')} a key that the vault does not have, so they are unreadable.`
     diagnoses.push(failure(finding, fix))
-  }
-  if (oldVersions > 0) {
-    const finding = `${counted(oldVersions, 'private key has', 'private keys have')} no key share.`
-    diagnoses.push(warning(finding, 'Run `annal keys rotate` to add them.'))
   }
   const left = previous.reduce((sum, { total }) => sum + total, 0)
   if (left > 0) {

@@ -1,8 +1,55 @@
 import { z } from 'zod'
+import { violatedConstraint } from '../../db/database-types.ts'
+import { DomainError } from '../../shared/errors.ts'
 import { fromId } from '../../shared/ids.ts'
 import { checked, label, length, nonBlankText, requiredText, trimmedText } from '../../shared/input.ts'
 import { textProblem } from '../../shared/json-input.ts'
-import { normalizeEmail } from './email-addresses.ts'
+import { sha256 } from '../../shared/secrets.ts'
+
+/**
+ * Returns an address in the form in which it is stored. An internationalized domain becomes ASCII: `bücher.example` becomes `xn--bcher-kva.example`. The case
+ * stays, because the database compares addresses without case.
+ */
+export function normalizeEmail(text: string): string {
+  const address = text.trim()
+  const at = address.lastIndexOf('@')
+  const domain = address.slice(at + 1)
+  if (at < 0 || !/[^\0-\x7f]/.test(domain) || /[\s/?#:%\\[\]]/.test(domain)) return address
+  const url = `http://${domain}`
+  return URL.canParse(url) ? `${address.slice(0, at)}@${new URL(url).hostname}` : address
+}
+
+/** Digest of a valid address. Rate limits store digests, because they also count addresses without an account. */
+export const addressDigest = (email: string) => sha256(email.toLowerCase()).toString('hex')
+
+const GMAIL = new Set(['gmail.com', 'googlemail.com'])
+
+/**
+ * Digest of the mailbox of a valid address. Ignores a `+tag`, and dots at Gmail. Use it where a mail goes to any given address. Where mails go to accounts
+ * only, use `addressDigest`: otherwise requests for unknown addresses would use up the limit of a mailbox.
+ */
+export function mailboxDigest(email: string): string {
+  const [address = '', domain = ''] = email.toLowerCase().split('@')
+  const tag = address.indexOf('+')
+  const name = tag > 0 ? address.slice(0, tag) : address
+  return addressDigest(GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`)
+}
+
+/**
+ * SQL after `from users` that finds the account that holds an address, or else the one that claimed it first. Several accounts may claim an address until one
+ * of them verifies it. `address` is an expression.
+ */
+export const byEmailSql = (address: string) =>
+  `where lower(users.email) = lower(${address}) and deleted_at is null order by email_held desc, created_at, id limit 1`
+
+/** SQL condition: the address of a user is valid for others. `mustBeVerified` is an expression. */
+export const isEmailUsableSql = (mustBeVerified: string, users = 'users'): string =>
+  `${users}.email_held and (${users}.email_verified or not ${mustBeVerified}::boolean)`
+
+export const isEmailUsable = (
+  { emailHeld, emailVerified }: { emailHeld: boolean; emailVerified: boolean },
+  mustBeVerified: boolean,
+): boolean => emailHeld && (emailVerified || !mustBeVerified)
 
 /** Maximum length of a username in characters, also in the normal form NFKC, in which names are compared. */
 const MAX_USERNAME = 21
@@ -26,8 +73,8 @@ const composed = (text: string) => text.trim().normalize('NFC')
 const looksLikeEmail = (name: string) => /\S@\S/.test(name.normalize('NFKC'))
 
 /**
- * Returns the problem of a composed username, or undefined. The rules follow PRECIS (RFC 8264, 8265): a person can see the name, type it again and distinguish it from others.
- * Single spaces and symbols are allowed in addition, because existing accounts have them. There is no maintained library for Node.js.
+ * Returns the problem of a composed username, or undefined. The rules follow PRECIS (RFC 8264, 8265): a person can see the name, type it again and distinguish
+ * it from others. Single spaces and symbols are allowed in addition, because existing accounts have them. There is no maintained library for Node.js.
  */
 function usernameProblem(name: string): string | undefined {
   if (name === '') return 'This field may not be blank.'
@@ -65,49 +112,15 @@ export const email = trimmedText(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, INVALID_EMAIL)
 
-/** Code points that passwords must not contain. RFC 8265 (profile OpaqueString) refers to the FreeformClass of RFC 8264, which disallows these: by category, then default-ignorable code points, old Hangul jamo and exceptions. */
+/** Control, invisible and unassigned characters. Joiners are allowed where Indic and Arabic writing needs them. */
 const DISALLOWED =
-  /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|[\p{Default_Ignorable_Code_Point}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b]/u
-
-/** Code points that RFC 5892 (appendix A) allows only beside certain letters. */
-const MISPLACED = /(?<!l)\u00b7|\u00b7(?!l)|\u0375(?!\p{Script=Greek})|(?<!\p{Script=Hebrew})[\u05f3\u05f4]/u
-
-const JOINER = /[\u200c\u200d]/u
-/**
- * A zero-width non-joiner between two Arabic letters. RFC 5892 tests their joining types, which JavaScript does not know, so this
- * also accepts a non-joiner that has no effect.
- */
-const ARABIC_NON_JOINER = /(?<=(?=\p{Script=Arabic})\p{L}\p{Mn}{0,4})\u200c(?=(?=\p{Script=Arabic})\p{L})/gu
+  /[^\p{L}\p{M}\p{N}\p{P}\p{S}\u200c-\u200d ]|(?![\u200c-\u200d])\p{Default_Ignorable_Code_Point}|(?<![\p{M}\p{Script=Arabic}])[\u200c-\u200d]/u
 
 /**
- * Returns whether a mark has the combining class of viramas, 9. JavaScript does not know the classes, but it orders marks by
- * them: U+3099 has class 8 and U+05B0 class 10.
- */
-const isVirama = (mark: string) =>
-  `${mark}\u3099`.normalize('NFD') !== `${mark}\u3099` && `\u05b0${mark}`.normalize('NFD') !== `\u05b0${mark}`
-
-/** Returns the text without the joiners that the context rules allow. */
-const withoutAllowedJoiners = (text: string) =>
-  text
-    .replaceAll(/(\p{M})[\u200c\u200d]/gu, (found, mark: string) => (isVirama(mark) ? mark : found))
-    .replaceAll(ARABIC_NON_JOINER, '')
-
-/** Returns whether both kinds of Arabic digits occur, or a katakana middle dot without Japanese letters. */
-const isMixed = (text: string) =>
-  (/[\u0660-\u0669]/.test(text) && /[\u06f0-\u06f9]/.test(text)) ||
-  (text.includes('\u30fb') && !/[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(text))
-
-/**
- * Maps every space to U+0020 and composes characters (NFC). Width and case stay. The caller limits the length first: the time
- * to order marks grows with the square of their number.
+ * Maps every space to U+0020 and composes characters (NFC). Width and case stay. The caller limits the length first: the time to order marks grows with the
+ * square of their number.
  */
 export const toOpaqueString = (text: string): string => text.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
-
-/** Returns whether the profile allows every character of a mapped text. */
-function isOpaqueString(text: string): boolean {
-  const judged = JOINER.test(text) ? withoutAllowedJoiners(text) : text
-  return text !== '' && !DISALLOWED.test(judged) && !MISPLACED.test(judged) && !isMixed(judged)
-}
 
 /** Minimum and maximum length of a normalized password, in characters. */
 export const passwordLength = { min: 8, max: 32 }
@@ -130,7 +143,7 @@ export function passwordProblem(typed: string): keyof typeof passwordMessages | 
   const normalized = toOpaqueString(typed)
   if (length(normalized) < passwordLength.min) return 'tooShort'
   if (length(normalized) > passwordLength.max) return 'tooLong'
-  return isOpaqueString(normalized) ? undefined : 'unfit'
+  return DISALLOWED.test(normalized) ? 'unfit' : undefined
 }
 
 /** A password to set: 8 to 32 characters. The output is the normalized form (RFC 8265, OpaqueString). */
@@ -154,8 +167,8 @@ export const signUpInput = z
   })
 
 /**
- * A sign-in. A wrong address or password is not a validation error. A value without an @ is invalid, and does not count as a guess.
- * Nothing else is validated, so that accounts of earlier versions can sign in.
+ * A sign-in. A wrong address or password is not a validation error. A value without an @ is invalid, and does not count as a guess. Nothing else is validated,
+ * so that accounts of earlier versions can sign in.
  */
 export const signInInput = z.strictObject({
   email: requiredText(254)
@@ -165,7 +178,27 @@ export const signInInput = z.strictObject({
   name: label(100).optional(),
 })
 
-/** A sign-up before validation. */
 export type SignUpInput = z.input<typeof signUpInput>
 /** A sign-in before validation. `name` is the name of the session. */
 export type SignInInput = z.input<typeof signInInput>
+
+const duplicateCodes: Record<string, 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME'> = {
+  users_username_key: 'DUPLICATE_USERNAME',
+  users_email_key: 'DUPLICATE_EMAIL',
+}
+
+const taken = (code: 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME') => {
+  const field = code === 'DUPLICATE_EMAIL' ? 'email' : 'username'
+  return new DomainError(code, `This ${field} is taken.`, {
+    details: { [field]: [`A user with this ${field} already exists.`] },
+  })
+}
+
+/** The error DUPLICATE_EMAIL, for statements that return it in a column. */
+export const emailTaken = () => taken('DUPLICATE_EMAIL')
+
+/** Returns DUPLICATE_USERNAME or DUPLICATE_EMAIL for the violation of a unique index. Returns other errors unchanged. */
+export function translateDuplicate(error: unknown): unknown {
+  const code = duplicateCodes[violatedConstraint(error) ?? '']
+  return code ? taken(code) : error
+}

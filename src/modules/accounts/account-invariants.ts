@@ -4,7 +4,6 @@ import type { Invariant } from '../../db/invariants/invariant.ts'
 import { int, text } from '../../db/sql.ts'
 import { keptFromSql } from '../../jobs/retention.ts'
 
-/** The invariants in the order of the report. */
 export const accountInvariants: Invariant[] = [
   {
     id: 'I8',

@@ -1,6 +1,6 @@
 /**
- * Sessions of the pages for administrators. They are no access tokens, and an access token does not open the pages. They end after 30 minutes
- * without a request, after 8 hours, and when the password changes.
+ * Sessions of the pages for administrators. They are no access tokens, and an access token does not open the pages. They end after 30 minutes without a
+ * request, after 8 hours, and when the password changes.
  */
 import { randomBytes } from 'node:crypto'
 import type { Use } from '../../context.ts'
@@ -71,7 +71,7 @@ type SignInContext = Parameters<typeof checkLogin>[0] & Use<'rateLimiter'>
 
 /**
  * Starts a session for an administrator, with the limits of any sign-in. Returns its secret. A locked account and an ordinary user get the same error as a
- * wrong password. Throws VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE.
+ * wrong password.
  */
 export async function startAdminSession(
   context: SignInContext,
@@ -114,7 +114,6 @@ export async function confirmAdminPassword(
   await checkOwnPassword(context, context.actor, password)
 }
 
-/** Ends the session of the request. Throws NOT_AUTHENTICATED. */
 export async function endAdminSession({ actor, database }: Use<'actor' | 'database'>): Promise<void> {
   assertUser(actor)
   await database.query(deleteAdminSession, { session: actor.tokenId, address: actor.address })

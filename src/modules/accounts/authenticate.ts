@@ -1,12 +1,10 @@
-/** Identifies the callers of requests by access token and API key. */
 import type { Database } from '../../db/database-types.ts'
 import { arrayOf, boolean, bytes, int, json, statement, text, uuid } from '../../db/sql.ts'
 import type { Actor, SignedInUser } from '../../shared/actor.ts'
 import { createBatchLoader } from '../../shared/async.ts'
 import { sha256 } from '../../shared/secrets.ts'
-import { byEmailSql } from './email-addresses.ts'
+import { byEmailSql } from './account-input.ts'
 
-/** The user and wallet of a session, as one JSON value of the database. */
 export type SessionUser = Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }
 
 /** SQL of a `SessionUser`. `u` is the user, `w` the wallet, and `token` the ID of the access token or session. */
@@ -20,9 +18,9 @@ export const sessionUserSql = (
      'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text))`
 
 /**
- * Finds the users of access tokens, with everything that `me` returns. `position` counts from 1. One JSON column is cheaper for the driver than many
- * columns, and this statement runs for every request. The subquery around the parameter hides the length of the list from the planner: one plan
- * serves all lengths, which halves the cost of the lookup.
+ * Finds the users of access tokens, with everything that `me` returns. `position` counts from 1. One JSON column is cheaper for the driver than many columns,
+ * and this statement runs for every request. The subquery around the parameter hides the length of the list from the planner: one plan serves all lengths,
+ * which halves the cost of the lookup.
  */
 const findSessionUsers = statement(
   'account_by_tokens',
@@ -63,7 +61,6 @@ const recordTokenUse = statement(
    where id in (select id from access_tokens where id = any ($tokens) for no key update skip locked)`,
 )
 
-/** The credentials of an account that a sign-in names. */
 export interface PasswordRecord {
   id: string
   password_hash: string
@@ -84,7 +81,6 @@ export interface Credentials {
   recordTokenUse(): Promise<void>
 }
 
-/** Creates the lookup of credentials. */
 export function createCredentials({ database }: { database: Database }): Credentials {
   let usedTokens = new Set<string>()
   const inOrder = <Row extends { position: number }>(keys: unknown[], rows: readonly Row[]) => {
@@ -120,25 +116,18 @@ export function createCredentials({ database }: { database: Database }): Credent
 type Caller = Exclude<Actor, { kind: 'system' }>
 type Origin = Pick<Caller, 'address' | 'service'>
 
-/** Returns the actor of a session. */
 export const actorOf = ({ tokenId, ...found }: SessionUser, origin: Origin): Caller => {
   const user = { ...found, createdAt: new Date(found.createdAt) }
   return { kind: 'user', id: user.id, role: user.role, user, tokenId, ...origin }
 }
 
-/** Credentials and network address of a request. */
 export interface RequestCredentials {
-  /** The secret of `Authorization: token <secret>`. */
   token: string | undefined
-  /** The header `x-api-key`. */
   apiKey: string | undefined
   address: string
 }
 
-/**
- * Identifies the caller of a request. A caller with an invalid or expired token is anonymous, and both APIs reject nearly all requests
- * with such a token.
- */
+/** Identifies the caller of a request. A caller with an invalid or expired token is anonymous, and both APIs reject nearly all requests with such a token. */
 export async function authenticate(
   { credentials }: { readonly credentials: Credentials },
   { token, apiKey, address }: RequestCredentials,

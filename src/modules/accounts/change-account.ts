@@ -1,24 +1,151 @@
-/** Changes of an account that require the current password: password, e-mail address and username. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
+import { boolean, orNull, type ParametersOf, type Statement, statement, text, uuid } from '../../db/sql.ts'
 import type { UserActor } from '../../shared/actor.ts'
 import { validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
+import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { parse } from '../../shared/input.ts'
 import { assertUserMay } from '../../shared/policy.ts'
-import { addressProblem, email, password, presentPassword, username } from './account-input.ts'
-import { checkOwnPassword, type OwnPasswordContext, wrongPassword } from './check-password.ts'
-import { mailboxDigest } from './email-addresses.ts'
+import { auditSql } from '../audit/audit-sql.ts'
 import {
-  changeEmail as changeEmailSql,
-  changePassword as changePasswordSql,
-  changeUsername as changeUsernameSql,
+  addressProblem,
+  email,
   emailTaken,
-  type IdentityChange,
-  lockCredentials,
-  requestEmailChange,
+  mailboxDigest,
+  password,
+  presentPassword,
   translateDuplicate,
-} from './users.sql.ts'
+  username,
+} from './account-input.ts'
+import { checkOwnPassword, lockCredentials, type OwnPasswordContext, wrongPassword } from './check-password.ts'
+import { accountMailSql, passwordChangedMailSql, voidTokensSql } from './mailed-links.ts'
+
+/**
+ * Replaces the verified password. No row: the password was changed or the account was locked. Ends all sessions except the caller's, and cancels a pending
+ * change of the address, which may be an attacker's.
+ */
+const updatePassword = statement(
+  'password_change',
+  {
+    parameters: {
+      user: uuid,
+      verifiedHash: text,
+      passwordHash: text,
+      session: uuid,
+      address: orNull(text),
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
+  `with updated_user as (
+     update users set password_hash = $passwordHash, pending_email = null
+     where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null
+     returning id, old.pending_email
+   ),
+   abandoned_change as (select id from updated_user where pending_email is not null),
+   deleted_tokens as (
+     delete from access_tokens t using updated_user where t.user_id = updated_user.id and t.id <> $session
+   ),
+   ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET'] })},
+   ${voidTokensSql({ name: 'voided_verifications', from: 'abandoned_change', purposes: ['EMAIL_VERIFICATION'] })},
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.changed', address: '$address' })},
+   ${passwordChangedMailSql},
+   ${rememberSql('updated_user.id::text', 'updated_user')}
+   select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
+)
+
+/** `verifiedHash` is the hash of the verified password, `wanted` the new address or username, `address` the network address. */
+const change = { user: uuid, verifiedHash: text, wanted: text, address: text, ...remembered }
+/** A statement that changes the address or the username. `is_taken` is true if another account holds the address. */
+type IdentityChange = Statement<ParametersOf<typeof change>, { id: string; is_taken?: boolean }>
+
+/** SQL of the mails of a change: a notice to the old address, and a link to the new one. */
+const changeMailsSql = (template: 'email-changed' | 'email-change-requested', noticed = 'updated_user'): string => `
+   ${accountMailSql({
+     name: 'enqueued_notices',
+     from: noticed,
+     template,
+     facts: { userId: 'updated_user.id', email: 'updated_user.old', newEmail: '$wanted' },
+   })},
+   ${accountMailSql({
+     from: 'updated_user',
+     template: 'email-verification',
+     facts: { userId: 'updated_user.id' },
+   })}`
+
+/**
+ * Changes an address that is not verified. Invalidates links that were mailed to the old one, and notifies it. No row: the password was changed or the account
+ * was locked.
+ */
+const updateEmail = statement(
+  'account_email_change',
+  { parameters: change, columns: { id: uuid, is_taken: boolean } },
+  `with locked_user as materialized (
+     select id, email from users where id = $user and password_hash = $verifiedHash and deleted_at is null
+       and locked_at is null for no key update
+   ),
+   updated_user as (
+     update users u set email = $wanted, email_verified = false, email_held = true, pending_email = null
+     from locked_user where u.id = locked_user.id and locked_user.email <> $wanted
+     returning u.id, locked_user.email as old
+   ),
+   ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.changed', address: '$address' })},
+   ${changeMailsSql('email-changed')},
+   ${rememberSql('locked_user.id::text', 'locked_user')}
+   select id, false as is_taken
+   from locked_user, (select count(*) from enqueued_notices) as notifications, (select count(*) from enqueued_mails) as jobs`,
+)
+
+/**
+ * Stores a pending address, which replaces the current one once it is verified. Notifies the current address. The current address as input cancels a pending
+ * one. `is_taken` only informs the caller: the account that verifies an address first gets it. No row: the password was changed or the account was locked.
+ */
+const requestEmailChange = statement(
+  'account_email_change_request',
+  { parameters: change, columns: { id: uuid, is_taken: boolean } },
+  `with locked_user as materialized (
+     select id, email, email_held, pending_email, lower(email) = lower($wanted) as is_present,
+       exists (select from users o where lower(o.email) = lower($wanted) and o.email_held and o.id <> $user) as is_taken
+     from users where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null
+     for no key update
+   ),
+   reverted_user as (
+     update users u set email = $wanted, pending_email = null from locked_user
+     where u.id = locked_user.id and is_present
+       and (locked_user.email <> $wanted or locked_user.pending_email is not null)
+     returning u.id
+   ),
+   updated_user as (
+     update users u set pending_email = $wanted from locked_user
+     where u.id = locked_user.id and not is_present and not is_taken
+     returning u.id, locked_user.email as old, locked_user.email_held
+   ),
+   touched_users as (select id from reverted_user union all select id from updated_user),
+   ${voidTokensSql({ from: 'touched_users', purposes: ['EMAIL_VERIFICATION'] })},
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.change-requested', address: '$address' })},
+   ${changeMailsSql('email-change-requested', 'updated_user where updated_user.email_held')},
+   accepted_request as (select id from locked_user where is_present or not is_taken),
+   ${rememberSql('accepted_request.id::text', 'accepted_request')}
+   select id, is_taken and not is_present as is_taken
+   from locked_user, (select count(*) from enqueued_notices) as notifications, (select count(*) from enqueued_mails) as jobs`,
+)
+
+const updateUsername = statement(
+  'account_username_change',
+  { parameters: change, columns: { id: uuid } },
+  `with locked_user as materialized (
+     select id, username from users where id = $user and password_hash = $verifiedHash and deleted_at is null
+       and locked_at is null for no key update
+   ),
+   updated_user as (
+     update users u set username = $wanted from locked_user
+     where u.id = locked_user.id and locked_user.username <> $wanted returning u.id
+   ),
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'username.changed', address: '$address' })},
+   ${rememberSql('locked_user.id::text', 'locked_user')}
+   select id from locked_user`,
+)
 
 type Needs = IdempotentContext & OwnPasswordContext
 
@@ -26,10 +153,7 @@ const passwordInput = z.strictObject({ currentPassword: presentPassword, newPass
 const emailInput = z.strictObject({ currentPassword: presentPassword, newEmail: email })
 const usernameInput = z.strictObject({ currentPassword: presentPassword, newUsername: username })
 
-/**
- * Sets a new password, and ends all other sessions. Returns the UUID of the user. Throws NOT_AUTHENTICATED, VALIDATION_FAILED (also for a wrong current password),
- * THROTTLED, UNAVAILABLE.
- */
+/** Sets a new password, and ends all other sessions. Returns the UUID of the user. */
 export async function changePassword(context: Needs, rawInput: z.input<typeof passwordInput>): Promise<string> {
   const { actor, database, passwords, rateLimiter } = context
   assertUserMay(actor, 'account:update')
@@ -42,7 +166,7 @@ export async function changePassword(context: Needs, rawInput: z.input<typeof pa
     const [changed] = await database.transaction(async (query) => {
       await query(lockCredentials, { user })
       const hashes = { verifiedHash, passwordHash }
-      return query(changePasswordSql, { user, ...hashes, session, address, ...idempotencyParams(context) })
+      return query(updatePassword, { user, ...hashes, session, address, ...idempotencyParams(context) })
     })
     if (!changed) throw wrongPassword()
     return changed.id
@@ -66,8 +190,8 @@ async function changeIdentity(
 }
 
 /**
- * Changes the e-mail address of the account. Mails a verification link to the new address and a notice to the old one. If addresses are verified, the old one stays until the
- * new one is verified. Returns the UUID of the user. Throws NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.
+ * Changes the e-mail address of the account. Mails a verification link to the new address and a notice to the old one. If addresses are verified, the old one
+ * stays until the new one is verified. Returns the UUID of the user.
  */
 export async function changeEmail(
   context: Needs & Use<'config'>,
@@ -83,15 +207,12 @@ export async function changeEmail(
     // The current address cancels a pending change, which a thief may have requested. The limit of the mailbox must not prevent that.
     const isRevert = verifiesEmails && input.newEmail.toLowerCase() === actor.user.email.toLowerCase()
     if (!isRevert) await rateLimiter.consume('email-change-mailbox', mailboxDigest(input.newEmail))
-    const statement = verifiesEmails ? requestEmailChange : changeEmailSql
+    const statement = verifiesEmails ? requestEmailChange : updateEmail
     return changeIdentity(context, actor, statement, { verifiedHash, wanted: input.newEmail })
   })
 }
 
-/**
- * Changes the username. The display name stays. Returns the UUID of the user. Throws NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED,
- * UNAVAILABLE.
- */
+/** Changes the username. The display name stays. Returns the UUID of the user. */
 export async function changeUsername(context: Needs, rawInput: z.input<typeof usernameInput>): Promise<string> {
   const { actor } = context
   assertUserMay(actor, 'account:update')
@@ -100,6 +221,6 @@ export async function changeUsername(context: Needs, rawInput: z.input<typeof us
   if (problem) throw validationFailed({ newUsername: [problem] })
   return once(context, 'changeUsername', input, async () => {
     const verifiedHash = await checkOwnPassword(context, actor, input.currentPassword)
-    return changeIdentity(context, actor, changeUsernameSql, { verifiedHash, wanted: input.newUsername })
+    return changeIdentity(context, actor, updateUsername, { verifiedHash, wanted: input.newUsername })
   })
 }

@@ -1,7 +1,7 @@
 /**
- * Checks passwords. An account allows five wrong guesses in 15 minutes over all APIs, and an address without an account four. Accounts that claim
- * the same address are counted separately. A guess reserves a place before the password is compared, and releases it if the password was right. If no place is free,
- * a guess waits for those that are being compared. More guesses do not extend the window. A password reset ends it.
+ * Checks passwords. An account allows five wrong guesses in 15 minutes over all APIs, and an address without an account four. Accounts that claim the same
+ * address are counted separately. A guess reserves a place before the password is compared, and releases it if the password was right. If no place is free, a
+ * guess waits for those that are being compared. More guesses do not extend the window. A password reset ends it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Use } from '../../context.ts'
@@ -14,10 +14,8 @@ const WINDOW_SECONDS = 900
 const MAX_WRONG = 5
 /** The last place is reserved for signed-in users, so that an attacker cannot keep an owner from changing the password. */
 const MAX_WRONG_ANONYMOUS = 4
-/** Interval between checks for a free place, and the longest wait, in milliseconds. */
 const CHECK_INTERVAL_MS = 50
 const MAX_WAIT_MS = 8_000
-/** Seconds to wait after the longest wait. */
 const RETRY_AFTER_SECONDS = 5
 
 // The database compares addresses with `lower`, so it also computes the digest. Other spellings would have other digests.
@@ -25,7 +23,6 @@ const digestSql = (subject: string) => `encode(sha256(convert_to(lower(${subject
 
 /** Key of the guesses that were wrong or are being compared. */
 const takenKeySql = (subject: string) => `'password-check:' || ${digestSql(subject)}`
-/** Key of the guesses that were wrong. */
 const wrongKeySql = (subject: string) => `'password-wrong:' || ${digestSql(subject)}`
 
 /** SQL of the key in `limits` that counts guesses at an account. `user` is an expression for its UUID. Deleting the row ends the window. */
@@ -51,7 +48,6 @@ const reserveGuess = joinedStatement(
    select ${place} t.window_end::text as window_end from taken t join guess using (key)`,
 )
 
-/** Counts the wrong guesses, and returns the seconds until the window ends. */
 const countWrongGuesses = statement(
   'password_guess_find',
   { parameters: { subject: text }, columns: { wrong: int, retry_after: int } },
@@ -84,7 +80,13 @@ const findOwnPassword = statement(
   'select password_hash from users where id = $user and deleted_at is null',
 )
 
-/** A password to check. */
+/** Locks an account's credentials until the end of the transaction. The next statement sees the sessions of earlier sign-ins. */
+export const lockCredentials = statement(
+  'password_hold',
+  { parameters: { user: uuid }, columns: { id: uuid } },
+  'select id from users where id = $user and deleted_at is null for no key update',
+)
+
 export interface Guess {
   /** The account, or an address without an account. Both take the same time. */
   account: { user: string; passwordHash: string } | { email: string }
@@ -110,17 +112,6 @@ async function waitForPlace({ database, meter }: PasswordContext, subject: strin
   }
 }
 
-/**
- * Compares the normalized password, then the password as typed if that differs: earlier versions stored hashes of what was
- * typed. The number of hashes depends on the password alone, so it does not reveal whether the account exists.
- */
-async function matches({ passwords }: PasswordContext, hash: string | undefined, typed: string): Promise<boolean> {
-  for (const candidate of new Set([toOpaqueString(typed), typed])) {
-    if (await passwords.verify(hash, candidate)) return true
-  }
-  return false
-}
-
 /** Returns whether the password is the account's. Throws THROTTLED, UNAVAILABLE. */
 export function checkPassword(context: PasswordContext, { account, password, isSignedIn }: Guess): Promise<boolean> {
   const subject = 'user' in account ? `user:${account.user}` : `address:${account.email}`
@@ -129,7 +120,7 @@ export function checkPassword(context: PasswordContext, { account, password, isS
     const windowEnd = await waitForPlace(context, subject, isSignedIn ? MAX_WRONG : MAX_WRONG_ANONYMOUS)
     let isWrong = false
     try {
-      isWrong = !(await matches(context, hash, password))
+      isWrong = !(await context.passwords.verify(hash, toOpaqueString(password)))
       return !isWrong
     } finally {
       // A failed comparison does not count.
@@ -139,10 +130,8 @@ export function checkPassword(context: PasswordContext, { account, password, isS
   return context.semaphores.passwordGuesses(compare, { keys: [subject.toLowerCase()] })
 }
 
-/** The error of a wrong current password. */
 export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid password.'] })
 
-/** Context of operations that ask a signed-in user for the password. */
 export type OwnPasswordContext = PasswordContext & Use<'rateLimiter'>
 
 /**

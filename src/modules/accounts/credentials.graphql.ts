@@ -1,11 +1,10 @@
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
 import { characters } from '../../graphql/limits/document-cost.ts'
+import { normalizeEmail } from './account-input.ts'
 import { changeEmail, changePassword, changeUsername } from './change-account.ts'
-import { normalizeEmail } from './email-addresses.ts'
-import { requestPasswordReset, resetPassword } from './reset-password.ts'
+import { requestEmailVerification, requestPasswordReset, resetPassword, verifyEmail } from './use-mailed-link.ts'
 import { accountPayload } from './users.graphql.ts'
-import { requestEmailVerification, verifyEmail } from './verify-email.ts'
 
 /** Description of an input field for a new password. */
 export const newPasswordText =

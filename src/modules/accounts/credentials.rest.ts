@@ -165,7 +165,6 @@ const changePassword = defineCommand({
   },
 })
 
-/** Routes for passwords, e-mail addresses and usernames. */
 export const credentialRoutes = [
   requestPasswordReset,
   resetPassword,

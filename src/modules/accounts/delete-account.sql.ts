@@ -1,7 +1,7 @@
 /**
- * Statements of the deletion of an account. They lock rows in the same order as all other statements (orders, assets, rows of the relay, wallet, apps, user), so that no
- * deadlock is possible. Once the wallet is locked, nothing more can be accepted for the account. Anything that was accepted while the other rows were being locked
- * is found then, and the deletion starts again.
+ * Statements of the deletion of an account. They lock rows in the same order as all other statements (orders, assets, rows of the relay, wallet, apps, user),
+ * so that no deadlock is possible. Once the wallet is locked, nothing more can be accepted for the account. Anything that was accepted while the other rows
+ * were being locked is found then, and the deletion starts again.
  */
 
 import {
@@ -35,7 +35,6 @@ const unsignedSql = `from commit_relays r
    join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
    where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $user`
 
-/** Returns the unsigned commits of a user with the key that signs them. */
 export const findUnsignedCommits = statement(
   'deletion_unsigned',
   {
@@ -53,7 +52,6 @@ export const findUnsignedCommits = statement(
      k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
 )
 
-/** Waits until no other process deletes the account. */
 export const waitForDeletionTurn = statement(
   'deletion_turn',
   { parameters: { user: text }, columns: { pg_advisory_xact_lock: nothing } },
@@ -64,9 +62,7 @@ const openOrdersSql = `select id from orders where buyer_id = $user and status =
 const assetsSql = 'select id from assets where owner_id = $user and deleted_at is null order by id for no key update'
 
 const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
-/** Locks a user's unconfirmed orders. */
 export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
-/** Locks a user's assets. */
 export const lockAssets = lock('deletion_assets', assetsSql)
 /** Locks the same and newer orders. Skips rows that are locked elsewhere, because waiting for them with the wallet locked could deadlock. */
 export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
@@ -99,7 +95,6 @@ export const lockApps = lock(
   'select id from network_apps where owner_id = $user order by id for no key update',
 )
 
-/** Locks the user's row, the last one in the lock order. */
 export const lockUser = statement(
   'deletion_user',
   { parameters: user, columns: { deleted: boolean } },
@@ -110,7 +105,6 @@ const tokensSql = `(
      select trim_scale(coalesce(sum(amount), 0)) from deposits
      where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED')`
 
-/** Sums the tokens at a user's address. They cannot be moved. */
 export const sumTokens = statement(
   'deletion_tokens',
   { parameters: user, columns: { amount: numeric } },
@@ -148,7 +142,6 @@ export const forfeitSql = (from: string, reference: string) =>
     ],
   })
 
-/** Cancels open orders, forfeits the balance and closes the wallet. */
 export const closeWallet = statement(
   'deletion_close',
   { parameters: user },
@@ -174,8 +167,8 @@ export const closeWallet = statement(
 )
 
 /**
- * Erases personal data. The row stays as a tombstone for the ledger. `username` and `email` are random, because a predictable one could be taken. `reason` is an operator's, or
- * null.
+ * Erases personal data. The row stays as a tombstone for the ledger. `username` and `email` are random, because a predictable one could be taken. `reason` is
+ * an operator's, or null.
  */
 export const eraseAccount = statement(
   'deletion_erase',
@@ -209,7 +202,6 @@ export const eraseAccount = statement(
    select count(*)::int as jobs from enqueued_jobs`,
 )
 
-/** Writes an operator's deletion into the system's audit log. `subject` is the public ID of the account. */
 export const recordOperatorDeletion = statement(
   'deletion_note',
   { parameters: { subject: text, reason: text } },
@@ -228,17 +220,14 @@ const previewColumns = {
   tokens: numeric,
   assets: int,
   openOrders: int,
-  /** Active apps. */
   networkApps: int,
   /** Withdrawals that are not settled, and their sum. */
   withdrawals: int,
   withdrawn: numeric,
 }
 
-/** Data that a deletion destroys. Amounts are decimal strings. */
 export type DeletionPreview = RowOf<typeof previewColumns>
 
-/** Returns what a deletion of an account would destroy now. Also for a deleted account. */
 export const readDeletionPreview = statement(
   'deletion_foreseen',
   { parameters: user, columns: previewColumns },
@@ -270,14 +259,12 @@ export const eraseAuditAddresses = statement(
    select (select id from page order by id desc limit 1) as last`,
 )
 
-/** Deletes idempotency keys, which contain responses. */
 export const eraseIdempotencyKeys = statement(
   'deletion_answers',
   { parameters: user },
   `delete from idempotency_keys where ${sentBySql('$user')}`,
 )
 
-/** Erases addresses from mails in the dead-letter queue. */
 export const eraseDeadLetters = statement(
   'deletion_letters',
   { parameters: { user: text } },

@@ -9,30 +9,7 @@ import { parse } from '../../shared/input.ts'
 import { assertOperator, assertUserMay } from '../../shared/policy.ts'
 import { failCommit } from '../commits/commits.sql.ts'
 import { ORDERS_AT_ONCE } from '../store/orders.sql.ts'
-import {
-  closeWallet,
-  type DeletionPreview,
-  emptyAssets,
-  eraseAccount,
-  eraseArguments,
-  eraseAuditAddresses,
-  eraseDeadLetters,
-  eraseIdempotencyKeys,
-  findLateEntries,
-  findUnsignedCommits,
-  lockApps,
-  lockAssets,
-  lockMoreAssets,
-  lockMoreOrders,
-  lockOpenOrders,
-  lockUser,
-  lockWallet,
-  readDeletionPreview,
-  recordOperatorDeletion,
-  storeSignatures,
-  sumTokens,
-  waitForDeletionTurn,
-} from './delete-account.sql.ts'
+import * as sql from './delete-account.sql.ts'
 import {
   type AccountWithReason,
   accountSelector,
@@ -66,18 +43,17 @@ export const falseIfDeleted = (error: unknown): false => {
 
 /** Locks the account until the end of the transaction. Throws AUTHENTICATION_FAILED if it is deleted. */
 async function lockExisting(query: Database['query'], user: string): Promise<void> {
-  const [found] = await query(lockUser, { user })
+  const [found] = await query(sql.lockUser, { user })
   if (!found || found.deleted) throw authenticationFailed()
 }
 
 /**
- * Signs the accepted commits of an account, because nobody can sign after the deletion. Returns the signatures, and the commits whose key cannot be decrypted. Throws
- * AUTHENTICATION_FAILED, UNAVAILABLE.
+ * Signs the accepted commits of an account, because nobody can sign after the deletion. Returns the signatures, and the commits whose key cannot be decrypted.
  */
 async function signCommits({ custody, database }: DeletionContext, user: string) {
   const signed = { commits: [] as string[], signatures: [] as string[] }
   const unsignable: string[] = []
-  for (const { commitId, treeSha256, ...key } of await database.query(findUnsignedCommits, { user })) {
+  for (const { commitId, treeSha256, ...key } of await database.query(sql.findUnsignedCommits, { user })) {
     try {
       signed.signatures.push(await custody.sign(user, key, treeSha256))
       signed.commits.push(commitId)
@@ -92,8 +68,8 @@ async function signCommits({ custody, database }: DeletionContext, user: string)
 }
 
 /**
- * Deletes the account in one transaction. Returns false, without effect, if something was accepted for the account in the meantime. `reason` is an operator's, or
- * null. Throws AUTHENTICATION_FAILED.
+ * Deletes the account in one transaction. Returns false, without effect, if something was accepted for the account in the meantime. `reason` is an operator's,
+ * or null.
  */
 async function tryDelete(context: DeletionContext, user: string, reason: string | null): Promise<boolean> {
   const { database, log } = context
@@ -104,35 +80,35 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
   let isLate = false
   let tokens = '0'
   const work = async (query: Database['query']) => {
-    await query(waitForDeletionTurn, { user })
-    await query(lockOpenOrders, { user })
-    await query(lockAssets, { user })
-    await query(storeSignatures, signed)
+    await query(sql.waitForDeletionTurn, { user })
+    await query(sql.lockOpenOrders, { user })
+    await query(sql.lockAssets, { user })
+    await query(sql.storeSignatures, signed)
     // The refunds arrive before the wallet is closed, and are forfeited with the rest.
     for (const commit of unsignable)
       await query(failCommit, {
         commit,
         reason: 'the author’s key did not open when the account was deleted',
       })
-    await query(lockWallet, { user })
-    await query(lockApps, { user })
+    await query(sql.lockWallet, { user })
+    await query(sql.lockApps, { user })
     await lockExisting(query, user)
-    const orders = idsOf(await query(lockMoreOrders, { user }))
-    const assets = idsOf(await query(lockMoreAssets, { user }))
-    const [late] = await query(findLateEntries, { user, orders, assets })
+    const orders = idsOf(await query(sql.lockMoreOrders, { user }))
+    const assets = idsOf(await query(sql.lockMoreAssets, { user }))
+    const [late] = await query(sql.findLateEntries, { user, orders, assets })
     isLate = late?.some === true || !(await transfers.store(query))
     // Rolls back the signatures: the relay would treat the trees of an account that still exists as stored.
     if (isLate) throw busy()
-    tokens = (await query(sumTokens, { user }))[0]!.amount
+    tokens = (await query(sql.sumTokens, { user }))[0]!.amount
     for (let from = 0; from < assets.length; from += ASSETS_AT_ONCE)
-      await query(emptyAssets, { user, assets: assets.slice(from, from + ASSETS_AT_ONCE) })
-    await query(closeWallet, { user })
+      await query(sql.emptyAssets, { user, assets: assets.slice(from, from + ASSETS_AT_ONCE) })
+    await query(sql.closeWallet, { user })
     const email = `${randomUUID()}@deleted.invalid`
-    await query(eraseAccount, { user, username: tombstoneName(), email, reason })
-    if (reason !== null) await query(recordOperatorDeletion, { subject: toId('user', user), reason })
-    while ((await query(eraseArguments, { user })).length === ORDERS_AT_ONCE);
+    await query(sql.eraseAccount, { user, username: tombstoneName(), email, reason })
+    if (reason !== null) await query(sql.recordOperatorDeletion, { subject: toId('user', user), reason })
+    while ((await query(sql.eraseArguments, { user })).length === ORDERS_AT_ONCE);
     for (let after: string | null = NIL_UUID; after !== null; )
-      after = (await query(eraseAuditAddresses, { user, after }))[0]!.last
+      after = (await query(sql.eraseAuditAddresses, { user, after }))[0]!.last
   }
   try {
     await database.transaction(work)
@@ -161,8 +137,8 @@ export async function retryDelete(context: DeletionContext, userId: string, reas
 export async function forgetKey({ custody, database, vault }: KeyContext, { userId }: ForgetKeyJob): Promise<void> {
   await vault.markDeleted(userId)
   await custody.forget(userId)
-  await database.query(eraseIdempotencyKeys, { user: userId })
-  await database.query(eraseDeadLetters, { user: userId })
+  await database.query(sql.eraseIdempotencyKeys, { user: userId })
+  await database.query(sql.eraseDeadLetters, { user: userId })
 }
 
 /** Deletes an account. In one process, a second deletion waits for the first one without a connection, and then fails. */
@@ -199,23 +175,21 @@ export async function deleteAccount(context: Needs): Promise<string> {
 
 type PreviewContext = Use<'actor' | 'config' | 'database'>
 
-/** Finds an account, and a deleted account by its ID. Throws NOT_FOUND. */
-async function readPreview(context: PreviewContext, name: string): Promise<DeletionPreview> {
+async function readPreview(context: PreviewContext, name: string): Promise<sql.DeletionPreview> {
   const user = fromId(name, 'user')?.uuid ?? (await findAccount(context, name))
-  const [found] = user === undefined ? [] : await context.database.query(readDeletionPreview, { user })
+  const [found] = user === undefined ? [] : await context.database.query(sql.readDeletionPreview, { user })
   if (!found) throw notFound('User')
   return found
 }
 
-/** Returns what an operator's deletion of an account would destroy. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND. */
-export async function previewDeletion(context: PreviewContext, name: string): Promise<DeletionPreview> {
+export async function previewDeletion(context: PreviewContext, name: string): Promise<sql.DeletionPreview> {
   assertOperator(context.actor)
   return readPreview(context, parse(accountSelector, { userId: name }).userId)
 }
 
 /**
  * Deletes an account as an operator, for a user who cannot sign in. Returns its UUID. `isNew` is false if the account was deleted before: then its key is
- * destroyed again, in case the first attempt was interrupted. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, CONFLICT, UNAVAILABLE.
+ * destroyed again, in case the first attempt was interrupted.
  */
 export async function deleteAccountAsOperator(
   context: Needs & PreviewContext,

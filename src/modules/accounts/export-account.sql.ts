@@ -18,7 +18,6 @@ import { type IdPrefix, NIL_UUID } from '../../shared/ids.ts'
 import { metadataExport } from '../assets/metadata.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 
-/** Writes an export into the user's audit log. */
 export const recordExport = statement(
   'export_note',
   { parameters: { user: uuid, address: text } },
@@ -58,9 +57,7 @@ export type ExportColumn = SqlType<unknown> & { sql?: (column: string) => string
 const id = (prefix: IdPrefix): ExportColumn => ({ ...uuid, prefix })
 type Columns = Record<string, ExportColumn>
 
-/** A value of a database enum. */
 const word: ExportColumn = { ...text, sql: (column) => `${column}::text` }
-/** An amount. */
 const amount: ExportColumn = { ...text, sql: (column) => `trim_scale(${column})::text` }
 const expression = (type: SqlType<unknown>, sql: string): ExportColumn => ({ ...type, sql: () => sql })
 
@@ -71,7 +68,6 @@ const selected = (columns: Columns, table: string) =>
     .join(', ')
 
 const NIL = `'${NIL_UUID}'`
-/** SQL of a part of a cursor. */
 const part = (place: number) => `split_part($after, '/', ${place})`
 const afterTime = `coalesce(nullif(${part(1)}, '')::timestamptz, '-infinity')`
 const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL})`
@@ -79,13 +75,11 @@ const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL}
 const parameters = { user: uuid, after: text, limit: int }
 /** A row of an export with its cursor `after`, which is not exported. */
 export type ExportRow = { after: string } & Record<string, unknown>
-/** Reads a page of a list. */
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 
 const list = (name: string, columns: Types, sql: string): ExportPage =>
   statement(`export_${name}`, { parameters, columns: { ...columns, after: text } }, sql)
 
-/** Reads rows of a table in the order of their UUIDs. */
 const listById = (table: string, condition: string, columns: Columns) =>
   list(
     table,
@@ -126,7 +120,6 @@ const eventColumns = {
   ...{ deliveryId: id('delivery'), transferId: id('transfer'), createdAt: timestamp },
 }
 
-/** Pages of every list of the document, in its order. */
 export const exportPages = {
   assets: listById('assets', 'owner_id = $user and deleted_at is null', {
     ...{ nid: text, fileName: text, mimeType: text, fileSize: expression(int, 'file_size::int'), sha256: text },

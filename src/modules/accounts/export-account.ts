@@ -1,4 +1,3 @@
-/** Exports all data of a user as one JSON document. */
 import type { Use } from '../../context.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
@@ -19,7 +18,6 @@ import { type AccountWithReason, accountWithReason, findAccount, isDeletedError 
 type Needs = Use<'actionArgs' | 'actor' | 'database' | 'semaphores'>
 type Item = Record<string, unknown>
 
-/** An export that is recorded in the audit log, with the head of the document. */
 interface StartedExport {
   user: string
   head: Item
@@ -28,7 +26,6 @@ interface StartedExport {
 /** Rows that are read at once of lists with small rows, and of lists with long texts. */
 const MANY = 200
 const FEW = 48
-/** Maximum size of an export over GraphQL, in bytes. */
 export const MAX_DATA_BYTES = 4_000_000
 const MAX_ROWS = 10_000
 
@@ -37,7 +34,6 @@ const listNames = Object.keys(exportPages) as ListName[]
 
 const smallPages = new Set<ListName>(['assets', 'commits', 'orders'])
 
-/** Changes the rows of some lists. */
 const presenters: { [Name in ListName]?: (item: Item, context: Needs) => Item | Promise<Item> } = {
   orders: async (item, { actionArgs }) => ({
     ...item,
@@ -46,7 +42,6 @@ const presenters: { [Name in ListName]?: (item: Item, context: Needs) => Item | 
   transfers: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
 }
 
-/** Replaces UUIDs by public IDs. */
 const withPublicIds = (item: Item, columns: Record<string, ExportColumn>): Item =>
   Object.fromEntries(
     Object.entries(item).map(([name, value]) => {
@@ -120,7 +115,6 @@ async function readDocument(context: Needs, { user, head }: StartedExport): Prom
 const runExport = <T>({ actor, semaphores }: Needs, user: string, work: () => Promise<T>): Promise<T> =>
   semaphores.accountExports(() => semaphores.exports(work, { keys: rateLimitKeys(actor) }), { keys: [`user:${user}`] })
 
-/** Records the export of the caller's own data before it is read. */
 async function startOwnExport(context: Needs, user: string, address: string): Promise<StartedExport> {
   await context.database.query(recordExport, { user, address })
   return { user, head: await readHead(context, user) }
@@ -129,8 +123,8 @@ async function startOwnExport(context: Needs, user: string, address: string): Pr
 type SendText = (text: AsyncIterable<string>) => Promise<void>
 
 /**
- * Streams the caller's data as JSON text. Throws NOT_AUTHENTICATED, THROTTLED and UNAVAILABLE before the first byte, and AUTHENTICATION_FAILED if the account is
- * deleted in the meantime.
+ * Streams the caller's data as JSON text. Throws NOT_AUTHENTICATED, THROTTLED and UNAVAILABLE before the first byte, and AUTHENTICATION_FAILED if the account
+ * is deleted in the meantime.
  */
 export async function streamExport(context: Needs, send: SendText): Promise<void> {
   const { actor } = context
@@ -149,10 +143,7 @@ export async function readExport(context: Needs): Promise<Item> {
   )
 }
 
-/**
- * Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user. Throws NOT_AUTHENTICATED, PERMISSION_DENIED,
- * VALIDATION_FAILED, NOT_FOUND, THROTTLED, UNAVAILABLE.
- */
+/** Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user. */
 export async function streamExportAsOperator(
   context: Needs & Use<'config'>,
   rawInput: AccountWithReason,

@@ -1,4 +1,3 @@
-/** Finds accounts for administrators and operators. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { User } from '../../db/prisma/client.ts'
@@ -8,10 +7,9 @@ import { fromId } from '../../shared/ids.ts'
 import { parse, requiredText } from '../../shared/input.ts'
 import { countLimit } from '../../shared/lists.ts'
 import { assertMay } from '../../shared/policy.ts'
-import { isEmailUsableSql, normalizeEmail } from './email-addresses.ts'
+import { isEmailUsableSql, normalizeEmail } from './account-input.ts'
 import type { UserQuery } from './read-user.ts'
 
-/** Number of accounts that a search returns when the caller sets no limit. */
 export const ACCOUNTS_PER_PAGE = 50
 
 const foundColumns = {
@@ -22,15 +20,12 @@ const foundColumns = {
   emailVerified: boolean,
   assetCount: int,
   createdAt: timestamp,
-  /** Null unless the account is locked. */
   lockedAt: orNull(timestamp),
   lockReason: orNull(text),
 }
 
-/** An account in a search result. */
 export type FoundUser = RowOf<typeof foundColumns>
 
-/** Order of accounts by creation time. */
 export type UserOrder = 'NEWEST' | 'OLDEST'
 
 /** The last code point. It sorts after every continuation of a prefix. */
@@ -65,7 +60,6 @@ const searchStatement = statement(
      u.username_key = username_key($text) desc, u.username_key collate "C" limit $limit offset $offset`,
 )
 
-/** Number of accounts that match a search, counted up to `most`. */
 const countStatement = statement(
   'user_search_count',
   { parameters: { user: orNull(uuid), text, most: int }, columns: { count: int }, isList: true },
@@ -82,14 +76,10 @@ export const findByName = statement(
      or ($user is null and $name not like '%@%' and username_key = username_key($name)))`,
 )
 
-/** Input that names an account by ID, e-mail address or username. */
 export const accountSelector = z.strictObject({ userId: requiredText(254).transform(normalizeEmail) })
-/** Input of an administrative action on an account. */
 export const accountWithReason = accountSelector.extend({ reason: requiredText(500) })
-/** Input of an administrative action on an account, before validation. */
 export type AccountWithReason = z.input<typeof accountWithReason>
 
-/** Returns whether an operation failed because the account is deleted. */
 export const isDeletedError = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'AUTHENTICATION_FAILED'
 
@@ -111,7 +101,6 @@ const searchInput = z.strictObject({ search: requiredText(254).transform(normali
 
 type Needs = Use<'actor' | 'database'>
 
-/** Part of a search result. */
 export interface SearchPage {
   limit?: number | undefined
   offset?: number | undefined

@@ -83,10 +83,7 @@ async function change(
   })
 }
 
-/**
- * Locks an account: the owner cannot sign in, and sessions and mailed links end. A locked account keeps its first reason. Returns the UUID of the user. Throws
- * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
- */
+/** Locks an account: the owner cannot sign in, and sessions and mailed links end. A locked account keeps its first reason. Returns the UUID of the user. */
 export const lockUser = (context: Needs, input: AccountWithReason) => change(context, 'lockUser', input)
 
 /** Unlocks an account. The owner has to sign in again. Returns and throws as `lockUser`. */

@@ -5,25 +5,47 @@
 import type { Use } from '../../context.ts'
 import type { OneTimeToken } from '../../db/prisma/client.ts'
 import { bytes, int, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
+import { enqueueSql, type SqlOf } from '../../jobs/enqueue-sql.ts'
+import type { AccountMailJob } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { fromId } from '../../shared/ids.ts'
 import { networkOf } from '../../shared/rate-limiter.ts'
 import { newSecret, sha256 } from '../../shared/secrets.ts'
-import { type AccountMailParts, accountMailSql } from './account-mail.sql.ts'
-import { addressDigest } from './email-addresses.ts'
+import { addressDigest } from './account-input.ts'
 
-/** Purpose of a mailed token. */
 export type Purpose = OneTimeToken['purpose']
 
-/** The account and the token of a link. */
 export interface MailedLink {
-  /** Public ID of the account. */
   uid: string
   token: string
 }
 
-/** Lifetimes of tokens, in seconds. */
+type Template = AccountMailJob['template']
+type FactsOf<Job> = Job extends unknown ? SqlOf<Omit<Job, 'template' | 'requestId' | 'at'>> : never
+
+export type AccountMailParts = {
+  /** Name of the CTE if a statement has two. PostgreSQL runs it only if the statement reads it, for example with `count(*)`. */
+  name?: string
+  /** CTE or join with a row for each mail. */
+  from: string
+} & { [T in Template]: { template: T; facts: FactsOf<Extract<AccountMailJob, { template: T }>> } }[Template]
+
+/**
+ * SQL of a CTE that enqueues a mail about an account in the statement of its cause. The job contains the ID of the account, and an address only where the
+ * account is unknown. The database clock orders requests.
+ */
+export const accountMailSql = ({ name = 'enqueued_mails', from, template, facts }: AccountMailParts): string => {
+  const data = { template: `'${template}'`, requestId: 'uuidv7()', at: 'now()', ...facts }
+  return enqueueSql(name, { queue: 'account-mail', from, data })
+}
+
+export const passwordChangedMailSql = accountMailSql({
+  from: 'updated_user',
+  template: 'password-changed',
+  facts: { userId: 'updated_user.id' },
+})
+
 export const lifetimes = { PASSWORD_RESET: 30 * 60, EMAIL_VERIFICATION: 24 * 3600 } satisfies Record<Purpose, number>
 
 /** 256 bits: 43 characters of base64url. */
@@ -36,8 +58,8 @@ const addressSql = (users: string) =>
   `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
 
 /**
- * Stores the token of a request unless a newer one exists. A repeated job writes the same token and restarts its lifetime, because the mail was not sent. No row: a newer
- * or used token exists, or the account is locked or deleted.
+ * Stores the token of a request unless a newer one exists. A repeated job writes the same token and restarts its lifetime, because the mail was not sent. No
+ * row: a newer or used token exists, or the account is locked or deleted.
  */
 const upsertToken = statement(
   'one_time_token_issue',
@@ -100,15 +122,14 @@ export function tokenKey({ uid, token }: MailedLink): { userId: string; hash: Bu
   return userId === undefined ? undefined : { userId, hash: sha256(token) }
 }
 
-/** Token of a mail, and the address that it is sent to. */
 interface IssuedToken {
   token: string
   email: string
 }
 
 /**
- * Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. Undefined if a newer or used
- * token exists, or the account is locked or deleted.
+ * Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. Undefined if a newer or
+ * used token exists, or the account is locked or deleted.
  */
 export async function issueToken(
   { database, vault }: Use<'database' | 'vault'>,
@@ -131,7 +152,6 @@ export async function findLink(
   return key && (await database.query(findUsableToken, { user: key.userId, purpose, hash: key.hash }))[0]
 }
 
-/** `asker` is the signed-in user. */
 const enqueueMail = (name: string, mail: AccountMailParts) =>
   statement(
     name,
@@ -161,7 +181,6 @@ const requests = {
   },
 } as const
 
-/** Mails that anyone can request for an address. */
 export type RequestedMail = keyof typeof requests
 
 /** Rejects a request for a mail before its body is read. Throws THROTTLED. */
@@ -173,8 +192,8 @@ export async function assertMayRequestMail(
 }
 
 /**
- * Sends a mail to an address if an account has it. Looks no account up and counts every address, so that the response does not reveal whether an account exists.
- * Throws THROTTLED.
+ * Sends a mail to an address if an account has it. Looks no account up and counts every address, so that the response does not reveal whether an account
+ * exists.
  */
 export async function requestMail(
   context: IdempotentContext & Use<'rateLimiter'>,

@@ -15,7 +15,6 @@ import { formatAmount } from '../../shared/money.ts'
 import { streamExport } from './export-account.ts'
 import { readPicture } from './update-profile.ts'
 
-/** The GraphQL fields of a profile record. */
 export const ProfileRecord = graphql(/* GraphQL */ `
   fragment ProfileRecord on User {
     displayName description profilePictureUrl profilePictureThumbnailUrl profileBackgroundUrl
@@ -23,7 +22,6 @@ export const ProfileRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** The GraphQL fields of the caller's account record. */
 export const UserRecord = graphql(/* GraphQL */ `
   fragment UserRecord on User {
     id username email address language emailVerified pendingEmail assetCount referralCode defaultTag
@@ -33,7 +31,6 @@ export const UserRecord = graphql(/* GraphQL */ `
 
 const picture = url.nullable()
 
-/** The REST record of a profile. */
 const profileRecord = z
   .object({
     display_name: same('User.displayName', z.string()),
@@ -46,7 +43,6 @@ const profileRecord = z
   })
   .meta({ id: 'Profile', description: 'What a person says of themselves.' })
 
-/** The REST record of the caller's account. */
 const userRecord = z
   .object({
     id: same('User.id', z.string()),
@@ -81,12 +77,10 @@ const userRecord = z
   })
   .meta({ id: 'User', description: 'One’s own account.' })
 
-/** The account record, which also contains itself as a list for old scripts. */
 const meRecord = userRecord
   .extend({ results: z.array(userRecord).describe('The same record as the only one of a list, for older scripts.') })
   .meta({ id: 'Me', description: 'One’s own account.' })
 
-/** A profile as old callers read it. */
 const presentProfile = (user: ProfileRecordFragment): z.output<typeof profileRecord> => ({
   display_name: user.displayName,
   description: user.description,
@@ -130,7 +124,6 @@ function presentUser(user: UserRecordFragment): z.output<typeof userRecord> {
   }
 }
 
-/** Returns the record of the caller. Old scripts read it from the list `results`. */
 const presentMe = (user: UserRecordFragment): z.output<typeof meRecord> => {
   const self = presentUser(user)
   return { ...self, results: [self] }
@@ -277,10 +270,8 @@ const readProfile = defineRoute({
   present: ({ me }) => presentProfile(me),
 })
 
-/** Routes for the caller's own account and profile. */
 export const profileRoutes = [me, deleteMe, listUsers, updateMe, updateProfile, readProfile]
 
-/** Documentation of the export route. */
 export const exportDescription: DirectDescription = {
   operationId: 'exportMe',
   tag: 'Account',
@@ -324,7 +315,6 @@ const pictureRoute = (path: string, operationId: string, summary: string, isThum
   },
 })
 
-/** Routes for profile pictures. A new picture has a new URL. Copies of a deleted one expire within minutes. */
 export const pictureRoutes = [
   pictureRoute('/pictures/:id', 'getPicture', 'Read a picture of a profile', false),
   pictureRoute('/pictures/:id/thumbnail', 'getPictureThumbnail', 'Read a small picture of a profile', true),

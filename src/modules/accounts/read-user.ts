@@ -33,7 +33,7 @@ export const findUser = ({ database }: Use<'database'>, id: string, query: UserQ
 
 /**
  * Returns the record of a user by UUID. Uses the record that authentication read if that is enough. The wallet is always read, because the request may have
- * changed its balances. Do not use this after a change of the account. Throws NOT_FOUND.
+ * changed its balances. Do not use this after a change of the account.
  */
 export async function readUser(context: Use<'actor' | 'database'>, id: string, query: UserQuery = {}): Promise<User> {
   const { actor } = context

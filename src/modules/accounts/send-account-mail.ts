@@ -1,20 +1,78 @@
 import type { Use } from '../../context.ts'
+import { boolean, int, numeric, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
 import type { AccountMailJob } from '../../jobs/queues.ts'
 import type { AccountFacts, AccountMessage, WithdrawalFacts } from '../../mail/mail-types.ts'
 import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { formatAmount } from '../../shared/money.ts'
-import {
-  findRecipient,
-  findRecipientByEmail,
-  findUnverified,
-  findWithdrawal,
-  isExpired,
-  type MailedWithdrawal,
-  type RecipientRow,
-} from './account-mail.sql.ts'
-import { isEmailUsable } from './email-addresses.ts'
+import { byEmailSql, isEmailUsable } from './account-input.ts'
 import { issueToken, lifetimes, type Purpose } from './mailed-links.ts'
+
+const columns = {
+  id: uuid,
+  username: text,
+  display_name: text,
+  email: text,
+  email_verified: boolean,
+  /** True if no other account claims the address. */
+  email_held: boolean,
+  pending_email: orNull(text),
+  language: text,
+}
+export type RecipientRow = RowOf<typeof columns>
+
+const recipientSql =
+  'select id, username, display_name, email, email_verified, email_held, pending_email, language from users'
+
+export const findRecipient = statement(
+  'account_addressee',
+  { parameters: { user: uuid }, columns },
+  `${recipientSql} where id = $user and deleted_at is null`,
+)
+
+/** Finds the account that holds an address, or that claimed it first. */
+export const findRecipientByEmail = statement(
+  'account_addressee_by_email',
+  { parameters: { email: text }, columns },
+  `${recipientSql} ${byEmailSql('$email')}`,
+)
+
+/** Finds up to three accounts that wait for the verification of an address: `asker` first, then the newest. No row once it is verified. */
+export const findUnverified = statement(
+  'account_awaiting',
+  { parameters: { email: text, asker: orNull(uuid) }, columns },
+  `${recipientSql}
+   where deleted_at is null and locked_at is null
+     and (lower(pending_email) = lower($email) or (lower(email) = lower($email) and not email_verified and pending_email is null))
+     and not exists (select from users o where lower(o.email) = lower($email) and o.email_verified)
+   order by id is not distinct from $asker desc, created_at desc, id desc limit 3`,
+)
+
+/** Returns a row if this many seconds have passed since a time in ISO 8601. */
+export const isExpired = statement(
+  'account_mail_over',
+  { parameters: { since: text, seconds: int }, columns: { over: boolean } },
+  'select true as over where now() >= $since::timestamptz + make_interval(secs => $seconds)',
+)
+
+const withdrawalColumns = {
+  amount: numeric,
+  fee: numeric,
+  recipient: text,
+  status: textOf<'WAITING' | 'SENDING' | 'CONFIRMED' | 'FAILED' | 'CANCELLED'>('withdrawal_status'),
+  /** True if a transaction was sent, which costs the fee. */
+  isSent: boolean,
+  dueAt: timestamp,
+}
+export type MailedWithdrawal = RowOf<typeof withdrawalColumns>
+
+export const findWithdrawal = statement(
+  'account_mail_withdrawal',
+  { parameters: { user: uuid, withdrawal: uuid }, columns: withdrawalColumns },
+  `select x.amount, x.fee, x.recipient, x.status, coalesce(m.status <> 'SIGNED', false) as "isSent", x.due_at as "dueAt"
+   from withdrawals x left join coin_transfers m on m.id = x.coin_transfer_id
+   where x.id = $withdrawal and x.wallet_id = $user`,
+)
 
 type Needs = Use<'composeMail' | 'config' | 'database' | 'log' | 'mailer' | 'publicUrl' | 'vault'>
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
@@ -37,7 +95,8 @@ const hasUsableEmail = ({ config }: Needs, { email_held, email_verified }: Recip
 const findById = async ({ database }: Needs, user: string) => (await database.query(findRecipient, { user }))[0]
 
 /**
- * Issues a link and returns it with its address. Undefined if a newer or used link exists, the account is locked, or the link would have expired since the request.
+ * Issues a link and returns it with its address. Undefined if a newer or used link exists, the account is locked, or the link would have expired since the
+ * request.
  */
 async function issueLink(
   context: Needs,
@@ -154,8 +213,9 @@ function lettersOf(context: Needs, job: AccountMailJob): Promise<Letter[]> {
 }
 
 /**
- * Runs a job of the queue `account-mail`. Writes the mail from the current state of the account. Sends nothing if the account is deleted, or if a link is not valid any
- * more. Throws UNAVAILABLE if the mail could not be sent: a retry sends the same link with the same message ID. Throws RejectedRecipientError for a notice.
+ * Runs a job of the queue `account-mail`. Writes the mail from the current state of the account. Sends nothing if the account is deleted, or if a link is not
+ * valid any more. Throws UNAVAILABLE if the mail could not be sent: a retry sends the same link with the same message ID. Throws RejectedRecipientError for a
+ * notice.
  */
 export async function sendAccountMail(context: Needs, job: AccountMailJob): Promise<void> {
   const { composeMail, log, mailer } = context

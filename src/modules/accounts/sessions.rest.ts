@@ -231,5 +231,4 @@ const registerDevice = defineRoute({
   present: (_, { body }) => body.all(),
 })
 
-/** Routes for signing up, in and out, for sessions and for devices. */
 export const sessionRoutes = [signUp, login, logout, list, revoke, revokeOthers, registerDevice]

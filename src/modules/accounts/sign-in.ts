@@ -1,18 +1,82 @@
 import { randomUUID } from 'node:crypto'
 import type { Use } from '../../context.ts'
+import { bytes, int, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { assertUser } from '../../shared/actor.ts'
 import { DomainError } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, outlived } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  once,
+  outlived,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
 import { toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { assertMay } from '../../shared/policy.ts'
 import { networkOf } from '../../shared/rate-limiter.ts'
 import { newSecret, sha256 } from '../../shared/secrets.ts'
-import { auditorOf } from '../audit/audit-sql.ts'
+import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { type SignInInput, signInInput } from './account-input.ts'
 import type { PasswordRecord } from './authenticate.ts'
 import { checkPassword } from './check-password.ts'
-import { deleteToken, findLiveToken, insertToken } from './sessions.sql.ts'
+import { lockedUserSql } from './sessions.ts'
+
+/**
+ * Inserts a session if the password is still the verified one. No row: the password was changed, or the account was deleted or locked. `hash` is the SHA-256 of
+ * the token, `days` the lifetime or 0, and `seed` the seed of the token.
+ */
+export const insertToken = statement(
+  'account_token_insert',
+  {
+    parameters: {
+      user: uuid,
+      verifiedHash: text,
+      hash: bytes,
+      name: text,
+      days: int,
+      address: orNull(text),
+      seed: text,
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
+  `with locked_user as materialized (
+     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null for share
+   ),
+   inserted_token as (
+     insert into access_tokens (user_id, hash, name, expires_at)
+     select id, $hash, $name, case when $days > 0 then now() + make_interval(days => $days) end from locked_user
+     returning id, user_id
+   ),
+   ${auditSql({
+     from: 'inserted_token',
+     user: 'user_id',
+     action: 'session.started',
+     subject: `type_id('session', inserted_token.id)`,
+     address: '$address',
+   })},
+   ${rememberSql(`type_id('session', inserted_token.id) || ':' || $seed`, 'inserted_token')}
+   select id from inserted_token`,
+)
+
+const findLiveToken = statement(
+  'account_live_hash',
+  { parameters: { hash: bytes }, columns: { id: uuid } },
+  `select t.id from access_tokens t join users u on u.id = t.user_id
+   where t.hash = $hash and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
+)
+
+const deleteToken = statement(
+  'account_token_delete',
+  { parameters: { user: uuid, token: uuid, subject: text, address: text } },
+  `with ${lockedUserSql('$user')},
+   deleted_token as (
+     delete from access_tokens t using locked_user where t.id = $token and t.user_id = locked_user.id returning t.user_id
+   ),
+   ${auditSql({ from: 'deleted_token', user: 'user_id', action: 'session.ended', subject: '$subject', address: '$address' })}
+   select`,
+)
 
 /** 160 bits, as 40 hex digits. Existing callers store tokens in columns of that width. */
 const TOKEN_BYTES = 20
@@ -86,11 +150,10 @@ export async function signIn(context: Needs, rawInput: SignInInput): Promise<str
     token = newToken
     return newSeed
   })
-  // The stored result is the ID of the session, a colon and the seed. An earlier version stored the seed only.
+  // The stored result is the ID of the session, a colon and the seed.
   return token ?? replayToken(context, seed.split(':').at(-1)!)
 }
 
-/** Ends the session of the request. Throws NOT_AUTHENTICATED. */
 export async function signOut({ actor, database }: Use<'actor' | 'database'>): Promise<void> {
   assertUser(actor)
   const { id: user, tokenId: token, address } = actor

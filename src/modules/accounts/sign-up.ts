@@ -2,16 +2,78 @@ import type { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
 import type { User } from '../../db/prisma/client.ts'
-import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
+import { boolean, bytes, numeric, orNull, smallint, statement, text, textOf, uuid } from '../../db/sql.ts'
+import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { newUuid } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { formatAmount, toUnits } from '../../shared/money.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import { networkOf } from '../../shared/rate-limiter.ts'
-import { auditorOf } from '../audit/audit-sql.ts'
-import { type SignUpInput, signUpInput } from './account-input.ts'
-import { mailboxDigest } from './email-addresses.ts'
-import { emailTaken, insertUser, translateDuplicate } from './users.sql.ts'
+import { auditorOf, auditSql } from '../audit/audit-sql.ts'
+import { postTransferSql } from '../wallet/ledger-sql.ts'
+import { emailTaken, mailboxDigest, type SignUpInput, signUpInput, translateDuplicate } from './account-input.ts'
+import { accountMailSql } from './mailed-links.ts'
+
+/**
+ * Inserts a user with wallet, key pair and initial points. No row: another account holds the address. With `isToBeVerified`, the address is only claimed until
+ * it is verified, and others may claim it, too. The address of an administrator counts as verified. `wallet` is the address of the key pair, `address` the
+ * network address of the request.
+ */
+export const insertUser = statement(
+  'account_sign_up',
+  {
+    parameters: {
+      user: uuid,
+      username: text,
+      email: text,
+      passwordHash: text,
+      language: text,
+      referralCode: text,
+      role: textOf<User['role']>('role'),
+      isToBeVerified: boolean,
+      wallet: text,
+      points: numeric,
+      version: smallint,
+      vaultKeyId: text,
+      wrappedDataKey: bytes,
+      sealedPrivateKey: bytes,
+      address: orNull(text),
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
+  `with inserted_user as (
+     insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified, email_held)
+     select $user, $username, $email, $passwordHash, $username, $language, $referralCode, $role, $role = 'ADMIN',
+       not $isToBeVerified
+     where not ($isToBeVerified and exists (select from users where lower(email) = lower($email) and email_held))
+     returning id, uuidv7() as transfer_id
+   ),
+   inserted_wallet as (
+     insert into wallets (user_id, address, points) select id, $wallet, $points from inserted_user
+   ),
+   inserted_user_key as (
+     insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
+     select id, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey from inserted_user
+   ),
+   ${postTransferSql({
+     from: 'inserted_user',
+     reference: `'sign-up:' || inserted_user.id`,
+     when: '$points > 0',
+     lines: [
+       { wallet: 'inserted_user.id', currency: 'POINTS', amount: '$points' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: '-$points' },
+     ],
+   })},
+   ${auditSql({ from: 'inserted_user', user: 'id', action: 'account.created', address: '$address' })},
+   ${accountMailSql({
+     from: 'inserted_user where $isToBeVerified',
+     template: 'email-verification',
+     facts: { userId: 'inserted_user.id' },
+   })},
+   ${rememberSql('$user::text', 'inserted_user')}
+   select id from inserted_user, (select count(*) from enqueued_mails) as jobs`,
+)
 
 type Needs = IdempotentContext & Use<'config' | 'custody' | 'passwords' | 'rateLimiter'>
 
@@ -59,10 +121,7 @@ async function createAccount(
   return id
 }
 
-/**
- * Creates an account with a wallet, a key pair and the initial points. Returns the UUID of the user. Throws VALIDATION_FAILED, DUPLICATE_USERNAME,
- * DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED, UNAVAILABLE.
- */
+/** Creates an account with a wallet, a key pair and the initial points. Returns the UUID of the user. */
 export async function signUp(context: Needs, rawInput: SignUpInput): Promise<string> {
   const { actor, config, rateLimiter } = context
   assertMay(actor, 'account:create')

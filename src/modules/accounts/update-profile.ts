@@ -1,4 +1,3 @@
-/** Updates the profile, the settings and the pictures of a user. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
@@ -170,8 +169,8 @@ const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', st
 ]
 
 /**
- * Changes the caller's own record. Returns the UUID of the user. Throws NOT_AUTHENTICATED, VALIDATION_FAILED, and with pictures also PAYLOAD_TOO_LARGE, THROTTLED,
- * UNAVAILABLE and the errors of reading them.
+ * Changes the caller's own record. Returns the UUID of the user. Throws NOT_AUTHENTICATED, VALIDATION_FAILED, and with pictures also PAYLOAD_TOO_LARGE,
+ * THROTTLED, UNAVAILABLE and the errors of reading them.
  */
 export async function updateProfile(
   context: IdempotentContext & Use<'pictures' | 'rateLimiter' | 'semaphores'>,

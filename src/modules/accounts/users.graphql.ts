@@ -16,7 +16,6 @@ import { lockUser, unlockUser } from './lock-user.ts'
 import { readMe, readStoredUser } from './read-user.ts'
 import { updateProfile } from './update-profile.ts'
 
-/** The role of an account. */
 export const Role = builder.enumType('Role', {
   description: 'What an account may do beyond its own things.',
   values: {
@@ -46,7 +45,6 @@ const privateTo = <Column extends PrivateColumn>(column: Column, description: st
     canSeePrivateParts(actor, user.id) ? user[column] : null,
 })
 
-/** `User`. Private fields are null for other callers. */
 export const UserType = builder.prismaObject('User', {
   description: "A person's account. What is private is null for everybody else.",
   interfaces: [Node],

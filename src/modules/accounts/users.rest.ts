@@ -6,7 +6,6 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { orderingFrom } from '../../http/rest/pagination.ts'
 import { moment, neededText, same, userParam } from '../../http/rest/values.ts'
 
-/** The GraphQL fields of an account record for administrators. */
 export const AdministeredUser = graphql(/* GraphQL */ `
   fragment AdministeredUser on User {
     id username displayName createdAt lockedAt
@@ -113,5 +112,4 @@ const unlock = defineRoute({
   present: ({ unlockUser }) => presentUser(unlockUser.user),
 })
 
-/** Routes for accounts, for administrators. */
 export const userRoutes = [search, lock, unlock]

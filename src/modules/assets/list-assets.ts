@@ -15,7 +15,7 @@ import {
   searched,
 } from '../../shared/lists.ts'
 import { visibleAssets } from '../../shared/policy.ts'
-import { isEmailUsableSql, normalizeEmail } from '../accounts/email-addresses.ts'
+import { isEmailUsableSql, normalizeEmail } from '../accounts/account-input.ts'
 import type { AssetQuery } from './find-asset.ts'
 
 /** A SHA-256 hash in hexadecimal, in upper or lower case, with or without `0x`. */

@@ -5,7 +5,7 @@
 
 import { arrayOf, boolean, int, numeric, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
-import { accountMailSql } from '../accounts/account-mail.sql.ts'
+import { accountMailSql } from '../accounts/mailed-links.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'

@@ -5,8 +5,7 @@ import { fill, type Messages, messages } from '../../locales/messages.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { type Language, preferredLanguage } from '../../shared/language.ts'
 import { findLink } from '../accounts/mailed-links.ts'
-import { resetPassword } from '../accounts/reset-password.ts'
-import { verifyEmail } from '../accounts/verify-email.ts'
+import { resetPassword, verifyEmail } from '../accounts/use-mailed-link.ts'
 import { type FormPage, keyedBy, keyField, noticePage, type PageAnswer, type PageRequest, secretPage } from './page.ts'
 
 /** Returns user ID and token from the path of a mailed link. */

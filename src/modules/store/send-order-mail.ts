@@ -6,7 +6,7 @@ import type { OrderFacts, OrderMessage, Split } from '../../mail/mail-types.ts'
 import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../shared/money.ts'
-import { isEmailUsable } from '../accounts/email-addresses.ts'
+import { isEmailUsable } from '../accounts/account-input.ts'
 
 type Needs = Pick<AppContext, 'composeMail' | 'config' | 'database' | 'log' | 'mailer'>
 

@@ -7,7 +7,7 @@ import { type IdempotentContext, idempotencyParams, once, remembered, rememberSq
 import { fromId } from '../../shared/ids.ts'
 import { parse, positiveAmount, requiredText } from '../../shared/input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
-import { normalizeEmail } from '../accounts/email-addresses.ts'
+import { normalizeEmail } from '../accounts/account-input.ts'
 import { findByName } from '../accounts/find-users.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'

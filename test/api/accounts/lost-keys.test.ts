@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../src/chain/lease.ts'
 import { createCpuThrottle } from '../../../src/chain/poller.ts'
 import { createCommitSigner } from '../../../src/chain/relay/commit-signer.ts'
-import { findUnreadable } from '../../../src/keys/check-keys.ts'
+import { checkSealed } from '../../../src/keys/check-keys.ts'
 import type { Custody } from '../../../src/keys/key-types.ts'
 import { noopTracer } from '../../../src/telemetry/telemetry-types.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -88,9 +88,10 @@ describe('an account whose wallet key cannot be decrypted', () => {
 
   it('is reported by the check of all encrypted data', async () => {
     const user = await app.newUser()
-    const before = await findUnreadable(app.installation, 1_000)
+    const unreadable = async () => (await checkSealed(app.installation)).rows as { subject: string }[]
+    const before = await unreadable()
     await vault.forget(user.id)
-    const found = await findUnreadable(app.installation, 1_000)
+    const found = await unreadable()
     expect(found.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([
       { subject: user.publicId, problem: expect.stringMatching(/^its key cannot be decrypted/) },
     ])

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../../src/db/sql.ts'
 import { enqueueSql } from '../../../src/jobs/enqueue-sql.ts'
-import { accountMailSql } from '../../../src/modules/accounts/account-mail.sql.ts'
+import { accountMailSql } from '../../../src/modules/accounts/mailed-links.ts'
 import { declaredStatements } from '../../support/declared-statements.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 

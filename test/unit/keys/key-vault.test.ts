@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { keyPairs } from '../../../src/chain/transaction.ts'
 import { createCustody } from '../../../src/keys/custody.ts'
 import { createEnvelopeCipher } from '../../../src/keys/envelope-cipher.ts'
-import type { SealedKey } from '../../../src/keys/key-types.ts'
 import { createLocalKeyVault } from '../../../src/keys/key-vault.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -27,15 +26,6 @@ function open({ dir = newDir(), key, previousKeys }: { dir?: string; key?: strin
 }
 
 const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterparts', owner.slice(-2), owner)
-
-async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
-  const { address, privateKey } = keyPairs.createKeyPair()
-  const { seal } = await import('../../../src/keys/envelope-cipher.ts')
-  const dataKey = randomBytes(32)
-  const { keyId, wrapped } = await vault.wrap(dataKey, `${id}\ndata-key\nv1`)
-  const sealedPrivateKey = seal(dataKey, privateKey, `${id}\nprivate-key\nv1`)
-  return { address, version: 1, vaultKeyId: keyId, wrappedDataKey: wrapped, sealedPrivateKey }
-}
 
 describe('a custodial key', () => {
   it('signs only for its owner', async () => {
@@ -104,19 +94,6 @@ describe('a custodial key', () => {
     await writeFile(`${counterpartOf(dir, id)}.0123456789ab`, await readFile(counterpartOf(dir, id)))
     await custody.forget(id)
     expect(await readdir(join(dir, 'keys/counterparts', id.slice(-2)))).toEqual([])
-  })
-
-  it('of version 1 can be decrypted, and gets a key share when it is rewrapped', async () => {
-    const parts = open()
-    const { vault, custody } = parts
-    const id = randomUUID()
-    const old = await firstVersion(parts, id)
-    const signature = await custody.sign(id, old, 'a tree')
-    const key = { ...old, ...(await custody.rewrap(id, old)) }
-    expect(key).toMatchObject({ version: 2, sealedPrivateKey: old.sealedPrivateKey })
-    expect(await custody.sign(id, key, 'a tree')).toBe(signature)
-    await vault.forget(id)
-    await expect(custody.sign(id, key, 'a tree')).rejects.toThrow('no key share')
   })
 
   it('has one key share after concurrent creation', async () => {

@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OutgoingMail } from '../../../src/mail/mail-types.ts'
 import { createMailer } from '../../../src/mail/mailer.ts'
@@ -117,17 +117,6 @@ describe('a mail without a server', () => {
     expect(source).not.toMatch(/[^\r]\n/)
     expect(parseMail(source)).toMatchObject({ subject: mail.subject, text: mail.text, html: mail.html })
     expect((await stat(path)).mode & 0o777).toBe(0o600)
-  })
-})
-
-describe('a partial mail file of a killed process', () => {
-  it('is deleted with the next mail; files of running processes stay', async () => {
-    const parts = [1, 2].map((number) => join(dir, `.0000000${number}-0000-4000-8000-000000000000.part`))
-    for (const part of parts) await writeFile(part, 'half')
-    await utimes(parts[0]!, 0, 0)
-    await toFiles().send(mail)
-    expect((await readdir(dir)).filter((name) => name.endsWith('.part'))).toEqual([basename(parts[1]!)])
-    await rm(parts[1]!)
   })
 })
 
