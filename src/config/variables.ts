@@ -39,14 +39,14 @@ export const variables = {
   },
   ROLES: {
     schema: roleList.prefault(roles.join(',')),
-    doc: 'Roles of this process, separated by commas. `http` serves requests, `relay` sends commits and coins to the chain and reads it, `deliveries` sends webhooks and mails, `jobs` runs all other background work. Without `http`, the process serves only probes and metrics, at HEALTH_PORT or else at PORT.',
+    doc: 'Roles of this process, separated by commas. `http` serves requests, `relay` works with the chain, `deliveries` sends webhooks and mails, `jobs` runs all other background work. Without `http`, the process serves only probes and metrics.',
   },
   METRICS_TOKEN: {
     schema: z
       .string()
       .regex(/^[\x21-\x7e]{16,}$/, 'Expected at least 16 characters, without spaces.')
       .optional(),
-    doc: 'Token that Prometheus sends as `Authorization: Bearer <token>` to read `/metrics`, at every port. At least 16 characters; create one with `openssl rand -hex 32`. Without it, `/metrics` is served only at HEALTH_PORT.',
+    doc: 'Bearer token for `/metrics` at every port, at least 16 characters. Without it, `/metrics` is served only at HEALTH_PORT.',
     secret: true,
   },
   SHUTDOWN_DELAY_SECONDS: {
@@ -66,7 +66,7 @@ export const variables = {
   },
   DATABASE_DIRECT_URL: {
     schema: databaseUrl.optional(),
-    doc: 'Connection URL of the same database without the pooler. Required if DATABASE_URL leads through PgBouncer in transaction mode: leases, notifications, queues and migrations need their own sessions.',
+    doc: 'Connection URL of the same database without the pooler. Required if DATABASE_URL leads through PgBouncer in transaction mode.',
     secret: true,
   },
   DATABASE_POOL: {
@@ -92,7 +92,7 @@ export const variables = {
   },
   CHAIN_DEPLOY_REGISTRY: {
     schema: flag.default(false),
-    doc: 'Deploys a registry contract at the first start on the chain of CHAIN_RPC_URL. The first account of CHAIN_RELAY_KEYS pays for about 450,000 gas. Without it and without CHAIN_REGISTRY_ADDRESS, the first start fails. The embedded chain always gets a registry.',
+    doc: 'Deploys a registry contract at the first start. The first account of CHAIN_RELAY_KEYS pays for about 450,000 gas. Without it and without CHAIN_REGISTRY_ADDRESS, the first start fails. The embedded chain always gets a registry.',
   },
   CHAIN_REGISTRY_BLOCK: {
     schema: whole(0, 2_147_483_647).optional(),
@@ -105,7 +105,7 @@ export const variables = {
   },
   CHAIN_EARLIER_RELAYS: {
     schema: addresses.prefault(''),
-    doc: 'Addresses of previous relay accounts, separated by commas. Their commits count as those of this installation when a history is verified. Needed only if the database does not contain these accounts.',
+    doc: 'Addresses of previous relay accounts, separated by commas. Their commits count as those of this installation. Needed only if the database does not contain these accounts.',
   },
   CHAIN_TREASURY_KEY: {
     schema: relayKeys
@@ -156,7 +156,7 @@ export const variables = {
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'Expected the name of a bucket.')
       .optional(),
-    doc: 'Bucket of an S3-compatible store for the blocks of files. It must exist. Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or from the role of the machine or container. AWS_REGION is the region (default us-east-1).',
+    doc: 'Bucket of an S3-compatible store for the blocks of files. It must exist. The usual AWS variables, files and roles provide the credentials. AWS_REGION is the region (default us-east-1).',
   },
   S3_PREFIX: {
     schema: z
@@ -164,7 +164,7 @@ export const variables = {
       .regex(/^[A-Za-z0-9!_.*'()-]+(\/[A-Za-z0-9!_.*'()-]+)*\/?$/, 'Expected a path such as annal/blocks.')
       .transform((text) => (text.endsWith('/') ? text : `${text}/`))
       .optional(),
-    doc: 'Folder in the bucket, such as annal/blocks. Each installation needs its own folder, because garbage collection deletes all other blocks in it. Default: the whole bucket.',
+    doc: 'Folder in the bucket, such as annal/blocks. Garbage collection deletes all other blocks in it. Default: the whole bucket.',
   },
   S3_ENDPOINT: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
@@ -191,7 +191,7 @@ export const variables = {
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: webUrl.optional(),
-    doc: 'Base URL of an OTLP collector that receives traces as JSON over HTTP, such as http://localhost:4318. Without it, no traces are created. The OpenTelemetry variables for the service name, resource attributes, headers, timeout, compression and certificates also apply.',
+    doc: 'Base URL of an OTLP collector that receives traces as JSON over HTTP, such as http://localhost:4318. Without it, no traces are created.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: share.prefault('1'),
@@ -276,7 +276,7 @@ export const variables = {
   },
   C2PA_CERTIFICATES: {
     schema: z.string().optional(),
-    doc: 'PEM file with the certificates that sign Content Credentials: the certificate of the signer first, then its issuers. Default: an untrusted development chain in ANNAL_DIR/keys. In production without ANNAL_EMBEDDED, Content Credentials are off by default.',
+    doc: 'PEM file with the certificates that sign Content Credentials: the certificate of the signer first, then its issuers. Default: an untrusted development chain; off in production without ANNAL_EMBEDDED.',
   },
   C2PA_PRIVATE_KEY: {
     schema: z.string().optional(),
@@ -285,11 +285,11 @@ export const variables = {
   },
   C2PA_TRUST_LIST: {
     schema: z.string().optional(),
-    doc: 'PEM file with trusted root certificates for signers of manifests in registered files, such as the C2PA trust list. Default: signers are not verified.',
+    doc: 'PEM file with trusted root certificates for signers of registered files. Default: signers are not verified.',
   },
   C2PA_TIMESTAMP_URL: {
     schema: webUrl.optional(),
-    doc: 'Time-stamping authority (RFC 3161) for signatures of Content Credentials. While it is unavailable, files are signed without a time stamp, and signed again later. Default: no time stamps.',
+    doc: 'Time-stamping authority (RFC 3161) for signatures of Content Credentials. Default: no time stamps.',
   },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
 

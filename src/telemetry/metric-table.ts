@@ -139,12 +139,12 @@ export const metricTable = {
   ),
   annal_retention_overdue_seconds: gaugeOf(
     'database',
-    'Time for which the oldest expired row waits for its deletion, in seconds, except rows that failed. 0 without one. Batch jobs run every hour.',
+    'Seconds that the oldest expired row waits for its deletion, except rows that failed. 0 without one.',
     ['batch_job'],
   ),
   annal_withdrawals_waiting_seconds: gaugeOf(
     'database',
-    'Seconds that the oldest due withdrawal is unsigned, or signed and not broadcast: the treasury is short of coins, or the chain is unavailable. 0 without one.',
+    'Seconds that the oldest due withdrawal waits to be signed or broadcast. 0 without one.',
     [],
   ),
   annal_deposits: gaugeOf(
@@ -155,7 +155,7 @@ export const metricTable = {
   annal_deposits_uncredited: gaugeOf('database', 'Confirmed deposits that could not be credited yet.', []),
   annal_suspended_transfers: gaugeOf(
     'database',
-    'Coin transfers that wait until deposits at their addresses are credited again after a reorg. Counted by the treasury worker.',
+    'Coin transfers that wait until deposits at their addresses are credited again after a reorg.',
     [],
   ),
   annal_deposits_shortfall_units: gaugeOf(

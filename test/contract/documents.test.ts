@@ -73,7 +73,7 @@ describe('a document', () => {
     const told = read('docs/reference/chain-format.md').split('## Layout')[1]!.split('\n## ')[0]!
     const [table, trees] = told.split('A **tree** is')
     const written = new Proxy({} as CommitData, { get: () => '' })
-    const names = [...table!.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+    const names = [...table!.matchAll(/^- `(\w+)`:/gm)].map(([, name]) => name)
     expect(names).toEqual(Object.keys(JSON.parse(encodeCommitData(written))))
     expect(identifyingKeys.filter((name) => !trees!.includes(`\`${name}\``))).toEqual([])
   })

@@ -13,7 +13,7 @@ const [, tables = '', files = ''] = page.split(/^## /m)
 const rowsOf = (section: string) =>
   new Map(
     section.split('\n').flatMap((line): [string, Retention][] => {
-      const [, name = '', , kept = '', reason = ''] = line.split('|').map((cell) => cell.trim())
+      const [, name = '', kept = '', reason = ''] = line.split('|').map((cell) => cell.trim())
       return name.startsWith('`') ? [[name.slice(1, -1), { kept, reason }]] : []
     }),
   )

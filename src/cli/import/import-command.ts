@@ -168,11 +168,10 @@ export function addImportCommand(program: Command): void {
       'annal import photos.csv --files /mnt/photos --url https://annal.example.org --token-file ~/.annal-token',
       `ANNAL_TOKEN=… annal import photos.jsonl --json | jq -r '.rows[] | select(.state == "failed") | .path'`,
     ],
-    `A list has the column \`file\` and may have the fields of POST /api/v3/assets/: caption, headline, alt_text, tag, public_access, nit_commit_custom (JSON) and
-others. Row numbers are those of a spreadsheet: the header of a CSV is row 1. The separator can be a comma, a semicolon or a tab. Case and spaces in field names do
-not matter. The encoding is UTF-8, or UTF-16 as in "Unicode Text" of Excel. A backslash in a path separates folders, as on Windows. Files must be in the folder.
-The import does not start if the balance does not cover all files. A file that the account has already registered costs nothing and stays as it is.
-A changed file is a new file. Exits with 0 if all files were registered, or on a dry run can be registered, else with 1.`,
+    `A list has the column \`file\` and may have fields of POST /api/v3/assets/, such as caption and public_access. Row numbers are those of a spreadsheet.
+The separator is a comma, a semicolon or a tab. The encoding is UTF-8, or UTF-16 as in "Unicode Text" of Excel. Files must be in the folder.
+The import does not start if the balance does not cover all files. A file that the account has already registered costs nothing.
+Exits with 0 if all files were registered, or on a dry run can be registered, else with 1.`,
   )
     .argument('<source>', 'folder, or .csv, .tsv, .txt, .jsonl or .ndjson list')
     .option('--files <folder>', 'folder of the files in a list; default: the folder of the list')
