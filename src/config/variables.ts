@@ -55,7 +55,7 @@ export const variables = {
   },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
-    doc: 'Base URL of links and of commits on the chain. Required in production. It may contain a path, which the proxy must remove. The pages for administrators, /lookup and the links on / need a URL without a path. Default: http://localhost:PORT. Then links in responses use the host of the request if it is a loopback host.',
+    doc: 'Base URL of links and of commits on the chain. Required in production. It may contain a path, which the proxy must remove. The admin pages and /lookup need a URL without a path. Default: http://localhost:PORT.',
   },
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
@@ -96,7 +96,7 @@ export const variables = {
   },
   CHAIN_REGISTRY_BLOCK: {
     schema: whole(0, 2_147_483_647).optional(),
-    doc: 'Block in which the registry was deployed. Its log is read from there. Default: found automatically if the node keeps old state, else block 0.',
+    doc: 'Block in which the registry was deployed. Default: found automatically if the node keeps old state, else block 0.',
   },
   CHAIN_RELAY_KEYS: {
     schema: relayKeys.optional(),
@@ -136,7 +136,7 @@ export const variables = {
   },
   CHAIN_TOKEN_ADDRESS: {
     schema: address.optional(),
-    doc: 'Address of an ERC-20 token whose deposits are credited in addition to coins: 1 token is 1 currency unit. The token must have this value, take no fee from transfers, and change balances only by transfers.',
+    doc: 'Address of an ERC-20 token whose deposits are credited in addition to coins: 1 token is 1 currency unit. The token must take no fee, and change balances only by transfers.',
   },
   CHAIN_MAX_FEE_GWEI: {
     schema: count.prefault('500'),

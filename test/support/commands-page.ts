@@ -18,7 +18,13 @@ function section(name: string, command: Command): string {
       .map((option) => [help.optionTerm(option), help.optionDescription(option)] as const),
   ]
   const lines = terms.map(([term, description]) => `- \`${term}\`: ${escapeTags(description)}`).join('\n')
-  const parts = [`## annal ${name}`, command.description(), example === `annal ${name}` ? '' : `    ${example}`, lines, escapeTags(notes)]
+  const parts = [
+    `## annal ${name}`,
+    command.description(),
+    example === `annal ${name}` ? '' : `    ${example}`,
+    lines,
+    escapeTags(notes),
+  ]
   return parts.filter(Boolean).join('\n\n')
 }
 
