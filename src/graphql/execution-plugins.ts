@@ -17,7 +17,7 @@ import type { Admission, createExecutor } from './execute.ts'
 import { isTypename, LARGE_ANSWER } from './limits/document-cost.ts'
 import { assertVariablesFit, type DocumentChecks, documentLimits, documentRefusal } from './limits/document-limits.ts'
 import { maskError } from './mask-error.ts'
-import type { NodeContext } from './node-context.ts'
+import type { NodeContext } from './request-body.ts'
 
 /** Converts an expected error to an execution result. Throws other errors. Yoga masks both. */
 function asResult(error: unknown): { errors: GraphQLError[] } {

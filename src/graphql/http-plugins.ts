@@ -3,7 +3,9 @@ import { GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
-import type { NodeContext } from './node-context.ts'
+import { type ErrorCode, errorCodes } from '../shared/errors.ts'
+import { withoutValues } from './mask-error.ts'
+import type { NodeContext } from './request-body.ts'
 
 /** Headers that require a CORS preflight for cross-origin requests. */
 const PREFLIGHT_HEADERS = [
@@ -24,20 +26,14 @@ const hadPreflight = (headers: IncomingHttpHeaders) =>
 /** Media types of GraphQL responses. Links, images and forms send an Accept header with `*\/*` or HTML. */
 const ANSWER_TYPE = /\b(application\/(json|graphql-response\+json)|text\/event-stream|multipart\/mixed)\b/i
 
-/**
- * Fetch modes in which a page cannot read a cross-origin response. Browsers set the mode, and scripts cannot change
- * it.
- */
+/** Fetch modes in which a page cannot read a cross-origin response. Scripts cannot change the mode. */
 const FETCH_MODES = new Set<unknown>(['cors', 'same-origin'])
 
 const refuse = (message: string): never => {
   throw new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
 }
 
-/**
- * Rejects requests that another site can send by a link, an image or a form. Such a request would be anonymous,
- * because this API uses no cookies. It could still make a visitor's browser cause work.
- */
+/** Rejects requests that another site can send by a link, an image or a form. They could make visitors cause work. */
 export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
   onRequestParse({ request: { method }, serverContext: { req } }) {
     const { headers } = req
@@ -53,8 +49,6 @@ export const useCsrfGuard = (): Plugin<object, NodeContext> => ({
 
 const EVENT_STREAM = 'text/event-stream'
 const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_STREAM]
-/** Media type of incremental delivery. */
-const PARTS = 'multipart/mixed'
 
 /** Matches quality zero, which means "not acceptable" (RFC 9110). */
 const REFUSED = /;\s*q=0(\.0*)?\s*(;|$)/
@@ -76,15 +70,9 @@ const takesAnswers = ({ headers }: IncomingMessage) => ANSWERS.some((type) => ac
 const notAcceptable = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
 
-const noAnswer = () =>
-  notAcceptable(
-    'The server cannot produce an accepted media type. Send `Accept: application/json`, or `Accept: text/event-stream` for a subscription.',
-  )
-const noParts = () =>
-  notAcceptable(
-    'Incremental responses (multipart/mixed) are not supported. Send `Accept: application/json`, or `Accept: text/event-stream` for a subscription.',
-  )
-const noStream = () => notAcceptable('Subscriptions use server-sent events. Send `Accept: text/event-stream`.')
+const NO_ANSWER =
+  'The server cannot produce an accepted media type. Send `Accept: application/json`, or `Accept: text/event-stream` for a subscription.'
+const NO_STREAM = 'Subscriptions use server-sent events. Send `Accept: text/event-stream`.'
 
 /**
  * Handles event streams. The client must accept them. They end when the client disconnects. A stream that the process
@@ -95,13 +83,13 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   return {
     // This must be checked before execution, because the client could not read the response.
     onParams({ context: { req } }) {
-      if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
+      if (!takesAnswers(req)) throw notAcceptable(NO_ANSWER)
     },
     onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
       const { req, res, eventStreams } = contextValue
       streams.add(res)
       if (!accepts(req.headers.accept, EVENT_STREAM)) {
-        setResultAndStopExecution({ errors: [noStream()] })
+        setResultAndStopExecution({ errors: [notAcceptable(NO_STREAM)] })
         return undefined
       }
       return {
@@ -126,3 +114,36 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
     },
   }
 }
+
+/** Public error codes for the error codes of libraries. */
+const translations: Record<string, ErrorCode> = {
+  GRAPHQL_PARSE_FAILED: 'PARSE_ERROR',
+  METHOD_NOT_ALLOWED: 'METHOD_NOT_ALLOWED',
+  REQUEST_ENTITY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  UNSUPPORTED_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+}
+
+const known = new Set<unknown>(errorCodes)
+
+/**
+ * HTTP statuses of responses without data. Default: 400. They apply to callers that accept
+ * `application/graphql-response+json` (GraphQL over HTTP, section 6.4.2). `application/json` always gets 200.
+ */
+const statuses: Partial<Record<ErrorCode, number>> = { THROTTLED: 429, UNAVAILABLE: 503, INTERNAL: 500 }
+
+/** Converts the codes of all errors to public error codes. Sets `Retry-After` to the longest delay among them. */
+export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
+  onResultProcess({ result, serverContext }) {
+    if (Array.isArray(result) || !('errors' in result)) return
+    let longest = 0
+    for (const error of result.errors ?? []) {
+      const { extensions } = error
+      error.message = withoutValues(error.message)
+      if (!known.has(extensions.code)) extensions.code = translations[String(extensions.code)] ?? 'VALIDATION_FAILED'
+      const status = statuses[extensions.code as ErrorCode] ?? 400
+      if (!('data' in result)) extensions.http ??= { spec: true, status }
+      longest = Math.max(longest, Number(extensions.retryAfter ?? 0))
+    }
+    if (longest > 0) serverContext.res.setHeader('Retry-After', String(longest))
+  },
+})

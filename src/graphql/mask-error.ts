@@ -8,7 +8,6 @@ import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
-import type { NodeContext } from './node-context.ts'
 
 const EXPECTED = 'Expected value of type "'
 /** Text that precedes a quoted value in a GraphQL message. */
@@ -43,11 +42,8 @@ const inWords = (problem: string) =>
     )
     .replace(/^Expected /, 'expected ')
 
-/**
- * Parses a message about an invalid variable: its name, the path in it, and the problem. Returns undefined for other
- * messages.
- */
-export function refusedVariable(message: string) {
+/** Parses a message about an invalid variable: its name, the path in it, and the problem. */
+function refusedVariable(message: string) {
   const [, variable, path = '', problem = ''] =
     /^Variable "\$(\w+)" has invalid value(?: at ([.[].*?))?: (.*)$/s.exec(message) ?? []
   return variable === undefined ? undefined : { variable, path, problem }
@@ -69,9 +65,7 @@ export function withoutValues(message: string, reason?: string): string {
 /** The only message that callers get for an unexpected error. */
 const INTERNAL_MESSAGE = 'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
-/**
- * Maximum message length, in characters. GraphQL libraries repeat the input, once for each field that received it.
- */
+/** Maximum message length, in characters. GraphQL libraries repeat the input. */
 const MAX_MESSAGE = 1_000
 
 /** HTTP statuses of errors that are independent of the request, so that proxies know that it can be retried. */
@@ -102,22 +96,14 @@ const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
 /** Returns the expected error inside an error, or undefined. */
 function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error
-  if (error instanceof GraphQLError && error.originalError) return domainErrorOf(error.originalError)
-  return undefined
+  return error instanceof GraphQLError && error.originalError ? domainErrorOf(error.originalError) : undefined
 }
 
 /** Returns the message of a custom scalar. It contains no value. */
 const reasonOf = ({ originalError }: GraphQLError) =>
   originalError instanceof ScalarRefusal ? originalError.message : undefined
 
-/** Returns the message of a custom scalar without the scalar's name. */
-const plainReasonOf = (error: GraphQLError) =>
-  reasonOf(error)?.replace(/^Not an? \w+: (.)/, (_, first: string) => first.toUpperCase()) ?? 'Not a valid value.'
-
-/**
- * Returns the problems with variables by field of the input object or, for other variables, by variable name. Returns
- * undefined if there are none.
- */
+/** Returns the problems with variables by field of the input object or by variable, or undefined without problems. */
 export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | undefined {
   const fields: FieldErrors = {}
   for (const error of errors) {
@@ -125,16 +111,14 @@ export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | un
     if (!refused) continue
     const [step, field = refused.variable] = /^\.(\w+)/.exec(refused.path) ?? ['']
     const place = refused.path.slice(step.length)
-    const message = `${place && `At ${place}: `}${plainReasonOf(error)}`
+    const reason = reasonOf(error)?.replace(/^Not an? \w+: (.)/, (_, first: string) => first.toUpperCase())
+    const message = `${place && `At ${place}: `}${reason ?? 'Not a valid value.'}`
     fields[field] = [...(fields[field] ?? []), message]
   }
   return Object.keys(fields).length > 0 ? fields : undefined
 }
 
-/**
- * Returns the error that the caller sees. Logs unexpected errors and those of unavailable services. Returns an
- * already masked error unchanged.
- */
+/** Returns the error that the caller sees. Logs unexpected errors and those of unavailable services. */
 export function maskError(error: unknown, log: () => Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
   if (from && masked.has(from)) return from
@@ -157,9 +141,7 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)
 }
 
-/**
- * Error of a custom scalar for an invalid value. The message is shown to the caller and must not contain the value.
- */
+/** Error of a custom scalar for an invalid value. The caller sees the message, which must not contain the value. */
 export class ScalarRefusal extends GraphQLError {
   constructor(reason: string, node?: ASTNode) {
     super(reason, { nodes: node, extensions: { code: 'VALIDATION_FAILED' } })
@@ -168,10 +150,7 @@ export class ScalarRefusal extends GraphQLError {
 
 type Result = Parameters<typeof handleStreamOrSingleExecutionResult>[0]
 
-/**
- * Masks errors of an execution and logs unexpected ones with the request ID. Yoga's own masking does not have the
- * context.
- */
+/** Masks errors of an execution and logs unexpected ones with the request ID, which Yoga's own masking does not have. */
 export function useMaskedErrors(): Plugin<Context> {
   const mask = (payload: Result, { requestLog }: Context) =>
     handleStreamOrSingleExecutionResult(payload, ({ result, setResult }) => {
@@ -185,39 +164,3 @@ export function useMaskedErrors(): Plugin<Context> {
     }),
   }
 }
-
-/** Public error codes for the error codes of libraries. */
-const translations: Record<string, ErrorCode> = {
-  GRAPHQL_PARSE_FAILED: 'PARSE_ERROR',
-  METHOD_NOT_ALLOWED: 'METHOD_NOT_ALLOWED',
-  REQUEST_ENTITY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
-  UNSUPPORTED_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
-}
-
-const known = new Set<unknown>(errorCodes)
-
-/** HTTP statuses of requests that were not executed. Default: 400. */
-const statuses: Partial<Record<ErrorCode, number>> = { THROTTLED: 429, UNAVAILABLE: 503, INTERNAL: 500 }
-
-/**
- * Returns the HTTP status of a response without data. It applies to callers that accept
- * `application/graphql-response+json`, which must not get 200 (GraphQL over HTTP, section 6.4.2). Callers that accept
- * `application/json` always get 200.
- */
-const httpOf = (code: unknown) => ({ spec: true, status: statuses[code as ErrorCode] ?? 400 })
-
-/** Converts the codes of all errors to public error codes. Sets `Retry-After` to the longest delay among them. */
-export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
-  onResultProcess({ result, serverContext }) {
-    if (Array.isArray(result) || !('errors' in result)) return
-    let longest = 0
-    for (const error of result.errors ?? []) {
-      const { extensions } = error
-      error.message = withoutValues(error.message)
-      if (!known.has(extensions.code)) extensions.code = translations[String(extensions.code)] ?? 'VALIDATION_FAILED'
-      if (!('data' in result)) extensions.http ??= httpOf(extensions.code)
-      longest = Math.max(longest, Number(extensions.retryAfter ?? 0))
-    }
-    if (longest > 0) serverContext.res.setHeader('Retry-After', String(longest))
-  },
-})

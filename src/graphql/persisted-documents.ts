@@ -10,21 +10,18 @@ import { defaultExtractPersistedOperationId, usePersistedOperations } from '@gra
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, specifiedRules } from 'graphql'
 import type { GraphQLParams, Plugin } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { statuses } from '../http/error-status.ts'
 import { type ErrorCode, errorMeanings } from '../shared/errors.ts'
-import { isJsonObject } from '../shared/json-input.ts'
 import { createDocumentChecks, type DocumentChecks, documentLimits } from './limits/document-limits.ts'
-import type { NodeContext } from './node-context.ts'
+import type { NodeContext } from './request-body.ts'
 
-/** Lookup tables of trusted documents. */
-export interface TrustedDocuments {
-  /** Text of each document, by ID. */
+/** Texts of trusted documents by ID, and parsed documents by text. */
+interface TrustedDocuments {
   texts: ReadonlyMap<string, string>
-  /** Parsed document, by text. */
   documents: ReadonlyMap<string, DocumentNode>
 }
-
-export const noTrustedDocuments: TrustedDocuments = { texts: new Map(), documents: new Map() }
 
 /** Error for invalid manifests. The message lists all problems. */
 export class TrustedDocumentsError extends Error {
@@ -39,40 +36,33 @@ export const hashOf = (text: string) => createHash('sha256').update(text).digest
 /** Returns the lookup key of an ID. `sha256:<hex>` and `<hex>` are the same ID. */
 export const keyOf = (id: string) => (id.startsWith('sha256:') ? id.slice('sha256:'.length) : id)
 
-type Entry = readonly [id: string, text: string]
+const byId = z.record(z.string(), z.string()).transform(Object.entries<string>)
+const listed = z
+  .object({ operations: z.array(z.object({ id: z.string(), body: z.string() })) })
+  .transform(({ operations }) => operations.map(({ id, body }): [string, string] => [id, body]))
+const manifest = z.union([listed, byId])
 
-const isEntry = (entry: unknown): entry is Entry =>
-  Array.isArray(entry) && entry.every((part) => typeof part === 'string')
-
-/** Returns the documents of a manifest of any supported format. Throws an Error that describes the problem. */
-function entriesOf(json: string): Entry[] {
-  let manifest: unknown
+/** Returns the documents of a manifest of either format. Throws an Error that describes the problem. */
+function entriesOf(json: string): [id: string, text: string][] {
+  let value: unknown
   try {
-    manifest = JSON.parse(json)
+    value = JSON.parse(json)
   } catch {
     throw new Error('is not valid JSON.')
   }
-  const entries: unknown[] =
-    isJsonObject(manifest) && Array.isArray(manifest.operations)
-      ? manifest.operations.map((operation) => [operation?.id, operation?.body])
-      : isJsonObject(manifest)
-        ? Object.entries(manifest)
-        : []
-  if (entries.length === 0) throw new Error('holds no documents.')
-  if (!entries.every(isEntry)) {
+  const { data: entries } = manifest.safeParse(value)
+  if (!entries)
     throw new Error('is not a manifest. Expected documents by ID, or a list `operations` of `id` and `body`.')
-  }
+  if (entries.length === 0) throw new Error('holds no documents.')
   return entries
 }
 
 /** Returns the manifest files at a path: a file, or a folder of `.json` files. Throws file system errors. */
-const manifestsAt = (path: string): string[] =>
-  statSync(path).isDirectory()
-    ? readdirSync(path)
-        .filter((name) => name.endsWith('.json'))
-        .sort()
-        .map((name) => join(path, name))
-    : [path]
+function manifestsAt(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  const names = readdirSync(path).filter((name) => name.endsWith('.json'))
+  return names.sort().map((name) => join(path, name))
+}
 
 /** Parses and checks a document. Throws the error that a request with it would get. */
 function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): DocumentNode {
@@ -88,8 +78,12 @@ function check(text: string, schema: GraphQLSchema, checks: DocumentChecks): Doc
   return document
 }
 
-/** Reads and checks the manifests at a path. Throws TrustedDocumentsError, which lists every problem. */
-export function readTrustedDocuments(path: string, schema: GraphQLSchema, introspection: boolean): TrustedDocuments {
+/** Reads and checks the manifests at a path, if any. Throws TrustedDocumentsError, which lists every problem. */
+export function readTrustedDocuments(
+  path: string | undefined,
+  schema: GraphQLSchema,
+  introspection: boolean,
+): TrustedDocuments {
   const checks = createDocumentChecks(schema, introspection)
   const texts = new Map<string, string>()
   const documents = new Map<string, DocumentNode>()
@@ -117,11 +111,13 @@ export function readTrustedDocuments(path: string, schema: GraphQLSchema, intros
     }
   }
 
-  attempt(path, () => {
-    const files = manifestsAt(path)
-    if (files.length === 0) throw new Error('The folder contains no .json file.')
-    for (const file of files) attempt(basename(file), () => readManifest(file))
-  })
+  if (path) {
+    attempt(path, () => {
+      const files = manifestsAt(path)
+      if (files.length === 0) throw new Error('The folder contains no .json file.')
+      for (const file of files) attempt(basename(file), () => readManifest(file))
+    })
+  }
   if (problems.length) {
     throw new TrustedDocumentsError(`GRAPHQL_TRUSTED_DOCUMENTS has problems:\n  ${problems.join('\n  ')}`)
   }
@@ -131,27 +127,23 @@ export function readTrustedDocuments(path: string, schema: GraphQLSchema, intros
 /** Maximum number of stored client documents per process. The least recently used one is evicted. */
 export const keptDocuments = { documents: 1_000, bytes: 4_000_000 } as const
 
-/** Maximum memory per UTF-16 code unit, in bytes. */
-const BYTES_PER_UNIT = 2
-
 /** Creates the error for a rejected document. Clients that accept only application/json get status 200. */
-const refusal = (code: ErrorCode, status: number, message: string = errorMeanings[code]) => {
-  const headers = { 'Cache-Control': 'no-store' }
-  return new GraphQLError(message, { extensions: { code, http: { spec: true, status, headers } } })
+const refusal = (code: ErrorCode, message: string = errorMeanings[code]) => {
+  const http = { spec: true, status: statuses[code].status, headers: { 'Cache-Control': 'no-store' } }
+  return new GraphQLError(message, { extensions: { code, http } })
 }
 
 /** Clients recognize this message or its code and then send the document. */
-const notFound = () => refusal('PERSISTED_QUERY_NOT_FOUND', 404, 'PersistedQueryNotFound')
-const notInList = () => refusal('PERSISTED_QUERY_NOT_IN_LIST', 403)
-const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED', 400)
+const notFound = () => refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
+const notInList = () => refusal('PERSISTED_QUERY_NOT_IN_LIST')
+const idRequired = () => refusal('PERSISTED_QUERY_ID_REQUIRED')
 
 /** Creates the error for an invalid request. Its status is 400, independent of the Accept header. */
 const malformed = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED', http: { status: 400 } } })
-const noDocument = () =>
-  malformed('Send a document as `query`, or the identifier of one as `documentId` or `extensions.persistedQuery`.')
-const mismatch = () =>
-  malformed('The identifier that was sent is not the SHA-256 of the document that was sent with it.')
+const NO_DOCUMENT =
+  'Send a document as `query`, or the identifier of one as `documentId` or `extensions.persistedQuery`.'
+const MISMATCH = 'The identifier that was sent is not the SHA-256 of the document that was sent with it.'
 
 /** Returns the document ID of a request, in the format of GraphQL over HTTP or of Apollo. */
 const documentIdOf: typeof defaultExtractPersistedOperationId = (
@@ -167,14 +159,13 @@ type AppPlugin = Plugin<Context & NodeContext, NodeContext>
 
 /**
  * Creates the plugins that find documents by ID and store documents that clients identify by hash. Place them after
- * the plugins that check documents, so that rejected documents are not stored. `trustedOnly`: reject all other
- * documents.
+ * the plugins that check documents, so that rejected documents are not stored.
  */
 export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly: boolean): [AppPlugin, Plugin] {
   const kept = new LRUCache<string, string>({
     max: keptDocuments.documents,
     maxSize: keptDocuments.bytes,
-    sizeCalculation: (text, key) => BYTES_PER_UNIT * (text.length + key.length),
+    sizeCalculation: (text, key) => 2 * (text.length + key.length),
   })
   /** Documents that arrived with their hash and are not executed yet. */
   const claims = new WeakMap<IncomingMessage, { hash: string; text: string }>()
@@ -190,7 +181,7 @@ export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly:
       const id = documentIdOf(params, request, {})
       if (id === null || !isHash(params)) return
       const hash = hashOf(text)
-      if (keyOf(id) !== hash) throw mismatch()
+      if (keyOf(id) !== hash) throw malformed(MISMATCH)
       claims.set(req, { hash, text })
     },
     onExecute: keepClaimed,
@@ -202,7 +193,7 @@ export function createPersistedDocuments(trusted: TrustedDocuments, trustedOnly:
     getPersistedOperation: (id) => trusted.texts.get(keyOf(id)) ?? kept.get(keyOf(id)) ?? null,
     customErrors: {
       notFound: trustedOnly ? notInList : notFound,
-      keyNotFound: trustedOnly ? idRequired : noDocument,
+      keyNotFound: trustedOnly ? idRequired : () => malformed(NO_DOCUMENT),
       persistedQueryOnly: idRequired,
     },
   })

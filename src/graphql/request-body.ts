@@ -1,16 +1,60 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { GraphQLError } from 'graphql'
 import { type FileUpload, Upload } from 'graphql-upload-ts'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { Pieces } from '../files/file-types.ts'
+import { statuses } from '../http/error-status.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
 import type { BodyReaders, IncomingFile, Intake } from '../modules/assets/uploads.ts'
 import { DomainError } from '../shared/errors.ts'
 import { isJsonObject, jsonError, readJson, readJsonObject } from '../shared/json-input.ts'
 import { maskError } from './mask-error.ts'
-import type { NodeContext } from './node-context.ts'
+
+/** Request data that plugins can use before the caller is authenticated. */
+export interface NodeContext {
+  req: IncomingMessage
+  res: ServerResponse
+  /** Returns the log of the request. */
+  requestLog: Context['requestLog']
+  /** Authenticates the caller and creates the context of the request. */
+  findCaller(): Promise<Context>
+  /** Returns a text body. Throws the errors of `BodyReaders`. */
+  readText(): Promise<string>
+}
+
+/** Functions that read a request. */
+export interface RequestReaders {
+  createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
+  logOf(res: ServerResponse): Context['requestLog']
+  body: BodyReaders<IncomingMessage>
+}
+
+/** Returns a function that calls `ask` only once. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let answer: Promise<Value> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
+}
+
+/**
+ * Creates the request data, each part of which is computed once. It is passed along with the request. A `WeakMap`
+ * would keep it, and all that it refers to, until V8's next full garbage collection.
+ */
+export const newNodeContext = (
+  { createContext, logOf, body }: RequestReaders,
+  req: IncomingMessage,
+  res: ServerResponse,
+): NodeContext => ({
+  req,
+  res,
+  requestLog: logOf(res),
+  findCaller: once(() => createContext(req, res)),
+  readText: once(() => body.readText(req, body.maxBytes)),
+})
 
 /**
  * Returns an uploaded file in the format of `graphql-upload-ts`. `hold` writes the file to disk. It is called when
@@ -36,16 +80,19 @@ export function fileUpload(
   return { filename, mimetype, createReadStream } as unknown as FileUpload
 }
 
+/** Parameters of a request. Others are ignored: some clients add parameters for their own servers. */
+const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
+const JSON_PARAMETERS = new Set(['variables', 'extensions'])
+
 /** Parameters that may be omitted. */
 const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
 
-const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0)
-
-/**
- * Treats empty values as omitted. PHP encodes an empty map as a list, and forms send an empty field as an empty text.
- */
+/** Treats empty values as omitted: PHP encodes an empty map as a list, and forms send an empty field as an empty text. */
 function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
-  for (const name of OPTIONAL) if (isEmpty(params[name])) delete params[name]
+  for (const name of OPTIONAL) {
+    const value = params[name]
+    if (value === '' || (Array.isArray(value) && value.length === 0)) delete params[name]
+  }
   return params
 }
 
@@ -58,20 +105,12 @@ export function readParams(text: string): Record<string, unknown> {
 }
 
 /** Returns the parameters of a URL. Some of them are JSON. Throws PARSE_ERROR. */
-export function readSearchParams(url: string): Record<string, unknown> {
-  const search = new URL(url, 'http://localhost').searchParams
-  const text = (name: string) => search.get(name) || undefined
-  const json = (name: string) => {
-    const value = text(name)
-    return value === undefined ? undefined : readJson(value)
+function readSearchParams(url: string): Record<string, unknown> {
+  const params: Record<string, unknown> = {}
+  for (const [name, value] of new URL(url, 'http://localhost').searchParams) {
+    if (PARAMETERS.has(name) && value) params[name] = JSON_PARAMETERS.has(name) ? readJson(value) : value
   }
-  return withoutEmpty({
-    query: text('query'),
-    documentId: text('documentId'),
-    operationName: text('operationName'),
-    variables: json('variables'),
-    extensions: json('extensions'),
-  })
+  return withoutEmpty(params)
 }
 
 /** Maximum number of files of a request. */
@@ -181,42 +220,21 @@ export function readUploadForm(
   }
 }
 
-const transportStatus: Partial<Record<DomainError['code'], number>> = {
-  PAYLOAD_TOO_LARGE: 413,
-  PARSE_ERROR: 400,
-  UNAVAILABLE: 503,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-}
-
 /** Sets the HTTP status of an error before execution. */
 function transportError(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error
-  return new GraphQLError(error.message, {
+  const { code, message } = error
+  return new GraphQLError(message, {
     originalError: error,
-    extensions: { code: error.code, http: { status: transportStatus[error.code] ?? 400 } },
+    extensions: { code, http: { status: statuses[code].status } },
   })
 }
 
 const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
 
 /**
- * Known parameters of a request. Some clients add parameters for their own servers, such as Apollo's operation type.
- */
-const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
-
-/** Removes unknown parameters, like the REST API. */
-function knownParams<Params extends object>(params: Params): Params {
-  const names = Object.keys(params)
-  // Without a document, an unknown parameter may be misspelled. It is kept so that the error names it.
-  const isNamed = names.includes('query') || names.includes('documentId')
-  if (names.every((name) => PARAMETERS.has(name)) || !isNamed) return params
-  return Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))) as Params
-}
-
-/**
- * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga's own parser copies
- * every body through a stream, which takes longer than the query. It also rounds numbers that a double cannot
- * represent.
+ * Reads GET parameters from the URL and POST bodies from the socket. Yoga's own parser copies every body through a
+ * stream, which takes longer than the query, and rounds numbers that a double cannot represent.
  */
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
   const intakes = new WeakMap<IncomingMessage, Intake>()
@@ -232,13 +250,13 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
     return form.params
   }
 
-  /** Returns the function that reads a body of the request’s media type. Throws UNSUPPORTED_MEDIA_TYPE. */
-  function bodyReader(context: Context & NodeContext): () => Promise<Record<string, unknown>> {
+  /** Reads a body. Throws UNSUPPORTED_MEDIA_TYPE. */
+  async function readBody(context: Context & NodeContext): Promise<Record<string, unknown>> {
     const { req, readText } = context
     const type = mediaTypeOf(req.headers['content-type'])
-    if (type === 'multipart/form-data') return async () => readFiles(context)
-    if (JSON_TYPES.has(type)) return async () => readParams(await readText())
-    if (type === 'application/graphql') return async () => ({ query: await readText() })
+    if (type === 'multipart/form-data') return readFiles(context)
+    if (JSON_TYPES.has(type)) return readParams(await readText())
+    if (type === 'application/graphql') return { query: await readText() }
     throw new GraphQLError('Send JSON, a GraphQL document, or a GraphQL multipart request.', {
       extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
     })
@@ -247,20 +265,17 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
   return {
     onRequestParse({ request: { method }, serverContext, setRequestParser }) {
       if (method !== 'GET' && method !== 'POST') return
-      const read =
-        method === 'GET'
-          ? async () => readSearchParams(serverContext.req.url ?? '')
-          : bodyReader(serverContext as unknown as Context & NodeContext)
       setRequestParser(async () => {
         try {
-          return await read()
+          if (method === 'GET') return readSearchParams(serverContext.req.url ?? '')
+          return await readBody(serverContext as unknown as Context & NodeContext)
         } catch (error) {
           throw maskError(transportError(error), serverContext.requestLog)
         }
       })
     },
     onParams({ params, setParams }) {
-      setParams(knownParams(params))
+      setParams(Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))))
     },
     onResponse: ({ serverContext }) => intakes.get(serverContext.req)?.close(),
   }

@@ -4,7 +4,6 @@ import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
-import type { BodyReaders } from '../modules/assets/uploads.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
@@ -19,13 +18,12 @@ import {
 } from './execution-plugins.ts'
 import { useStaleTokens } from './expired-token.ts'
 import { createFastPath } from './fast-path/fast-path.ts'
-import { useCsrfGuard, useStreams } from './http-plugins.ts'
+import { useCsrfGuard, useErrorVocabulary, useStreams } from './http-plugins.ts'
 import { createDocumentChecks } from './limits/document-limits.ts'
-import { maskError, useErrorVocabulary, useMaskedErrors } from './mask-error.ts'
-import { type NodeContext, newNodeContext } from './node-context.ts'
-import { createPersistedDocuments, noTrustedDocuments, readTrustedDocuments } from './persisted-documents.ts'
+import { maskError, useMaskedErrors } from './mask-error.ts'
+import { createPersistedDocuments, readTrustedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
-import { useRequestBody } from './request-body.ts'
+import { type NodeContext, newNodeContext, type RequestReaders, useRequestBody } from './request-body.ts'
 
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
 const MAX_DOCUMENTS = 200
@@ -35,59 +33,44 @@ const PREFLIGHT_SECONDS = 86_400
 
 const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
 
-/**
- * Creates the handler of `/graphql`. It serves the playground to browsers if it is enabled, and executes documents
- * otherwise. Throws TrustedDocumentsError for invalid manifests.
- */
-export function createGraphQLHandler({
-  schema,
-  executor,
-  createContext,
-  log,
-  logOf,
-  body,
-  introspection,
-  admission,
-  playground: hasPlayground,
-  trustedDocuments,
-  trustedOnly,
-  telemetry: { watch, tracer },
-}: {
+interface Options extends RequestReaders {
   schema: GraphQLSchema
-  /** Executes documents. */
   executor: ReturnType<typeof createExecutor>
-  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
-  /** Returns the log of a request. */
-  logOf(res: ServerResponse): Context['requestLog']
-  body: BodyReaders<IncomingMessage>
-  /** True if introspection is allowed. */
-  introspection: boolean
   /** Limits concurrent operations. */
   admission: Admission
+  telemetry: Telemetry
+  /** True if introspection is allowed. */
+  introspection: boolean
   /** True if browsers get the playground. */
   playground: boolean
   /** Path of the manifests of trusted documents. */
   trustedDocuments: string | undefined
   /** True if only trusted documents are executed. */
   trustedOnly: boolean
-  telemetry: Telemetry
-}) {
-  const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
-  const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
+}
+
+/**
+ * Creates the handler of `/graphql`. It serves the playground to browsers if it is enabled, and executes documents
+ * otherwise. Throws TrustedDocumentsError for invalid manifests.
+ */
+export function createGraphQLHandler(options: Options) {
+  const { schema, executor, log, body, introspection, admission, trustedDocuments, trustedOnly, telemetry } = options
+  const { watch, tracer } = telemetry
+  const checks = createDocumentChecks(schema, introspection)
+  const trusted = readTrustedDocuments(trustedDocuments, schema, introspection)
   const parsed = createLRUCache<DocumentNode>({ max: MAX_DOCUMENTS })
   const syntaxErrors = createLRUCache<Error>({ max: MAX_DOCUMENTS })
   const isKnown = (text: string) =>
     trusted.documents.has(text) || parsed.get(text) !== undefined || syntaxErrors.get(text) !== undefined
   const playground = createPlayground()
-  const checks = createDocumentChecks(schema, introspection)
   const fastPath = createFastPath({
     compiledRead: executor.compiledRead,
     checks,
     admission,
     max: MAX_DOCUMENTS,
     isOn: !trustedOnly,
-    telemetry: { watch, tracer },
+    telemetry,
     exposedHeaders,
   })
   const yoga = createYoga<NodeContext, Context>({
@@ -103,7 +86,7 @@ export function createGraphQLHandler({
       useStaleTokens(schema),
       useMaskedErrors(),
       useStreams(),
-      ...persistedDocuments,
+      ...createPersistedDocuments(trusted, trustedOnly),
       useRequestQuota({ isKnown }),
       useReplayHeader(),
       useAnswerBytes(),
@@ -131,20 +114,19 @@ export function createGraphQLHandler({
     maxRequestBodySize: false,
     batching: false,
     logging: {
-      // Yoga logs each step of every request.
       debug: () => undefined,
       info: () => undefined,
       warn: (...parts) => log.warn({ reason: parts.join(' ') }, 'GraphQL server warning'),
-      // `maskError` logs unexpected errors. The text of an error quotes the document, which may contain a password.
+      // `maskError` logs unexpected errors. Yoga's texts quote the document, which may contain a password.
       error: () => undefined,
     },
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
-    const request = newNodeContext({ createContext, logOf, body }, req, res)
+    const request = newNodeContext(options, req, res)
     // A handler can override this header. Without it, shared caches may store responses to GET requests.
     res.setHeader('Cache-Control', 'private, no-cache')
     if (await fastPath.answer(request)) return undefined
-    if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
+    if (!options.playground || !wantsPlayground(req)) return yoga(req, res, request)
     watch.asked(res, 'graphql', 'playground')
     return playground(req, res)
   }

@@ -11,7 +11,7 @@ import type { Telemetry } from '../../telemetry/telemetry-types.ts'
 import type { Admission } from '../execute.ts'
 import { nameOfOperation, spanOfOperation, writable } from '../execution-plugins.ts'
 import { assertVariablesFit, type DocumentChecks } from '../limits/document-limits.ts'
-import type { NodeContext } from '../node-context.ts'
+import type { NodeContext } from '../request-body.ts'
 import { readParams } from '../request-body.ts'
 import type { CompiledOperation } from './compile-operation.ts'
 

@@ -25,11 +25,7 @@ export const tabs: PlaygroundTab[] = [
 
 mutation SignUp($input: SignUpInput!) {
   signUp(input: $input) {
-    user {
-      id
-      username
-      address
-    }
+    user { id username address }
   }
 }
 `,
@@ -41,9 +37,7 @@ mutation SignUp($input: SignUpInput!) {
 #    {"Authorization": "token …"}.
 
 mutation SignIn($input: SignInInput!) {
-  signIn(input: $input) {
-    token
-  }
+  signIn(input: $input) { token }
 }
 `,
     variables: { input: account },
@@ -61,12 +55,7 @@ mutation Register(
   registerAsset(
     input: { assetFile: $file, caption: $caption }
   ) {
-    asset {
-      id
-      headId
-      assetFileName
-      caption
-    }
+    asset { id headId assetFileName caption }
   }
 }
 `,
@@ -82,11 +71,7 @@ mutation Update(
   $input: UpdateAssetMetadataInput!
 ) {
   updateAssetMetadata(input: $input) {
-    asset {
-      id
-      caption
-      headline
-    }
+    asset { id caption headline }
   }
 }
 `,
@@ -137,14 +122,9 @@ query Versions(
     }
     versions(limit: 10) {
       headline
-      commit {
-        message
-        createdAt
-      }
+      commit { message createdAt }
     }
-    diff(from: $from) {
-      changes
-    }
+    diff(from: $from) { changes }
   }
 }
 `,
@@ -162,10 +142,7 @@ query Versions(
 
 mutation Revert($input: RevertAssetInput!) {
   revertAsset(input: $input) {
-    asset {
-      headline
-      commitCount
-    }
+    asset { headline commitCount }
   }
 }
 `,
@@ -180,12 +157,8 @@ mutation Revert($input: RevertAssetInput!) {
 #      npm run -s annal -- admin create \\
 #      --username root --email root@example.org
 
-mutation Administrator(
-  $input: SignInInput!
-) {
-  administrator: signIn(input: $input) {
-    token
-  }
+mutation Administrator($input: SignInInput!) {
+  administrator: signIn(input: $input) { token }
 }
 `,
     variables: { input: administrator },
@@ -198,11 +171,7 @@ mutation CreateApp(
   $input: CreateNetworkAppInput!
 ) {
   createNetworkApp(input: $input) {
-    networkApp {
-      id
-      name
-      price
-    }
+    networkApp { id name price }
   }
 }
 `,
@@ -215,9 +184,7 @@ mutation CreateApp(
 #     to the right, as {"x-api-key": "…"}.
 
 mutation IssueKey($input: IssueApiKeyInput!) {
-  issueApiKey(input: $input) {
-    key
-  }
+  issueApiKey(input: $input) { key }
 }
 `,
     variables: { input: { name: 'playground' } },
@@ -230,12 +197,7 @@ mutation IssueKey($input: IssueApiKeyInput!) {
 
 mutation Order($input: CreateOrderInput!) {
   createOrder(input: $input) {
-    order {
-      id
-      status
-      price
-      expiresAt
-    }
+    order { id status price expiresAt }
   }
 }
 `,
@@ -246,17 +208,9 @@ mutation Order($input: CreateOrderInput!) {
     query: `# 12. Confirming charges the wallet: once,
 #     however often it is sent.
 
-mutation Confirm(
-  $input: ConfirmOrderInput!
-) {
+mutation Confirm($input: ConfirmOrderInput!) {
   confirmOrder(input: $input) {
-    order {
-      id
-      status
-      pointsPaid
-      numPaid
-      paidAt
-    }
+    order { id status pointsPaid numPaid paidAt }
   }
 }
 `,
