@@ -48,58 +48,6 @@ it.each(writes)('%s documents which strings are required and which are e-mail ad
   expect(addresses.filter(({ schema }) => schema.format !== 'email').map(({ name }) => name)).toEqual([])
 })
 
-describe('an OpenAPI link', () => {
-  const operations = Object.values(description.paths).flatMap((item) => Object.values(item))
-  const parametersOf = new Map(operations.map(({ operationId, parameters = [] }) => [operationId, parameters]))
-  const links = operations.flatMap(({ operationId, responses }) =>
-    Object.values(responses).flatMap((response) =>
-      '$ref' in response
-        ? []
-        : Object.values(response.links ?? {}).map((link) => ({ from: operationId, response, link })),
-    ),
-  )
-
-  it('connects a created or listed resource with all its operations', () => {
-    const tell = (from: string) => links.filter((each) => each.from === from).map(({ link }) => link.operationId)
-    const ofAsset = [
-      'createAssetLink',
-      'deleteAsset',
-      'downloadAsset',
-      'getAsset',
-      'getAssetHistory',
-      'getAssetTree',
-      'getContentCredentials',
-      'listAssetLinks',
-      'revertAsset',
-      'revokeAssetLinks',
-      'updateAsset',
-    ]
-    expect(tell('registerAsset').sort()).toEqual(ofAsset)
-    expect(tell('listSessions')).toEqual(['revokeSession'])
-    expect(tell('createOrder').sort()).toEqual([
-      'cancelOrder',
-      'confirmOrder',
-      'getOrder',
-      'listRefunds',
-      'refundOrder',
-    ])
-    expect(links.length).toBeGreaterThan(30)
-  })
-
-  it.each(links.map((each) => [`${each.from} to ${each.link.operationId}`, each] as const))(
-    'from %s provides the required parameters',
-    (_, { response, link }) => {
-      const example = response.content!['application/json']!.example
-      for (const [name, expression] of Object.entries(link.parameters)) {
-        expect(parametersOf.get(link.operationId)).toContainEqual(expect.objectContaining({ name, in: 'path' }))
-        const pointer = expression.replace('$response.body#/', '').split('/')
-        const found = pointer.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], example)
-        expect(found).toEqual(expect.any(String))
-      }
-    },
-  )
-})
-
 it('every operation has a unique ID', () => {
   const names = Object.values(description.paths).flatMap((item) => Object.values(item).map((each) => each.operationId))
   expect(names.length).toBeGreaterThan(60)

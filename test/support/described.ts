@@ -11,15 +11,9 @@ import { routes } from '../../src/http/rest/routes.ts'
 import { withdrawalRoutes } from '../../src/modules/coins/withdrawals.rest.ts'
 import type { ReceivedCall } from './receiver.ts'
 
-interface Link {
-  operationId: string
-  parameters: Record<string, string>
-}
-
 interface Described {
   headers?: Record<string, unknown>
   content?: Record<string, { example?: unknown }>
-  links?: Record<string, Link>
 }
 
 interface Operation {

@@ -64,8 +64,8 @@ const responses = {
 interface Tools {
   schemaOf(schema: z.ZodType): JsonSchema
   parametersIn(place: 'header', fields: z.ZodObject): Record<string, unknown>[]
-  /** Returns a recorded body by operation ID. */
-  exampleOf(operationId: string): unknown
+  /** Returns a recorded body by operation ID, if any. */
+  exampleOf(operationId: string): { example?: unknown }
 }
 
 /** URL of a call, from the request that creates the network app. */
@@ -77,21 +77,14 @@ export const WEBHOOK_ADDRESS = '{$request.body#/webhook_url}'
  */
 export function describeWebhooks({ schemaOf, parametersIn, exampleOf }: Tools): Record<string, object> {
   const described = Object.entries(webhooks).map(([type, { operationId, summary, description, body }]) => {
-    const example = exampleOf(operationId)
-    const content = { schema: schemaOf(body), ...(example !== undefined && { example }) }
-    return [
-      type,
-      {
-        [WEBHOOK_ADDRESS]: {
-          post: {
-            ...{ operationId, tags: ['Webhooks'], summary, description, security: [] },
-            parameters: parametersIn('header', headers),
-            requestBody: { required: true, content: { 'application/json': content } },
-            responses,
-          },
-        },
-      },
-    ]
+    const content = { schema: schemaOf(body), ...exampleOf(operationId) }
+    const post = {
+      ...{ operationId, tags: ['Webhooks'], summary, description, security: [] },
+      parameters: parametersIn('header', headers),
+      requestBody: { required: true, content: { 'application/json': content } },
+      responses,
+    }
+    return [type, { [WEBHOOK_ADDRESS]: { post } }]
   })
   return Object.fromEntries(described)
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { MAX_COUNTED } from '../../shared/lists.ts'
 import type { Connection, Description, Order, Part, RestRequest, Route } from './define-route.ts'
 import { DEFAULT_LIMIT, firstPart, MAX_LIMIT, pageFrom } from './pagination.ts'
-import { url } from './values.ts'
+import { optionalText, url } from './values.ts'
 
 /** Maximum number of large records that one operation reads. */
 export const LARGE_RECORDS = 100
@@ -65,17 +65,8 @@ export function defineList<
   Filters extends z.core.$ZodLooseShape = Record<never, never>,
   Node = NodeOf<Data>,
 >(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): Route {
-  const {
-    record,
-    plural,
-    searched,
-    filters,
-    order,
-    variables = partOf,
-    connectionOf = onlyField,
-    present,
-    ...rest
-  } = source
+  const { record, plural, searched, filters, order, present, ...others } = source
+  const { variables = partOf, connectionOf = onlyField, ...rest } = others
   const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', isEmpty, errors = [], ...route } = rest
   const count = hasBoundedCount ? boundedCount : pageLinks
   const answer = body
@@ -125,26 +116,16 @@ const boundedCount = {
 }
 
 /** Parameters of a list whose links continue by cursor where positions are not accepted any more. */
-const linkCursors = Object.fromEntries(
-  ['after', 'before'].map((name) => [
-    name,
-    z
-      .string()
-      .optional()
-      .describe(
-        'Position of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored elsewhere.',
-      ),
-  ]),
+const linkCursor = optionalText(
+  'Position of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored elsewhere.',
 )
+const linkCursors = { after: linkCursor, before: linkCursor }
 
 /** The parameter `search` of a list. `fields` names the fields that are searched. */
 const searchParameter = (fields: string) =>
-  z
-    .string()
-    .optional()
-    .describe(
-      `Only records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
-    )
+  optionalText(
+    `Only records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
+  )
 
 const wholeNumber = z.int().min(0).optional()
 
@@ -166,10 +147,7 @@ const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
     page_size: wholeNumber.describe(
       `Number of records on a page that is chosen by its number, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
     ),
-    ordering: z
-      .string()
-      .optional()
-      .describe(
-        'Sorts by `created_at`, ascending, or by `-created_at`, descending. `updated_at` sorts by the last update, or by creation where a record has no time of update. Of several terms, separated by commas, the first known one counts.',
-      ),
+    ordering: optionalText(
+      'Sorts by `created_at`, ascending, or by `-created_at`, descending. `updated_at` sorts by the last update, or by creation where a record has no time of update. Of several terms, separated by commas, the first known one counts.',
+    ),
   })

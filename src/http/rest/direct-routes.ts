@@ -55,42 +55,32 @@ async function loadScalar(): Promise<Buffer> {
 }
 
 /** Creates the routes of the document, the page, and its scripts. `presentRefusal` presents an error of the page. */
-function createDocsRoutes(
-  { page, script }: DocsPage,
-  presentRefusal: NonNullable<DirectRoute['presentRefusal']>,
-): DirectRoute[] {
-  const file = (
-    path: string,
-    reason: string,
-    type: string,
-    load: () => Promise<StaticFile>,
-    headers: object = {},
-  ): DirectRoute => ({
+function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): DirectRoute[] {
+  const { page, script } = docs
+  const file = (path: string, reason: string, load: () => Promise<StaticFile>, headers: object): DirectRoute => ({
     ...{ method: 'GET', path, reason, ignoresCredentials: true },
     handle: async ({ req, res }) =>
-      sendStaticFile(req, res, await load(), { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }),
+      sendStaticFile(req, res, await load(), { ...headers, 'Cache-Control': 'public, no-cache' }),
   })
   const part = 'A script of the reference page.'
-  const javaScript = 'text/javascript; charset=utf-8'
+  const ofDocument = { 'Content-Type': 'application/json', ...corsHeaders }
+  const ofPage = { 'Content-Type': 'text/html; charset=utf-8', ...page.headers }
+  const ofScript = { 'Content-Type': 'text/javascript; charset=utf-8' }
 
   return [
     {
-      ...file('/api/v3/openapi.json', 'The OpenAPI document.', 'application/json', once(loadDocument), corsHeaders),
+      ...file('/api/v3/openapi.json', 'The OpenAPI document.', once(loadDocument), ofDocument),
       description: {
-        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody' },
-        summary: 'Read this document',
+        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read this document' },
         answers: {
           200: { description: 'OpenAPI 3.1.', mediaType: 'application/json', schema: openApi, isVersioned: true },
           304: { description: 'Not modified.', isVersioned: true },
         },
       },
     },
-    {
-      ...file('/api/v3/docs', 'A page for people.', 'text/html; charset=utf-8', fromText(page.html), page.headers),
-      presentRefusal,
-    },
-    file('/api/v3/docs/page.js', part, javaScript, fromText(script)),
-    file('/api/v3/docs/scalar.js', part, javaScript, once(loadScalar)),
+    { ...file('/api/v3/docs', 'A page for people.', fromText(page.html), ofPage), presentRefusal },
+    file('/api/v3/docs/page.js', part, fromText(script), ofScript),
+    file('/api/v3/docs/scalar.js', part, once(loadScalar), ofScript),
   ]
 }
 
@@ -109,167 +99,105 @@ const emptyPageRecord = z
   .object({ count: always(0), next: always(null), previous: always(null), results: z.array(z.unknown()).max(0) })
   .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
 
-const describeConstant = (
-  operationId: string,
-  summary: string,
-  access: DirectDescription['access'],
-  schema: z.ZodType,
-): DirectDescription => ({
-  ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
-  answers: { 200: { description: 'The same for all callers.', mediaType: 'application/json', schema } },
-})
-
-const getConstant = (
-  path: string,
-  reason: string,
-  description: DirectDescription,
-  handle: (request: DirectRequest) => void,
-): DirectRoute => ({
-  method: 'GET',
-  path,
-  reason,
-  description,
-  ignoresCredentials: description.access === 'everybody',
-  handle: async (request) => handle(request),
-})
-
-/** Constants for apps, by the names of their operations. */
-const appInfos = { getAppInfo: '/api/v3/app-info', getServicesAppInfo: '/api/v3/services/app-info' }
-/** Lists of a marketplace, which anybody may open. */
-const openLists = {
-  listSeries: '/api/v3/series',
-  listProducts: '/api/v3/products',
-  listStoreProducts: '/api/v3/store/products',
+const infos = { body: appInfo, schema: appInfoRecord, reason: 'A constant that tells apps not to update.' }
+const lists = {
+  ...{ body: emptyPage, schema: emptyPageRecord },
+  reason: 'Existing apps read this list at start. It is always empty.',
 }
-/** Lists of the caller. The phone app requests its transactions from version 2. */
-const ownLists = {
-  listContacts: '/api/v3/contacts',
-  listInbox: '/api/v3/transactions/inbox',
-  listTransactions: '/api/v3/transactions',
-  listTransactionsOfVersion2: '/api/v2/transactions',
+const infoFor = (path: string) => ({ ...infos, path, access: 'everybody' as const, summary: 'Check for an app update' })
+const listFor = (path: string, access: DirectDescription['access']) => ({
+  ...{ ...lists, path, access, summary: `The empty list ${path}` },
+})
+
+/** Responses of these routes, by the names of their operations. The phone app requests its transactions from version 2. */
+const constants: Record<string, ReturnType<typeof infoFor | typeof listFor>> = {
+  getAppInfo: infoFor('/api/v3/app-info'),
+  getServicesAppInfo: infoFor('/api/v3/services/app-info'),
+  listSeries: listFor('/api/v3/series', 'everybody'),
+  listProducts: listFor('/api/v3/products', 'everybody'),
+  listStoreProducts: listFor('/api/v3/store/products', 'everybody'),
+  listContacts: listFor('/api/v3/contacts', 'user'),
+  listInbox: listFor('/api/v3/transactions/inbox', 'user'),
+  listTransactions: listFor('/api/v3/transactions', 'user'),
+  listTransactionsOfVersion2: listFor('/api/v2/transactions', 'user'),
 }
 
 /** Constants and empty lists that the phone apps request at start. The apps stop when such a request fails. */
-const bootstrapRoutes: DirectRoute[] = [
-  ...Object.entries(appInfos).map(([operationId, path]) =>
-    getConstant(
-      path,
-      'A constant that tells apps not to update.',
-      describeConstant(operationId, 'Check for an app update', 'everybody', appInfoRecord),
-      ({ reply }) => void sendJson(reply, appInfo),
-    ),
-  ),
-  ...Object.entries(openLists).map(([operationId, path]) =>
-    getConstant(
-      path,
-      'Existing apps read this list at start. It is always empty.',
-      describeConstant(operationId, `The empty list ${path}`, 'everybody', emptyPageRecord),
-      ({ reply }) => void sendJson(reply, emptyPage),
-    ),
-  ),
-  ...Object.entries(ownLists).map(([operationId, path]) =>
-    getConstant(
-      path,
-      'Existing apps read this list at start. It is always empty.',
-      describeConstant(operationId, `The empty list ${path}`, 'user', emptyPageRecord),
-      (request) => {
-        assertMay(request.context.actor, 'account:read')
-        sendJson(request.reply, emptyPage)
-      },
-    ),
-  ),
-]
+const bootstrapRoutes = Object.entries(constants).map(
+  ([operationId, { path, reason, access, summary, body, schema }]): DirectRoute => ({
+    ...{ method: 'GET', path, reason, ignoresCredentials: access === 'everybody' },
+    description: {
+      ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
+      answers: { 200: { description: 'The same for all callers.', mediaType: 'application/json', schema } },
+    },
+    async handle({ reply, context }) {
+      if (access === 'user') assertMay(context.actor, 'account:read')
+      sendJson(reply, body)
+    },
+  }),
+)
 
-const json = (description: string, schema: z.ZodType) => ({ description, mediaType: 'application/json', schema })
+const missing = z.array(z.string()).describe('Unavailable parts.').optional()
 
-const probeDescription = (
-  operationId: string,
-  summary: string,
-  answers: DirectDescription['answers'],
-): DirectDescription => ({ operationId, summary, tag: 'Service', access: 'everybody', answers })
-
-const missing = z.array(z.string()).describe('Unavailable parts.')
+/** Describes a JSON response. `id`: name of its schema, whose description is the first sentence of `description`. */
+const json = (id: string, shape: z.core.$ZodLooseShape, description: string, about = description) => ({
+  ...{ description, mediaType: 'application/json' },
+  schema: z.object(shape).meta({ id, description: about }),
+})
+const describeProbe = (operationId: string, summary: string, answers: DirectDescription['answers']) => ({
+  ...{ operationId, summary, answers, tag: 'Service' as const, access: 'everybody' as const },
+})
+const ready = { status: z.enum(['ok', 'degraded']), missing }
+const unready = { status: z.enum(['unavailable', 'starting', 'stopping']), missing }
+const version = { version: z.string().describe('Version of the package.') }
 const probeDescriptions = {
-  healthz: probeDescription('getHealth', 'Check that the process runs', {
-    200: json(
-      'The process runs.',
-      z.object({ status: z.literal('ok') }).meta({ id: 'Health', description: 'The process runs.' }),
-    ),
+  healthz: describeProbe('getHealth', 'Check that the process runs', {
+    200: json('Health', { status: z.literal('ok') }, 'The process runs.'),
   }),
-  readyz: probeDescription('getReadiness', 'Check readiness', {
-    200: json(
-      'Requests can be served. `degraded`: most of them.',
-      z
-        .object({ status: z.enum(['ok', 'degraded']), missing: missing.optional() })
-        .meta({ id: 'Readiness', description: 'Requests can be served.' }),
-    ),
-    503: json(
-      'Requests cannot be served.',
-      z
-        .object({ status: z.enum(['unavailable', 'starting', 'stopping']), missing: missing.optional() })
-        .meta({ id: 'Unreadiness', description: 'Requests cannot be served.' }),
-    ),
+  readyz: describeProbe('getReadiness', 'Check readiness', {
+    200: json('Readiness', ready, 'Requests can be served. `degraded`: most of them.', 'Requests can be served.'),
+    503: json('Unreadiness', unready, 'Requests cannot be served.'),
   }),
-  version: probeDescription('getVersion', 'Read the version', {
-    200: json(
-      'The version.',
-      z
-        .object({ version: z.string().describe('Version of the package.') })
-        .meta({ id: 'Version', description: 'The running version.' }),
-    ),
+  version: describeProbe('getVersion', 'Read the version', {
+    200: json('Version', version, 'The version.', 'The running version.'),
   }),
 }
 
 /** Creates all direct routes except pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
-  const get = (
-    path: string,
-    reason: string,
-    handle: DirectRoute['handle'],
-    description?: DirectDescription,
-  ): DirectRoute => ({
-    method: 'GET',
-    path,
-    reason,
-    description,
-    handle,
+  const get = (path: string, reason: string, handle: DirectRoute['handle'], more?: Partial<DirectRoute>) => ({
+    ...{ method: 'GET' as const, path, reason, handle, ...more },
   })
-
+  const ignoresCredentials = true
   const probes = createProbes(parts)
-  const sameForAll = (...route: Parameters<typeof get>): DirectRoute => ({ ...get(...route), ignoresCredentials: true })
-  const probe = (name: keyof typeof probes, reason: string): DirectRoute => ({
-    ...sameForAll(
-      `/${name}`,
-      reason,
-      async ({ reply }) => sendProbe(reply, await probes[name]()),
-      probeDescriptions[name],
-    ),
-    isUncounted: name !== 'version',
-  })
+  const probe = (name: keyof typeof probes, reason: string): DirectRoute =>
+    get(`/${name}`, reason, async ({ reply }) => sendProbe(reply, await probes[name]()), {
+      ...{ ignoresCredentials, description: probeDescriptions[name], isUncounted: name !== 'version' },
+    })
+  const sendSchema: DirectRoute['handle'] = async ({ reply }) => {
+    if (!parts.schemaText) throw notFound('Schema')
+    reply.headers({ 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
+    reply.send(parts.schemaText())
+  }
+  const sendHome: DirectRoute['handle'] = async ({ req, reply }) => void sendPage(reply, parts.homePage(req))
+  const streamed = 'A document of any size, streamed.'
 
   return [
     probe('healthz', 'Liveness probe of supervisors. Checks no other part.'),
     probe('readyz', 'Readiness probe of load balancers.'),
     probe('version', 'Read by operators.'),
-    sameForAll(
-      '/schema.graphql',
-      'A document for code generators that do not use introspection.',
-      async ({ reply }) => {
-        if (!parts.schemaText) throw notFound('Schema')
-        reply.headers({ 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
-        reply.send(parts.schemaText())
-      },
-    ),
-    {
-      ...sameForAll('/', 'A page for people.', async ({ req, reply }) => void sendPage(reply, parts.homePage(req))),
-      presentRefusal: parts.homeRefusal,
-    },
-    get('/api/v3/events/stream', 'Server-sent events: a response without an end.', streamEvents, streamDescription),
-    // The phone app uses these paths without the prefix.
-    get('/api/v3/auth/users/me/export', 'A document of any size, streamed.', sendExport, exportDescription),
+    get('/schema.graphql', 'A document for code generators that do not use introspection.', sendSchema, {
+      ignoresCredentials,
+    }),
+    get('/', 'A page for people.', sendHome, { ignoresCredentials, presentRefusal: parts.homeRefusal }),
+    get('/api/v3/events/stream', 'Server-sent events: a response without an end.', streamEvents, {
+      description: streamDescription,
+    }),
+    get('/api/v3/auth/users/me/export', streamed, sendExport, { description: exportDescription }),
+    // The phone app uses this path without the prefix.
     get('/auth/users/me/export', 'Alias for the phone app.', sendExport),
-    get('/api/v3/assets/:nid/proof', 'A file of any size, streamed.', sendProof, proofDescription),
-    ...createDocsRoutes(parts.docs, parts.homeRefusal),
+    get('/api/v3/assets/:nid/proof', streamed, sendProof, { description: proofDescription }),
+    ...createDocsRoutes(parts),
     ...bootstrapRoutes,
     ...pictureRoutes,
     ...createFileRoutes(parts),

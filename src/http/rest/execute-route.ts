@@ -18,8 +18,8 @@ export interface Answer {
   body?: unknown
   /** The body as JSON that is read while it is sent. */
   parts?: AsyncIterable<Uint8Array>
-  /** Version of the resource, in quotes. The `ETag` begins with it. */
-  etag?: string
+  /** Version of the resource. The `ETag` begins with it. */
+  etag?: string | undefined
 }
 
 export interface Executor {
@@ -68,10 +68,7 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>):
   }
 }
 
-/**
- * Executes an operation in-process. Throws VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the
- * execution.
- */
+/** Executes an operation. Throws VALIDATION_FAILED for forbidden input, and RouteRefused with the first error of the execution. */
 export async function executeOperation<Data, Variables extends Record<string, unknown>>(
   { schema, tracer, admit, execute }: Executor,
   document: TypedDocumentNode<Data, Variables>,
@@ -93,7 +90,7 @@ export async function executeOperation<Data, Variables extends Record<string, un
   return result.data!
 }
 
-/** Executes the operation of a route. Throws VALIDATION_FAILED for unacceptable input, RouteRefused with the first error of the execution. */
+/** Executes the operation of a route. Throws the errors of `executeOperation`. */
 export async function executeRoute(
   executor: Executor,
   route: Route,
@@ -101,10 +98,7 @@ export async function executeRoute(
   context: Context,
 ): Promise<Answer> {
   const data = await executeOperation(executor, route.operation, route.variables(request), context)
-  const answer: Answer = { status: route.status ?? 200, body: route.present!(data, request) }
-  const version = route.etag?.(data)
-  if (version) answer.etag = `"${version}"`
-  return answer
+  return { status: route.status ?? 200, body: route.present!(data, request), etag: route.etag?.(data) }
 }
 
 /** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */

@@ -5,7 +5,7 @@ import { findBlock, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { findFile } from '../../modules/assets/find-file.ts'
 import { notFound } from '../../shared/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { fileBytes } from './values.ts'
+import { fileBytes, optionalText, optionalWord } from './values.ts'
 
 export interface FileParts {
   /** Nids of public documents: the descriptions of actions. */
@@ -26,39 +26,31 @@ export interface FileParts {
   }
 }
 
+const linkPart = optionalText('Part of an address that is good for whoever has it.')
 const queryOfFiles = {
-  format: z
-    .enum(['raw', 'car'])
-    .optional()
-    .describe(
-      '`raw` returns one block, `car` its blocks as a CAR. `Accept: application/vnd.ipld.raw` or `application/vnd.ipld.car` has the same effect. Default: the bytes of the file.',
-    ),
-  'dag-scope': z
-    .enum(['block', 'entity', 'all'])
-    .optional()
-    .describe('For a CAR: the first block only, or all blocks of the file (`entity` and `all` are equal).'),
-  'entity-bytes': z
-    .string()
-    .optional()
-    .describe(
-      'For a CAR: only the blocks of a range of bytes, first and last, such as `0:1023`. Negative positions count from the end. `*` is the end.',
-    ),
-  'car-version': z.enum(['1']).optional().describe('For a CAR: its version. Also a parameter of the type in `Accept`.'),
-  'car-order': z
-    .enum(['dfs', 'unk'])
-    .optional()
-    .describe('Of a CAR: its order, which is always depth first. Also a parameter of the type in `Accept`.'),
-  'car-dups': z
-    .enum(['y', 'n'])
-    .optional()
-    .describe(
-      'Of a CAR: whether a block is sent each time that the file has it; else once. Also a parameter of the type in `Accept`.',
-    ),
-  filename: z.string().optional().describe('The name under which browsers save it.'),
-  download: z.enum(['true']).optional().describe('Has browsers save the file instead of showing it.'),
-  asset: z.string().optional().describe('Part of an address that is good for whoever has it.'),
-  expires: z.string().optional().describe('Part of an address that is good for whoever has it.'),
-  signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
+  format: optionalWord(
+    ['raw', 'car'],
+    '`raw` returns one block, `car` its blocks as a CAR. `Accept: application/vnd.ipld.raw` or `application/vnd.ipld.car` has the same effect. Default: the bytes of the file.',
+  ),
+  'dag-scope': optionalWord(
+    ['block', 'entity', 'all'],
+    'For a CAR: the first block only, or all blocks of the file (`entity` and `all` are equal).',
+  ),
+  'entity-bytes': optionalText(
+    'For a CAR: only the blocks of a range of bytes, first and last, such as `0:1023`. Negative positions count from the end. `*` is the end.',
+  ),
+  'car-version': optionalWord(['1'], 'For a CAR: its version. Also a parameter of the type in `Accept`.'),
+  'car-order': optionalWord(
+    ['dfs', 'unk'],
+    'Of a CAR: its order, which is always depth first. Also a parameter of the type in `Accept`.',
+  ),
+  'car-dups': optionalWord(
+    ['y', 'n'],
+    'Of a CAR: whether a block is sent each time that the file has it; else once. Also a parameter of the type in `Accept`.',
+  ),
+  filename: optionalText('The name under which browsers save it.'),
+  download: optionalWord(['true'], 'Has browsers save the file instead of showing it.'),
+  ...{ asset: linkPart, expires: linkPart, signature: linkPart },
 }
 
 /** Documentation shared by the routes that return bytes. */
@@ -67,9 +59,9 @@ export const readingDescription: Pick<DirectDescription, 'tag' | 'access' | 'que
   access: 'everybody',
   query: z.object(queryOfFiles),
   headers: z.object({
-    Range: z.string().optional().describe('One range of bytes, as in `bytes=0-1023`.'),
-    Accept: z.string().optional().describe('In which form it is wanted; `format` goes before it.'),
-    'If-None-Match': z.string().optional().describe('The `ETag` one has: when it is the same, the answer is 304.'),
+    Range: optionalText('One range of bytes, as in `bytes=0-1023`.'),
+    Accept: optionalText('In which form it is wanted; `format` goes before it.'),
+    'If-None-Match': optionalText('The `ETag` one has: when it is the same, the answer is 304.'),
   }),
   answers: {
     200: { description: 'The file.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
@@ -86,7 +78,6 @@ const fileDescription: DirectDescription = {
   summary: 'Read a file',
   description:
     'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so that a stranger can check what they got, and any client of the file network reads from it.',
-  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
   params: z.object({
     cid: z
       .string()
@@ -131,8 +122,10 @@ async function sendFile(parts: FileParts, request: DirectRequest) {
   const document = documentOf(parts, cid)
   if (document) return parts.gateway.send(req, res, cid, query, document, 'everybody-for-ever')
   const file = await findReadable(parts, request, cid)
-  if (file)
-    return parts.gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner', file.takeApart)
+  if (file) {
+    const audience = file.publicAccess ? 'everybody' : 'owner'
+    return parts.gateway.send(req, res, cid, query, file, audience, file.takeApart)
+  }
   if (!/\bonly-if-cached\b/.test(req.headers['cache-control'] ?? '')) throw notFound('File')
   // Annal never fetches files from elsewhere.
   res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()

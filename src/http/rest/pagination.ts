@@ -1,7 +1,4 @@
-/**
- * Pages of lists: reads the paging parameters, reads the page in parts, streams it, and makes the links to other pages. A page is never shorter
- * than asked for, and memory stays bounded.
- */
+/** Pages of lists. A page is never shorter than asked for while records remain, and memory stays bounded. */
 
 import type { Context } from '../../context.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
@@ -41,29 +38,24 @@ function pageNumberFrom(text: string): number | 'last' {
   return number
 }
 
+type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
+
 /** Times that `ordering` accepts, by name. A time that a list does not record is its creation time. */
-const orderingTimes = new Map([
+const orderingTimes = new Map<string, OrderingTime>([
   ['created_at', 'CREATED_AT'],
   ['uploaded_at', 'CREATED_AT'],
   ['updated_at', 'UPDATED_AT'],
-] as const)
-type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
-
-/** The order of a list, as `ordering` gives it. */
-interface Ordering {
-  time: OrderingTime
-  order: Order
-}
+])
 
 /**
- * The first known term of `ordering`; undefined without one. Unknown terms are ignored, as in Django REST framework. Throws
+ * Returns the first known term of `ordering`, or undefined. Ignores unknown terms, as in Django REST framework. Throws
  * VALIDATION_FAILED for a list that is to be sorted both ways.
  */
-export function orderingFrom(query: URLSearchParams): Ordering | undefined {
+export function orderingFrom(query: URLSearchParams): { time: OrderingTime; order: Order } | undefined {
   const known = new Map<OrderingTime, Order>()
   for (const term of (query.get('ordering') ?? '').split(',')) {
     const [, minus, name = ''] = /^(-?)(\w+)$/.exec(term.trim()) ?? []
-    const time = orderingTimes.get(name as 'created_at')
+    const time = orderingTimes.get(name)
     if (time === undefined) continue
     const order = minus ? 'newest' : 'oldest'
     if ((known.get(time) ?? order) !== order) {
@@ -75,13 +67,12 @@ export function orderingFrom(query: URLSearchParams): Ordering | undefined {
   return first && { time: first[0], order: first[1] }
 }
 
-/** The time that sorts a list which records both times; undefined when the caller gives no order. Throws VALIDATION_FAILED. */
+/** Returns the time by which the caller sorts, or undefined. Throws VALIDATION_FAILED. */
 export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
 
 /**
- * The page that a request asks for, of a list that is sorted in `order` unless the caller says otherwise. An invalid size is the default,
- * and a size above the maximum is the maximum. Throws VALIDATION_FAILED for parameters that contradict each other, NOT_FOUND for an invalid
- * page number.
+ * Returns the page that a request asks for. `order`: order of the list by default. An invalid size means the default. Throws
+ * VALIDATION_FAILED for parameters that contradict each other, and NOT_FOUND for an invalid page number.
  */
 export function pageFrom({ query }: { query: URLSearchParams }, order: Order): AskedPage {
   const given = (name: string) => query.get(name) || undefined
@@ -103,21 +94,15 @@ export function pageFrom({ query }: { query: URLSearchParams }, order: Order): A
   return { page: number, limit: length, offset: before, isReversed, search }
 }
 
-/** The cursor parameter of a link into a list that is not read by position to its end. */
-export interface LinkCursor {
-  name: 'after' | 'before'
-  cursor: string | null
-}
-
 /**
- * A link to the page that starts after `offset` items. It keeps the query of the request, except for its place in the list. The cursor is
- * set only where positions are not accepted any more.
+ * Returns a link to the page that starts after `offset` items. It keeps the other parameters of the request. The cursor `place` is set
+ * only where positions are not accepted any more.
  */
 export function linkTo(
   request: { query: URLSearchParams; url: string },
   { page, limit }: Pick<AskedPage, 'page' | 'limit'>,
   offset: number,
-  place?: LinkCursor,
+  place?: { name: 'after' | 'before'; cursor: string | null },
 ): string {
   const query = new URLSearchParams(request.query)
   if (page !== undefined) query.set('page', String(Math.floor(offset / limit) + 1))
@@ -133,17 +118,13 @@ export function linkTo(
   return `${request.url}?${query}`
 }
 
-/** A route with a list. */
-type ListRoute = Route & { list: ListSource }
-
 /** A part of a list in the order of the page. */
 interface Found {
   data: unknown
   count: number
   nodes: unknown[]
-  /** Cursor of the first item; null without items. */
+  /** Cursors of the first and the last item. Null without items. */
   start: string | null
-  /** Cursor of the last item; null without items. */
   end: string | null
 }
 
@@ -157,7 +138,7 @@ interface Place {
   offset: number
 }
 
-/** The arguments for `size` items from a place on, in the direction of the page or against it. */
+/** Returns the arguments for `size` items from a place on, in the direction of the page or against it. */
 function partFrom(
   { isReversed, search }: AskedPage,
   size: number,
@@ -165,8 +146,7 @@ function partFrom(
   isBackwards = false,
 ): Part {
   const place = cursor ?? undefined
-  const skipped = offset > 0 ? { offset } : {}
-  const shared = { ...skipped, ...(search !== undefined && { search }) }
+  const shared = { ...(offset > 0 && { offset }), ...(search !== undefined && { search }) }
   return isBackwards === isReversed
     ? { first: size, after: place, ...shared }
     : { last: size, before: place, ...shared }
@@ -176,10 +156,7 @@ function partFrom(
 export const firstPart = (asked: AskedPage, partSize: number): Part =>
   partFrom(asked, Math.min(asked.limit, partSize), { cursor: null, offset: asked.offset })
 
-/**
- * The page with its number and position, and the place where it starts. Far into a list that is a cursor. Throws NOT_FOUND for a page number
- * beyond the end.
- */
+/** Returns the page with its number, and the place where it starts. Throws NOT_FOUND for a page number beyond the end. */
 async function locate(
   given: AskedPage,
   { hasBoundedCount, cursorLinks }: ListSource,
@@ -212,12 +189,11 @@ async function locate(
 
 /**
  * Reads a page. The parts of a page that one operation does not return are read while the page is sent. Its `next` is then the last key,
- * because it can depend on the last part. Throws VALIDATION_FAILED, NOT_FOUND for a page number that does not exist, and what the operation
- * raises.
+ * because it can depend on the last part. Throws VALIDATION_FAILED, NOT_FOUND for an unknown page number, and errors of the operation.
  */
 export async function readPage(
   executor: Executor,
-  { operation, list }: ListRoute,
+  { operation, list }: Pick<Route, 'operation'> & { list: ListSource },
   request: RestRequest,
   context: Context,
 ): Promise<Answer> {
@@ -247,7 +223,7 @@ export async function readPage(
   const mayFollow = () => end !== null && (isByCursor || offset + delivered < count)
   const rest = (size: number) => read(partFrom(asked, size, { cursor: end, offset: 0 }))
 
-  const link = (to: number, name: LinkCursor['name'], cursor: string | null) =>
+  const link = (to: number, name: 'after' | 'before', cursor: string | null) =>
     linkTo(request, asked, to, cursorLinks === 'far' ? { name, cursor } : undefined)
   const previous = offset > 0 ? link(Math.max(offset - limit, 0), 'before', start) : null
   async function next(): Promise<string | null> {

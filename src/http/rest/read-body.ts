@@ -18,7 +18,7 @@ import {
   textProblem,
 } from '../../shared/json-input.ts'
 import { AMOUNT } from '../../shared/money.ts'
-import { mediaTypeOf } from '../request-body.ts'
+import { mediaTypeOf, tooLarge } from '../request-body.ts'
 
 /** Stands for a text that is not UTF-8. The field that reads it rejects it. A field that no one reads is ignored. */
 export const NOT_UTF8 = '\udcff'
@@ -36,21 +36,21 @@ export function escapesUtf8(text: string): boolean {
   }
 }
 
-/** The files that a route takes, and their folder. */
-export interface MultipartOptions extends BodyReaders<IncomingMessage> {
+/** The parts of a body that a route reads. */
+export interface BodyOptions extends BodyReaders<IncomingMessage> {
   /** Names of the fields that take a file. Other fields with a file are ignored, or rejected if there are none. */
   files: readonly string[]
   /** Names of the other fields, which are texts even if they come as files. */
   texts: readonly string[]
   /** Writes files to disk. */
   intake: Intake | undefined
-}
-
-/** The parts of a body that a route reads. */
-export interface BodyOptions extends MultipartOptions {
   /** Name of the field for a JSON list. Without a name, a list is rejected. */
   listAs?: string | undefined
 }
+
+/** The error UNSUPPORTED_MEDIA_TYPE, with the message of Django REST framework. */
+export const unsupportedMediaType = (type: string) =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
 
 /** Existing clients send these values for an empty body. */
 const isEmptyValue = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
@@ -60,8 +60,7 @@ const MAX_JSON_BYTES = 256_000
 
 function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
   // JSON that is labelled as a form.
-  if (text.length > MAX_JSON_BYTES)
-    throw new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${MAX_JSON_BYTES} bytes.`)
+  if (text.length > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
   const value = readJson(text)
   if (isJsonObject(value)) return value
   if (Array.isArray(value) && listAs !== undefined) return { [listAs]: value }
@@ -73,9 +72,6 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
 const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
-const readField = (field: string) =>
-  [...new URLSearchParams(field)].map(([name, value]) => [name, escapesUtf8(field) ? value : NOT_UTF8])
-
 /**
  * Fields without a value cost the reader the square of their number, so they are counted first: 120,000 took a second.
  * Throws PAYLOAD_TOO_LARGE.
@@ -83,8 +79,11 @@ const readField = (field: string) =>
 function parseForm(text: string, { maxFields }: BodyOptions) {
   if (text.split('&', maxFields + 1).length > maxFields)
     throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${maxFields} fields.`)
-  if (escapesUtf8(text)) return Object.fromEntries(new URLSearchParams(text))
-  return Object.fromEntries(text.split('&').flatMap(readField))
+  const pairs = text.split('&').flatMap((field) => {
+    const isUtf8 = escapesUtf8(field)
+    return [...new URLSearchParams(field)].map(([name, value]) => [name, isUtf8 ? value : NOT_UTF8])
+  })
+  return Object.fromEntries(pairs)
 }
 
 /** Returns whether a request has no body. */
@@ -95,7 +94,7 @@ export const isEmpty = (req: IncomingMessage) =>
 /** Reads a form. Its files are written to disk while they arrive. Fields may come before or after them. */
 export async function readMultipart(
   req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes, files: taken, texts, intake }: MultipartOptions,
+  { readForm, maxBytes, maxFileBytes, files: taken, texts, intake }: BodyOptions,
 ): Promise<Fields> {
   const values: Record<string, unknown> = Object.create(null)
   const files: Record<string, IncomingFile> = Object.create(null)
@@ -115,9 +114,9 @@ export async function readMultipart(
           files[name] = held
         })
       }
-      // A browser sends this for an input where no file was chosen.
-      if (file.filename === '' && file.mimetype === 'application/octet-stream') return undefined
-      if (taken.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
+      // A browser sends an empty file for an input where no file was chosen.
+      const isEmpty = file.filename === '' && file.mimetype === 'application/octet-stream'
+      if (!isEmpty && taken.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
       return undefined
     },
   })
@@ -127,8 +126,7 @@ export async function readMultipart(
 
 /**
  * Reads the fields of a body. An empty body is an empty object whatever its type, and so are `null`, `""` and `[]` in JSON. A form or plain text that
- * starts with `{` is read as JSON. No credentials travel in cookies, so another site gains nothing from such a request. Throws PARSE_ERROR,
- * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
+ * starts with `{` is read as JSON. Throws PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
   if (isEmpty(req)) return createFields({})
@@ -141,7 +139,7 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   const mayBeJson = isForm || type === 'text/plain'
   if (isJson || (mayBeJson && looksLikeJson(text, options))) return createFields(readObject(text, options.listAs))
   if (isForm) return createFields(parseForm(text, options), { isForm: true })
-  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
+  throw unsupportedMediaType(type)
 }
 
 /** Fields of a body. Each method returns undefined for a missing field, and throws VALIDATION_FAILED for an invalid value. */
@@ -201,13 +199,7 @@ function parsed(name: string, value: unknown): unknown {
   return found
 }
 
-function parseObject(name: string, value: unknown): Record<string, unknown> {
-  const object = parsed(name, value)
-  if (isJsonObject(object)) return object
-  throw invalid(name, NOT_AN_OBJECT)
-}
-
-export interface FieldsOptions {
+interface FieldsOptions {
   files?: Record<string, IncomingFile>
   /** True for forms: browsers send line breaks as CRLF, which would change the hash of a JSON text. */
   isForm?: boolean
@@ -244,6 +236,12 @@ export function createFields(
     throw invalid(name, NOT_A_STRING)
   }
 
+  /** Like `get`. Empty text counts as missing. */
+  const filled = (name: string) => {
+    const value = get(name)
+    return value === '' ? undefined : value
+  }
+
   function textOrNull(name: string): string | null | undefined {
     if (Object.hasOwn(values, name) && (values[name] === null || values[name] === '')) return null
     return text(name)
@@ -265,22 +263,23 @@ export function createFields(
       throw invalid(name, 'Expected an amount such as 0.5.')
     },
     flag(name) {
-      const value = get(name)
-      if (value === undefined || value === '') return undefined
-      const word = typeof value === 'object' ? undefined : String(value).toLowerCase()
-      if (word !== undefined && ['true', '1', 'yes', 'on'].includes(word)) return true
-      if (word !== undefined && ['false', '0', 'no', 'off'].includes(word)) return false
+      const value = filled(name)
+      if (value === undefined) return undefined
+      const word = typeof value === 'object' ? '' : String(value).toLowerCase()
+      if (['true', '1', 'yes', 'on'].includes(word)) return true
+      if (['false', '0', 'no', 'off'].includes(word)) return false
       throw invalid(name, 'Must be a valid boolean.')
     },
     object(name) {
-      const value = get(name)
-      return value === undefined || value === '' ? undefined : parseObject(name, value)
+      const value = filled(name)
+      const object = value === undefined ? undefined : parsed(name, value)
+      if (value === undefined || isJsonObject(object)) return object as Record<string, unknown> | undefined
+      throw invalid(name, NOT_AN_OBJECT)
     },
     list(name) {
-      const value = get(name)
-      if (value === undefined || value === '') return undefined
-      const list = parsed(name, value)
-      if (Array.isArray(list)) return list
+      const value = filled(name)
+      const list = value === undefined ? undefined : parsed(name, value)
+      if (value === undefined || Array.isArray(list)) return list as unknown[] | undefined
       throw invalid(name, 'Expected a list.')
     },
     all() {
@@ -288,8 +287,8 @@ export function createFields(
       return { ...values }
     },
     json(name) {
-      const value = get(name)
-      if (value === undefined || value === '') return undefined
+      const value = filled(name)
+      if (value === undefined) return undefined
       if (typeof value !== 'string') return JSON.stringify(value)
       return isForm ? value.replaceAll('\r\n', '\n') : value
     },

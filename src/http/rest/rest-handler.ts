@@ -8,26 +8,20 @@ import type { BodyReaders } from '../../modules/assets/uploads.ts'
 import { authenticationFailed, DomainError, type FieldErrors, notFound, validationFailed } from '../../shared/errors.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
+import type { createRequestContexts } from '../create-context.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
 import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders, writeJson } from '../send.ts'
 import type { DirectRoute, RestRequest, Route } from './define-route.ts'
 import { type Answer, type Executor, executeReplayable, executeRoute, refusalOf } from './execute-route.ts'
 import { readPage } from './pagination.ts'
-import { isEmpty, lenientFields, readBody } from './read-body.ts'
+import { isEmpty, lenientFields, readBody, unsupportedMediaType } from './read-body.ts'
 
 /** The parts that the routes use. */
 export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
-  /**
-   * Authenticates the caller. Throws the errors of authentication and of `admit`, and then those of the headers. `ignoresCredentials`: the
-   * caller is anonymous. `isUncounted`: the request counts against no limit.
-   */
-  createContext: (
-    req: IncomingMessage,
-    res: ServerResponse,
-    options: { ignoresCredentials: boolean; isUncounted: boolean; admit: (identity: Identity) => void },
-  ) => Promise<Context>
+  /** Authenticates the caller. */
+  createContext: ReturnType<typeof createRequestContexts>
   /** The log of a request, for errors before there is a context. */
   logOf(res: ServerResponse): Context['requestLog']
   /** Presents a missing page to a person. */
@@ -68,6 +62,7 @@ const preflightHeaders = {
 }
 
 type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
+type Params = Record<string, string>
 
 const noQuery = new URLSearchParams()
 const queryOf = ({ query }: FastifyRequest) => (query ? new URLSearchParams(query as string) : noQuery)
@@ -133,28 +128,24 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
   async function authenticate(found: Found, request: FastifyRequest, { raw: res }: FastifyReply): Promise<void> {
     const { raw: req } = request
     deps.watch.asked(res, 'rest', found.name)
-    const { ignoresCredentials = false, isUncounted = false } = found.kind === 'direct' ? found.route : {}
-    request.caller = await deps.createContext(req, res, { ignoresCredentials, isUncounted, admit: admitTo(found) })
-    // An empty body is an empty object, whatever its type. Fastify rejects a malformed type.
-    if (isEmpty(req)) delete req.headers['content-type']
-  }
-
-  const admitTo =
-    (found: Found) =>
-    ({ actor, hasStaleToken }: Identity) => {
+    function admit({ actor, hasStaleToken }: Identity) {
       if (hasStaleToken && !open.has(found.route)) throw authenticationFailed()
       if (found.kind === 'direct') return
       const { action, apiKey } = found.route
       assertMay(actor, action)
       if (apiKey) assertTrusted(actor, { needed: apiKey === 'needed' })
     }
+    const { ignoresCredentials = false, isUncounted = false } = found.kind === 'direct' ? found.route : {}
+    request.caller = await deps.createContext(req, res, { ignoresCredentials, isUncounted, admit })
+    // An empty body is an empty object, whatever its type. Fastify rejects a malformed type.
+    if (isEmpty(req)) delete req.headers['content-type']
+  }
 
   async function handleDirectly(route: DirectRoute, request: FastifyRequest, reply: FastifyReply) {
-    const { raw: req } = request
-    const { raw: res } = reply
     const query = queryOf(request)
     assertSingleValues({ method: route.method, query: route.description?.query }, query)
-    await route.handle({ req, reply, res, params: request.params as Params, query, context: request.caller! })
+    const { raw: req, caller } = request
+    await route.handle({ req, reply, res: reply.raw, params: request.params as Params, query, context: caller! })
   }
 
   async function answer(addressed: Route, request: FastifyRequest, reply: FastifyReply) {
@@ -203,12 +194,10 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
   }
 }
 
-type Params = Record<string, string>
-
 /** Fastify's only error here is that of a malformed Content-Type. */
 const ownErrorOf = (error: unknown, { headers }: FastifyRequest) =>
   (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-    ? new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${headers['content-type']}" in request.`)
+    ? unsupportedMediaType(headers['content-type']!)
     : error
 
 /** A request that has no body to read. */
@@ -238,40 +227,27 @@ function send(
   if (tag) reply.header('ETag', tag)
   const isRead = method === 'GET' || method === 'HEAD'
   if (tag && isRead && matchesEtag(req.headers['if-none-match'], tag)) {
-    return reply
-      .code(304)
-      .headers({ ...corsHeaders, ...uncachedHeaders })
-      .send()
+    const headers = { ...corsHeaders, ...uncachedHeaders }
+    return reply.code(304).headers(headers).send()
   }
   return sendJsonText(reply, text)
 }
 
-const TAG_LENGTH = 22
-
 /**
  * Returns the entity tag of a response: its version and a hash of its text. The text also depends on the caller, on links that expire, on the
- * transaction and on names of people, and a browser shows its cached copy when it receives 304.
+ * transaction and on names of people.
  */
 const tagOf = (version: string, text: string) =>
-  `${version.slice(0, -1)}+${createHash('sha256').update(text).digest('base64url').slice(0, TAG_LENGTH)}"`
-
-const words = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-])
+  `"${version}+${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
 
 /** Reads a boolean parameter, in any case (Python writes `True`). Undefined when it is missing or empty. Throws VALIDATION_FAILED. */
 export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
-  const word = query.get(name)
+  const word = query.get(name)?.toLowerCase()
   if (!word) return undefined
-  const flag = words.get(word.toLowerCase())
-  if (flag === undefined) throw validationFailed({ [name]: ['Must be a valid boolean.'] })
-  return flag
+  if (word === 'true' || word === '1') return true
+  if (word === 'false' || word === '0') return false
+  throw validationFailed({ [name]: ['Must be a valid boolean.'] })
 }
-
-const CONTRADICTION = 'Give this parameter once. Its values contradict each other.'
 
 /** Rejects a parameter with different values. Parameters that the route does not read are ignored. Throws VALIDATION_FAILED. */
 export function assertSingleValues(
@@ -280,7 +256,11 @@ export function assertSingleValues(
 ) {
   const read = [...Object.keys(described?.shape ?? {}), ...(method === 'GET' ? [] : ['dry_run', 'max_cost'])]
   const problems: FieldErrors = {}
-  for (const name of read) if (new Set(query.getAll(name)).size > 1) problems[name] = [CONTRADICTION]
+  for (const name of read) {
+    if (new Set(query.getAll(name)).size > 1) {
+      problems[name] = ['Give this parameter once. Its values contradict each other.']
+    }
+  }
   if (Object.keys(problems).length > 0) throw validationFailed(problems)
 }
 

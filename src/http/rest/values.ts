@@ -23,6 +23,13 @@ export const always = <const Value extends string | number | boolean | null>(val
 
 export const url = z.string().meta({ format: 'uri' })
 
+/** An optional text parameter. */
+export const optionalText = (description: string) => z.string().optional().describe(description)
+
+/** An optional parameter with one of these values. */
+export const optionalWord = <const Word extends string>(words: readonly Word[], description: string) =>
+  z.enum(words).optional().describe(description)
+
 /** An amount in a request. */
 export const givenAmount = z
   .string()

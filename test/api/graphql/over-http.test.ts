@@ -126,7 +126,7 @@ describe('the GraphQL endpoint', () => {
     }
     const parts = await user.graphql('{ me { id } }', {}, { headers: { Accept: 'multipart/mixed' } })
     expect(parts.status).toBe(406)
-    expect(expectError(parts, 'NOT_ACCEPTABLE').body.errors[0].message).toContain('Incremental responses')
+    expect(expectError(parts, 'NOT_ACCEPTABLE').body.errors[0].message).toContain('Send `Accept: application/json`')
     const Accept = 'multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json;q=0.9'
     const whole = await user.graphql('{ me { id } }', {}, { headers: { Accept } })
     expect(whole.headers.get('content-type')).toMatch(/^application\/graphql-response\+json/)

@@ -207,7 +207,7 @@ describe('an invalid manifest of trusted documents', () => {
 
   it.each([
     ['is not valid JSON', '{', /is not valid JSON/],
-    ['is a list', [], /holds no documents/],
+    ['is a list', [], /is not a manifest/],
     ['is empty', {}, /holds no documents/],
     ['is another JSON file', { name: 'annal', version: 1 }, /is not a manifest/],
     ['has no document texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
