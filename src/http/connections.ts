@@ -1,7 +1,5 @@
 /**
- * Limits of connections: their number, and the time in which a reader must read (test/unit/http/slow-readers.test.ts). Also corrects how Node ends
- * connections with rejected bodies. An open connection uses a file
- * and memory before its caller is known. Unread responses stay in memory, so a reader has a time limit for each step of progress. An idle stream of
+ * Limits connections and slow readers. Unread responses stay in memory, so a reader has a time limit for each step of progress. An idle stream of
  * events holds no bytes and stays open. Node's socket timeout would close it.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -16,28 +14,20 @@ const SHARE_OF_FILES = 1 / 2
 /** Memory that is reserved for a connection, in bytes: twice the size of the largest headers, some 60 KB with the objects that Node creates. */
 const BYTES_PER_CONNECTION = 131_072
 
-interface ResourceReport {
-  userLimits?: { open_files?: { soft: number | string } }
-}
-
 /** Returns the maximum number of open files of this process, or Infinity without a limit, as on Windows. */
 export function openFileLimit(): number {
   // Otherwise the report resolves the name of each connected address: five seconds if no name server answers.
   Object.assign(report, { excludeNetwork: true })
-  const { userLimits } = report.getReport() as unknown as ResourceReport
+  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
   const limit = userLimits?.open_files?.soft
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
 }
 
-/** Returns the memory that this process may use, of the machine or of its container. */
-function memoryBytes(): number {
-  const limit = process.constrainedMemory()
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
-}
-
-/** Returns the maximum number of open connections at a port. */
-export const maxConnections = (files = openFileLimit(), bytes = memoryBytes()): number =>
-  Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_PER_CONNECTION))
+/** Returns the maximum number of open connections at a port. A container may have less memory than the machine. */
+export const maxConnections = (
+  files = openFileLimit(),
+  bytes = Math.min(process.constrainedMemory() || totalmem(), totalmem()),
+): number => Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_PER_CONNECTION))
 
 const LOG_EVERY_MS = 10_000
 
@@ -55,25 +45,19 @@ export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): (
   }
 }
 
-/** Limits of slow readers. */
-export interface SlowReaderOptions {
+/** Limits of slow readers in production (decision 14). */
+export const slowReaderDefaults = {
   /** Maximum time without progress, in milliseconds. */
-  patience: number
-  /** The same while more bytes than `room` wait to be read. */
-  patienceWhenFull: number
-  /** Bytes that wait to be read on all connections. Above this number, `patienceWhenFull` applies. */
-  room: number
-  /** Bytes that wait to be read on all connections. Above this number, connections are closed at the next check. */
-  most: number
-}
-
-/** Limits in production (decision 14). */
-export const slowReaderDefaults: SlowReaderOptions = {
   patience: 20_000,
+  /** The same while more bytes than `room` wait to be read. */
   patienceWhenFull: 1_000,
+  /** Bytes that wait to be read on all connections. Above this number, `patienceWhenFull` applies. */
   room: 16_000_000,
+  /** Bytes that wait to be read on all connections. Above this number, connections are closed at the next check. */
   most: 32_000_000,
 }
+
+export type SlowReaderOptions = typeof slowReaderDefaults
 
 /** Interval between two checks, in milliseconds. */
 const CHECK_INTERVAL_MS = 200
@@ -121,7 +105,7 @@ export function closeSlowReaders(
   function check() {
     const now = performance.now()
     let waiting = 0
-    const holders: { socket: Socket; watched: Watched; held: number }[] = []
+    const holders: { socket: Socket; watched: Watched; held: number; weight: number }[] = []
     for (const [socket, watched] of connections) {
       const queue = queueOf(socket)
       if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
@@ -129,12 +113,11 @@ export function closeSlowReaders(
       const held = waitingOn(socket, watched)
       if (held === 0) continue
       waiting += held
-      holders.push({ socket, watched, held })
+      holders.push({ socket, watched, held, weight: held * (now - watched.since + CHECK_INTERVAL_MS) })
     }
     if (waiting <= room) return
     // Weighs bytes by time: a small part that waits long frees less than a large document.
-    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + CHECK_INTERVAL_MS)
-    for (const { socket, watched, held } of holders.sort((a, b) => weightOf(b) - weightOf(a))) {
+    for (const { socket, watched, held } of holders.sort((a, b) => b.weight - a.weight)) {
       if (waiting <= room) return
       if (waiting <= most && now - watched.since < patienceWhenFull) continue
       waiting -= held
@@ -213,17 +196,4 @@ export function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
   res.once('finish', () => {
     socket.destroy = destroy
   })
-}
-
-/**
- * Keeps `100 Continue` before the head of a response that waits for an earlier one on its connection. Node would put the head first
- * (test/api/http/broken-bodies.test.ts).
- */
-export function keepHeadBehindContinue(res: ServerResponse) {
-  const { writeHead } = res
-  res.writeHead = ((...given: Parameters<typeof writeHead>) => {
-    writeHead.apply(res, given)
-    res.flushHeaders()
-    return res
-  }) as typeof writeHead
 }

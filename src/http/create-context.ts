@@ -9,19 +9,16 @@ import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
 
-/** Returns the secret of `Authorization: token <secret>`. An unknown scheme counts as anonymous. */
-const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
-
 const noCredentials = { token: undefined, apiKey: undefined }
 const credentialsOf = (headers: IncomingHttpHeaders) => ({
-  token: tokenOf(headers.authorization),
+  // An unknown scheme counts as anonymous.
+  token: SECRET_HEADER.exec(headers.authorization ?? '')?.[2],
   // Apps without an API key send an empty header.
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
 /** Largest body except for files, in bytes. A body without a declared length counts as one of this size. */
 const MAX_BODY_BYTES = 1_000_000
-/** Bytes of a body that cost as much as a request. */
 const BYTES_PER_REQUEST = 100_000
 
 /** Returns how many requests of the caller's quota a request uses: one, and one more for every 100 KB to parse. Counted before the body is read. */
@@ -29,11 +26,6 @@ function costOf({ headers }: IncomingMessage): number {
   const declared = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : MAX_BODY_BYTES)
   return 1 + Math.floor(Math.min(Number(declared) || 0, MAX_BODY_BYTES) / BYTES_PER_REQUEST)
 }
-
-const anonymousAt = (address: string): Identity => ({
-  actor: { kind: 'anonymous', address, service: undefined },
-  hasStaleToken: false,
-})
 
 interface ContextOptions {
   /** The caller is anonymous. */
@@ -64,7 +56,9 @@ export function createRequestContexts({ shared, logOf, watch, clientAddress, bas
     const { headers } = req
     const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
     const address = clientAddress(req)
-    const identity = isUncounted ? anonymousAt(address) : await authenticate(shared, { ...credentials, address })
+    const identity: Identity = isUncounted
+      ? { actor: { kind: 'anonymous', address, service: undefined }, hasStaleToken: false }
+      : await authenticate(shared, { ...credentials, address })
     if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
     if (!isUncounted) await shared.requestQuota.consume(identity.actor, costOf(req))
     admit?.(identity)
@@ -74,11 +68,8 @@ export function createRequestContexts({ shared, logOf, watch, clientAddress, bas
       throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
     }
     return {
-      ...shared,
-      ...identity,
-      baseUrl: baseUrlOf(req),
-      requestLog: logOf(res),
-      idempotency: { key, replayed: false },
+      ...{ ...shared, ...identity, baseUrl: baseUrlOf(req) },
+      ...{ requestLog: logOf(res), idempotency: { key, replayed: false } },
     }
   }
 }
@@ -100,7 +91,7 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 }
 
 const networkOf = (text: string): Network =>
-  text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128]
+  ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`)
 
 /** Returns a function that finds the address of the caller. `trustedProxies`: addresses and CIDRs whose `X-Forwarded-For` is used. */
 export function createClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
@@ -128,22 +119,17 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: readon
 /** A host name or address with an optional port, and nothing that would change the meaning of a URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
-/** Returns whether a host name, as `URL` normalizes it, always leads to this machine. */
-const isLoopback = (hostname: string) =>
-  hostname === 'localhost' ||
-  hostname.endsWith('.localhost') ||
-  hostname === '[::1]' ||
-  /^127(?:\.\d+){3}$/.test(hostname)
+/** Matches a host name, as `URL` normalizes it, that always leads to this machine. */
+const LOOPBACK = /^((.+\.)?localhost|\[::1\]|127(\.\d+){3})$/
 
 /**
- * Returns a function that finds the base URL for the links in a response, without a trailing slash. That is `configured` if it is set. Otherwise it is
- * the host of the request if that is a loopback host: an emulator or a container may reach the service by another name or port than `fallback` has.
- * Any other host is ignored, because a stranger can send any Host header.
+ * Returns a function that finds the base URL for the links in a response. Without a configured one it is the host of the request if that is a
+ * loopback host: a container may use another name or port than `fallback` has. An untrusted client can send any other Host header.
  */
 export function createBaseUrl({ configured, fallback }: { configured: string | undefined; fallback: string }) {
   return ({ headers: { host = '' } }: Pick<IncomingMessage, 'headers'>): string => {
     if (configured !== undefined) return configured
     const url = HOST.test(host) ? URL.parse(`http://${host}`) : null
-    return url && isLoopback(url.hostname) ? url.origin : fallback
+    return url && LOOPBACK.test(url.hostname) ? url.origin : fallback
   }
 }

@@ -12,7 +12,6 @@ import {
   closeSlowReaders,
   createDropLogger,
   discardRest,
-  keepHeadBehindContinue,
   maxConnections,
   type SlowReaderOptions,
   slowReaderDefaults,
@@ -22,16 +21,8 @@ import { BoundedRequest } from './request-body.ts'
 /** Registers routes. */
 export type AddRoutes = (app: FastifyInstance) => void
 
-/** Time limits of a request, in milliseconds. */
-export interface RequestTimeouts {
-  /** For the whole request. */
-  request: number
-  headers: number
-  /** Interval between two checks of all connections. */
-  checkEvery: number
-}
-
-const requestTimeouts: RequestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 }
+/** Time limits of a whole request and its headers, and the interval between two checks, in milliseconds. */
+const requestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const CLOSE_IDLE_EVERY_MS = 50
 
@@ -53,36 +44,17 @@ export interface HttpServer {
   drain(milliseconds: number): Promise<void>
 }
 
-/** A year, in seconds. */
-const HSTS_AGE_SECONDS = 31_536_000
-
 /**
  * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
  * sends by itself. Links in mails carry secrets, so no Referer is sent. `@fastify/helmet` does not reach responses before routing
  * (test/api/http/security-headers.test.ts).
  */
-const securityHeaders = (isSecure: boolean): [string, string][] => [
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Resource-Policy', 'cross-origin'],
-  ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE_SECONDS}`] as [string, string]] : []),
-]
-
-/** An error as it is sent. */
-export interface ErrorAnswer {
-  status: number
-  headers: Record<string, string>
-  body: object
-}
-
-/** A request that the server answers without a route, because it could not be parsed or did not arrive in time. */
-export interface RejectedRequest {
-  requestId: string
-  status: number
-  code: ErrorCode
-  /** The response of the request, if its headers arrived. */
-  answer: ServerResponse | undefined
-}
+const securityHeaders = (isSecure: boolean) => ({
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  ...(isSecure && { 'Strict-Transport-Security': 'max-age=31536000' }),
+})
 
 /** Follows requests for metrics, traces and the log. */
 export interface RequestTelemetry {
@@ -90,7 +62,10 @@ export interface RequestTelemetry {
   serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
   /** Sets the code with which the server itself answers a request. */
   refused(res: ServerResponse, code: ErrorCode): void
-  rejected(request: RejectedRequest): void
+  /**
+   * Reports a request that could not be parsed or did not arrive in time. `answer`: its response, if its headers arrived.
+   */
+  rejected(request: { requestId: string; status: number; code: ErrorCode; answer: ServerResponse | undefined }): void
 }
 
 const noopTelemetry: RequestTelemetry = {
@@ -99,7 +74,7 @@ const noopTelemetry: RequestTelemetry = {
   rejected() {},
 }
 
-/** A caller's own request ID is logged, so it is used only if it is a UUID or 32 hex digits. Other text may be a misplaced secret. */
+/** A caller's own request ID is logged, so it must be a UUID or 32 hex digits. Other text may be a misplaced secret. */
 const SAFE_REQUEST_ID = /^[\da-f]{8}(-?)([\da-f]{4}\1){3}[\da-f]{12}$/i
 
 const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -110,7 +85,7 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
 /** The parts and limits of an HTTP server. */
 export interface HttpServerOptions {
   /** Presents an error of a request that reaches no route. */
-  presentError: (error: DomainError) => ErrorAnswer
+  presentError: (error: DomainError) => { status: number; headers: Record<string, string>; body: object }
   log: Log
   /** Base URL of the service, if configured. */
   publicUrl?: string | undefined
@@ -118,11 +93,8 @@ export interface HttpServerOptions {
   /** Maximum number of open connections at one port. Connections above it are closed when they arrive. */
   connections?: number
   telemetry?: RequestTelemetry | undefined
-  timeouts?: RequestTimeouts
+  timeouts?: typeof requestTimeouts
 }
-
-/** The addresses of `localhost`. Node listens at only one of them, and a client may prefer the other. */
-const LOOPBACK = { ipv4: '127.0.0.1', ipv6: '::1' } as const
 
 /** Error codes of a machine without IPv6. */
 const withoutIpv6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
@@ -165,23 +137,15 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
 /** The scheme of an identifier whose slashes are not encoded, as in `/assets/ipfs://<cid>/`. */
 const UNENCODED_SCHEME = /^([^?]*)\/ipfs:\/\//i
 
-/** Returns whether an unreadable request has the method HEAD, as far as its bytes show. */
-const isHeadPacket = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
-
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** Creates a server that listens to nothing yet. It answers 503 until `serve` is called. */
-export function createHttpServer({
-  presentError,
-  log,
-  publicUrl,
-  slowReaders = slowReaderDefaults,
-  connections = maxConnections(),
-  telemetry = noopTelemetry,
-  timeouts = requestTimeouts,
-}: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { presentError, log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
+  const { connections = maxConnections(), timeouts = requestTimeouts } = options
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
+  const headerList = Object.entries(headers)
   let app: FastifyInstance | undefined
   let route: RequestListener = (_req, res) =>
     refuse(res, new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 }))
@@ -201,7 +165,7 @@ export function createHttpServer({
     const target = targetOf(req)
     req.url = target ?? '/'
     res.setHeader('X-Request-Id', requestIdOf(req))
-    for (const [name, value] of headers) res.setHeader(name, value)
+    for (const [name, value] of headerList) res.setHeader(name, value)
     if (endsConnections) res.setHeader('Connection', 'close')
     if (hasBody(req)) discardRest(req, res)
     if (req.httpVersion === '1.0') abortByReset(req, res)
@@ -223,13 +187,11 @@ export function createHttpServer({
     receive,
   )
   const { currentAnswer } = closeSlowReaders(server, log, slowReaders)
-  const emitRequest = (req: IncomingMessage, res: ServerResponse) => void server.emit('request', req, res)
+  const emitRequest: RequestListener = (req, res) => void server.emit('request', req, res)
   // Sends 100 when the body is read, and not when the request is rejected.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
-      if (res.headersSent) return
-      res.writeContinue()
-      if (!res.socket) keepHeadBehindContinue(res)
+      if (!res.headersSent) res.writeContinue()
     })
     emitRequest(req, res)
   })
@@ -249,7 +211,7 @@ export function createHttpServer({
     const text = JSON.stringify(body)
     const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
     const lines = Object.entries({
-      ...Object.fromEntries(headers),
+      ...headers,
       ...errorHeaders,
       ...notCached,
       'Content-Type': 'application/json',
@@ -261,11 +223,11 @@ export function createHttpServer({
     telemetry.rejected({ requestId, status, code: error.code, answer: current })
   }
   const unreadable = new WeakSet<Duplex>()
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     // The parser reports the same connection again for each further byte.
     if (unreadable.has(socket) && socket.writable) return
     unreadable.add(socket)
-    const isHead = isHeadPacket(error as { rawPacket?: Buffer })
+    const isHead = error.rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
     answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
   })
 
@@ -297,15 +259,12 @@ export function createHttpServer({
   }
 
   const listeners: Listener[] = []
-  const nextListener = () =>
-    listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
-
   const logDrop = createDropLogger(log, connections)
-  const bounded = (listener: Listener) => Object.assign(listener, { maxConnections: connections }).on('drop', logDrop)
-
   const listenAt = (port: number, address: string, variable: string) =>
     new Promise<number>((resolve, reject) => {
-      const listener = bounded(nextListener())
+      const isFirst = listeners.length === 0
+      const next = isFirst ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
+      const listener = Object.assign(next, { maxConnections: connections }).on('drop', logDrop)
       listener.once('error', (error: NodeJS.ErrnoException) => {
         const taken = `Port ${port} of ${address} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
         const other = `Nobody can listen at port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
@@ -318,8 +277,9 @@ export function createHttpServer({
   return {
     async listen(port, host, variable = 'PORT') {
       if (host !== 'localhost') return listenAt(port, host, variable)
-      const taken = await listenAt(port, LOOPBACK.ipv4, variable)
-      await listenAt(taken, LOOPBACK.ipv6, variable).catch((error: Error) => {
+      // Node listens at only one of its addresses, and a client may prefer the other.
+      const taken = await listenAt(port, '127.0.0.1', variable)
+      await listenAt(taken, '::1', variable).catch((error: Error) => {
         const { code = '' } = error.cause as NodeJS.ErrnoException
         // The system chose the port for IPv4 alone. Another program may have it for IPv6.
         const isOthers = port === 0 && code === 'EADDRINUSE'

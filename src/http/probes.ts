@@ -12,7 +12,7 @@ export interface ProbeParts {
   version: string
 }
 
-export interface ProbeAnswer {
+interface ProbeAnswer {
   status: number
   body: object
 }
@@ -43,23 +43,21 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
-interface Parts {
+/** Returns the names of unavailable parts, and of parts whose folder belongs to another installation. */
+export async function findAwayParts(parts: {
   contentStore: { isReachable(): Promise<boolean> }
   missingFolders(): Promise<string[]>
-}
-
-/** Returns the names of unavailable parts, and of parts whose folder belongs to another installation. */
-export async function findAwayParts({ contentStore, missingFolders }: Parts): Promise<string[]> {
-  const [isReachable, folders] = await Promise.all([contentStore.isReachable(), missingFolders()])
+}): Promise<string[]> {
+  const [isReachable, folders] = await Promise.all([parts.contentStore.isReachable(), parts.missingFolders()])
   return [...(isReachable ? [] : ['file store']), ...folders]
 }
 
-export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): FastifyReply =>
-  sendUncached(reply.code(status), body)
+const uncached = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 
-const sendUncached = (reply: FastifyReply, body: object) =>
+export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): FastifyReply =>
   reply
-    .headers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+    .code(status)
+    .headers(uncached)
     .send(Buffer.from(JSON.stringify(body)))
 
 /** Adds the routes of a process without the role `http`: probes, and 404 for everything else. */
@@ -76,7 +74,7 @@ export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWa
   app.setNotFoundHandler((_request, reply) => {
     const error = notFound('Resource')
     watch.refused(reply.raw, error.code)
-    const { status, headers, body } = presentError(error)
-    sendUncached(reply.code(status).headers({ ...headers, Connection: 'close' }), body)
+    const { headers, ...answer } = presentError(error)
+    sendProbe(reply.headers({ ...headers, Connection: 'close' }), answer)
   })
 }

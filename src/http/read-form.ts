@@ -2,9 +2,10 @@
  * Reads multipart forms from the socket: fields into memory, files to their handlers. `graphql-upload-ts` and `@fastify/multipart` lack what these
  * tests check: test/api/graphql/multipart.test.ts (no byte of a file before permission), test/api/http/small-chunks.test.ts (bounded memory).
  */
+import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import type { BodyReaders } from '../modules/assets/uploads.ts'
 import { DomainError } from '../shared/errors.ts'
 import { assertDeclared, holdBody, onBroken, tooLarge } from './request-body.ts'
 
@@ -17,53 +18,21 @@ const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
 /** Bytes of boundaries and part headers, and of bytes that are not parsed yet. */
 const FRAMING_BYTES = 131_072
 
-/** A file of a form while it arrives. */
-export interface FormFile {
-  /** The name without folders. */
-  filename: string
-  mimetype: string
-  /** Must be read to its end. Otherwise the form does not end. */
-  bytes: Readable
-}
-
-/** The limits of a form and the handlers of its parts. */
-export interface FormParts {
-  /** Maximum size of all parts but the files, in bytes. */
-  maxBytes: number
-  maxFileBytes: number
-  /** Maximum number of files that are taken. */
-  maxFiles: number
-  /** Returns whether a part of this name is a field even if it comes as a file, as a `Blob` of text does. */
-  isText?(name: string): boolean
-  /** Handles a field. `value` is undefined if its bytes are not UTF-8. May throw. */
-  onField(name: string, value: string | undefined): void
-  /** Handles a file. The next part is read after the promise resolves. Returns undefined to drop the file. May throw. */
-  onFile(name: string, file: FormFile): Promise<void> | undefined
-}
-
-/** A form that is being read. */
-export interface Form {
-  /** Resolves when all parts are taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and errors of the handlers. */
-  whole: Promise<void>
-  /** Stops reading. */
-  cancel(): void
-}
+type ReadForm = BodyReaders<IncomingMessage>['readForm']
 
 const notAForm = (cause: unknown) =>
   new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
 
-/** The parser lets parts without a name through. */
-function assertNamed(name: string | undefined): asserts name is string {
-  if (name === undefined) throw notAForm(new Error('a part has no name'))
-}
-
 const ENCODED_PART = /^(?:base64|quoted-printable)$/
 
-/** Rejects an encoded part. Otherwise its code would be registered and paid for instead of the file. */
-function assertNotEncoded(name: string, encoding: string) {
-  if (!ENCODED_PART.test(encoding)) return
-  const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
-  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
+interface Part {
+  name: string | undefined
+  stream: BusboyFileStream
+  filename: string | undefined
+  /** The header `Content-Disposition`. */
+  disposition: string
+  encoding: string
+  mimetype: string
 }
 
 /** A browser sends a file part without a name for an input where no file was chosen. */
@@ -85,7 +54,7 @@ function createParser({ headers }: IncomingMessage, fileSize: number) {
 }
 
 /** Reads a form. Throws PAYLOAD_TOO_LARGE and PARSE_ERROR before anything is read. */
-export function readForm(req: IncomingMessage, parts: FormParts): Form {
+export const readForm: ReadForm = (req, parts) => {
   const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
   const parser = createParser(req, maxFileBytes)
@@ -136,17 +105,15 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     if (!isOver) onField(name, decode(Buffer.concat(chunks)))
   }
 
-  async function takePart(
-    name: string | undefined,
-    stream: BusboyFileStream,
-    filename: string | undefined,
-    disposition: string,
-    encoding: string,
-    mimetype: string,
-  ) {
+  async function takePart({ name, stream, filename, disposition, encoding, mimetype }: Part) {
     if (isOver) return
-    assertNamed(name)
-    assertNotEncoded(name, encoding)
+    // The parser lets parts without a name through.
+    if (name === undefined) throw notAForm(new Error('a part has no name'))
+    // Otherwise its code would be registered and paid for instead of the file.
+    if (ENCODED_PART.test(encoding)) {
+      const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
+      throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
+    }
     if (!isFile(mimetype, filename, isText?.(name) === true)) {
       count('fields', MAX_FIELDS)
       return readField(name, stream)
@@ -170,12 +137,14 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     else if (!isOver) body.hold(others)
   }
 
-  function end() {
-    if (received > 0) return void parser.end()
-    // An empty body is an empty form.
+  function finish() {
+    if (isOver) return
     stop()
     resolve()
   }
+
+  // An empty body is an empty form.
+  const end = () => (received > 0 ? parser.end() : finish())
 
   const body = holdBody(fail)
   const forget = onBroken(req, fail)
@@ -185,18 +154,12 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     // Reported by the parser, or by the handler of the part.
     stream.on('error', () => {})
     stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
-    turn = turn.then(() => takePart(name, stream, filename, disposition, encoding, mimetype)).catch(fail)
+    turn = turn.then(() => takePart({ name, stream, filename, disposition, encoding, mimetype })).catch(fail)
   })
   parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
   // Stays: destroying the parser may emit one more error.
   parser.on('error', (error: Error) => fail(notAForm(error)))
-  parser.once('finish', () => {
-    void turn.then(() => {
-      if (isOver) return
-      stop()
-      resolve()
-    })
-  })
+  parser.once('finish', () => void turn.then(finish))
   req.on('data', parse).once('end', end)
   return { whole, cancel: () => fail(new DomainError('PARSE_ERROR', 'The body is not needed.')) }
 }
@@ -216,24 +179,15 @@ function decode(bytes: Buffer): string | undefined {
  * has no limits of files and parts.
  */
 interface FormParser {
-  _parser: {
-    parser: {
-      prependListener(
-        event: 'part',
-        listener: (part: {
-          on(event: 'header', listener: (header: Record<string, string[] | undefined>) => void): void
-        }) => void,
-      ): void
-    }
-  }
+  _parser: { parser: EventEmitter }
 }
 
 /** Returns a function that returns the `Content-Disposition` header of the newest part. */
-export function watchDispositions(parser: unknown): () => string {
+function watchDispositions(parser: unknown): () => string {
   let disposition = ''
   // Before the parser's own listener, which reports the file.
-  ;(parser as FormParser)._parser.parser.prependListener('part', (part) =>
-    part.on('header', (header) => {
+  ;(parser as FormParser)._parser.parser.prependListener('part', (part: EventEmitter) =>
+    part.on('header', (header: Record<string, string[] | undefined>) => {
       disposition = header['content-disposition']?.[0] ?? ''
     }),
   )
@@ -283,7 +237,7 @@ function withoutFolders(path: string): string {
  * Returns the file name of a part without folders, or an empty text if it has none. `filename*` has precedence over `filename` (RFC 6266, section
  * 4.3), unless it cannot be decoded. `parsed`: the parser's value of the last one of both.
  */
-export function fileNameOfPart(disposition: string, parsed = ''): string {
+function fileNameOfPart(disposition: string, parsed = ''): string {
   const parameters = parametersOf(disposition)
   const extended = parameters.get('filename*')
   if (extended === undefined) return withoutFolders(decodePlain(parsed))

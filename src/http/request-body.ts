@@ -1,9 +1,5 @@
-/**
- * Reads request bodies into memory. Fastify's own parser has no limit for all bodies together and none for the number of pieces of one
- * body (test/api/http/small-chunks.test.ts).
- */
+/** Reads request bodies into memory. Fastify limits neither all bodies together nor the pieces of one (test/api/http/small-chunks.test.ts). */
 import { IncomingMessage } from 'node:http'
-import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
 
 /** Pieces of a body that may have any size. */
@@ -39,25 +35,21 @@ const LEAST_AGE_MS = 200
 interface Holder {
   bytes: number
   since: number
-  isReleased: boolean
   refuse(error: DomainError): void
 }
 
-const holders: Holder[] = []
+const holders = new Set<Holder>()
 let heldBytes = 0
 
 function release(holder: Holder) {
-  if (holder.isReleased) return
-  holder.isReleased = true
-  removeItem(holders, holder)
-  heldBytes -= holder.bytes
+  if (holders.delete(holder)) heldBytes -= holder.bytes
 }
 
 /** Rejects the body that holds the most bytes for the longest time, so that slow senders do not lock others out. */
 function refuseHeaviest() {
   const now = performance.now()
   const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE_MS)
-  const heaviest = holders.reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
+  const heaviest = [...holders].reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
   release(heaviest)
   const message = 'Too many request bodies are incomplete. Try again shortly.'
   heaviest.refuse(new DomainError('UNAVAILABLE', message, { retryAfter: 5 }))
@@ -65,12 +57,12 @@ function refuseHeaviest() {
 
 /** Counts the bytes of a body that is being read. `refuse` is called when the process holds too many. */
 export function holdBody(refuse: (error: DomainError) => void) {
-  const holder: Holder = { bytes: 0, since: performance.now(), isReleased: false, refuse }
-  holders.push(holder)
+  const holder: Holder = { bytes: 0, since: performance.now(), refuse }
+  holders.add(holder)
   return {
     /** Sets the number of bytes in memory. */
     hold(bytes: number) {
-      if (holder.isReleased) return
+      if (!holders.has(holder)) return
       heldBytes += bytes - holder.bytes
       holder.bytes = bytes
       while (heldBytes > MAX_HELD_BYTES) refuseHeaviest()
@@ -79,43 +71,7 @@ export function holdBody(refuse: (error: DomainError) => void) {
   }
 }
 
-/** Collects the pieces of a body in one buffer. Small buffers of their own would take several times the size of the body. */
-export class ChunkBuffer {
-  #room: Buffer = Buffer.alloc(0)
-  #isOwn = false
-  /** Number of bytes that wait to be taken. */
-  size = 0
-
-  /** Adds a piece. The first one is not copied. */
-  add(piece: Buffer): void {
-    const size = this.size + piece.length
-    if (this.size === 0) {
-      this.#room = piece
-      this.#isOwn = false
-    } else {
-      if (!this.#isOwn || size > this.#room.length) {
-        const larger = Buffer.allocUnsafeSlow(2 * size)
-        this.#room.copy(larger, 0, 0, this.size)
-        this.#room = larger
-        this.#isOwn = true
-      }
-      piece.copy(this.#room, this.size)
-    }
-    this.size = size
-  }
-
-  /** Returns the bytes that were added since the last call. */
-  take(): Buffer {
-    const bytes = this.#room.subarray(0, this.size)
-    this.#room = Buffer.alloc(0)
-    this.size = 0
-    return bytes
-  }
-}
-
-/**
- * Calls `fail` once if a body will never be complete, also if that has already happened. Returns a function that stops listening.
- */
+/** Calls `fail` once if a body will never be complete, also if that has already happened. Returns a function that stops listening. */
 export function onBroken(req: IncomingMessage, fail: (error: DomainError) => void): () => void {
   const broken = () => {
     if (!req.readableEnded) fail(new DomainError('PARSE_ERROR', 'The body ended too early.'))
@@ -146,7 +102,8 @@ export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
 
 function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const bytes = new ChunkBuffer()
+    const pieces: Buffer[] = []
+    let size = 0
     const settle = (finish: () => void) => {
       forget()
       body.release()
@@ -154,12 +111,13 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
       finish()
     }
     const fail = (error: DomainError) => settle(() => reject(error))
-    const take = (chunk: Buffer) => {
-      if (bytes.size + chunk.length > maxBytes) return fail(tooLarge(maxBytes))
-      bytes.add(chunk)
-      body.hold(bytes.size)
+    const take = (piece: Buffer) => {
+      size += piece.length
+      if (size > maxBytes) return fail(tooLarge(maxBytes))
+      pieces.push(piece)
+      body.hold(size)
     }
-    const end = () => settle(() => resolve(bytes.take()))
+    const end = () => settle(() => resolve(Buffer.concat(pieces)))
     const body = holdBody(fail)
     const forget = onBroken(req, fail)
     req.on('data', take).once('end', end)
@@ -168,10 +126,7 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/**
- * Reads a body as text. Throws PAYLOAD_TOO_LARGE, also for too many small pieces, UNAVAILABLE, and PARSE_ERROR if the body is incomplete or
- * not UTF-8.
- */
+/** Reads a body as text. Throws PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR if the body is incomplete or not UTF-8. */
 export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
   assertDeclared(req, maxBytes)
   const bytes = await readBytes(req, maxBytes)

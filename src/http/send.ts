@@ -23,15 +23,11 @@ export const sendJsonText = (reply: FastifyReply, text: string): FastifyReply =>
 /** Sends a value as JSON. */
 export const sendJson = (reply: FastifyReply, body: object): FastifyReply => sendJsonText(reply, JSON.stringify(body))
 
-interface HtmlResponse {
-  status: number
-  headers: Record<string, string>
-  html: string
-}
-
 /** Sends a page. */
-export const sendPage = (reply: FastifyReply, { status, headers, html }: HtmlResponse): FastifyReply =>
-  reply.code(status).headers(headers).send(html)
+export const sendPage = (
+  reply: FastifyReply,
+  { status, headers, html }: { status: number; headers: Record<string, string>; html: string },
+): FastifyReply => reply.code(status).headers(headers).send(html)
 
 /**
  * Sends the parts of a body while they are read, each after the caller has read the one before. Sends no body for HEAD. Throws the error
@@ -79,33 +75,12 @@ const MARK = '\0raw JSON: '
 /** Marks JSON text, so that the response contains it as it was sent. JavaScript numbers would lose digits. */
 export const rawJson = (text: string) => `${MARK}${text}`
 
-/** Start of a marked text in JSON. */
-const BEGIN = JSON.stringify(MARK).slice(0, -1)
-
-/** Returns the position of the first quotation mark from `from` on that is not escaped. */
-function endOfText(json: string, from: number): number {
-  for (let end = json.indexOf('"', from); ; end = json.indexOf('"', end + 1)) {
-    let backslashes = 0
-    while (json[end - 1 - backslashes] === '\\') backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
-}
+/** A marked text in JSON, unless its quotation mark is within another text. */
+const MARKED = /(?<!\\)"\\u0000raw JSON: ([^"\\]*(?:\\.[^"\\]*)*)"/g
 
 /** Returns a value as JSON, with marked texts as they are. */
-export function writeJson(answer: unknown): string {
-  const json = JSON.stringify(answer)
-  const parts: string[] = []
-  let written = 0
-  for (let at = json.indexOf(BEGIN); at >= 0; at = json.indexOf(BEGIN, Math.max(written, at + 1))) {
-    // A quotation mark within a text.
-    if (json[at - 1] === '\\') continue
-    const begin = at + BEGIN.length
-    const end = endOfText(json, begin)
-    parts.push(json.slice(written, at), JSON.parse(`"${json.slice(begin, end)}"`) as string)
-    written = end + 1
-  }
-  return parts.join('') + json.slice(written)
-}
+export const writeJson = (answer: unknown): string =>
+  JSON.stringify(answer).replaceAll(MARKED, (_, text: string) => JSON.parse(`"${text}"`) as string)
 
 /** Returns whether `If-None-Match` names this entity tag. The comparison is weak, as RFC 9110 requires. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, utimesSync } from 'node:fs'
 import { readdir, readlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -9,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { BOUNDARY, formType, part, partHead, registrationByGraphQL } from '../../support/form-parts.ts'
-import { whileHeld } from '../../support/held-rows.ts'
 import { openRequest } from '../../support/http-client.ts'
 import { createTestApp, newFile } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
@@ -193,61 +191,6 @@ describe('a server that has not read the request body yet', () => {
     read.end()
     expect((await read.answer).status).toBe(204)
   })
-})
-
-/** Splits pipelined responses by their Content-Length into status line and body. */
-function* answersIn(bytes: string) {
-  for (let at = 0; at < bytes.length; ) {
-    const body = bytes.indexOf('\r\n\r\n', at) + 4
-    const head = bytes.slice(at, body)
-    at = body + Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0)
-    yield [head.slice(0, head.indexOf('\r\n')), bytes.slice(body, at)]
-  }
-}
-
-it('keeps responses complete and in order if a pipelined request expects 100 Continue', async () => {
-  const [first, second] = [await app.newUser(), await app.newUser()]
-  const ask = ({ token }: typeof first, json: string, more = '') =>
-    `PATCH /api/v3/auth/users/me/ HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${json.length}\r\n${more}\r\n`
-  const json = '{"language":"zh-tw"}'
-  const { hostname, port } = new URL(app.url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  let heard = ''
-  socket.setEncoding('utf8').on('data', (part) => {
-    heard += part
-  })
-  const sent = ask(first, json) + json + ask(second, json, 'Expect: 100-continue\r\n') + json
-  const languageOf = ({ id }: typeof first) => app.sql('select language from users where id = $1', [id])
-  await whileHeld(app, `select from users where id = '${first.id}' for update`, async () => {
-    socket.write(sent)
-    await eventually(
-      () => languageOf(second),
-      ([row]) => row!.language === 'zh-tw',
-    )
-    return {}
-  })
-  await eventually(
-    () => languageOf(first),
-    ([row]) => row!.language === 'zh-tw',
-  )
-  socket.write(ask(second, '{}', 'Expect: 100-continue\r\nConnection: close\r\n'))
-  await eventually(
-    () => heard,
-    (bytes) => bytes.split('100 Continue').length === 3,
-  )
-  socket.write('{}')
-  await once(socket, 'close')
-  const answers = [...answersIn(heard)]
-  expect(answers.map(([line]) => line)).toEqual([
-    'HTTP/1.1 200 OK',
-    'HTTP/1.1 100 Continue',
-    'HTTP/1.1 200 OK',
-    'HTTP/1.1 100 Continue',
-    'HTTP/1.1 200 OK',
-  ])
-  const names = answers.filter(([, body]) => body).map(([, body]) => JSON.parse(body!).username)
-  expect(names).toEqual([first.username, second.username, second.username])
 })
 
 /** Returns the response to a client that sends everything before it reads, as most clients do. */
