@@ -5,7 +5,7 @@ import { helpTextOf, leavesOf } from '../../src/cli/command.ts'
 const escapeTags = (text: string) => text.replace(/<(?=[a-z])/g, '\\<')
 
 function section(name: string, command: Command): string {
-  const { examples, notes } = helpTextOf(command)
+  const { examples } = helpTextOf(command)
   const help = command.createHelp()
   const [example] = examples
   const terms = [
@@ -18,13 +18,7 @@ function section(name: string, command: Command): string {
       .map((option) => [help.optionTerm(option), help.optionDescription(option)] as const),
   ]
   const lines = terms.map(([term, description]) => `- \`${term}\`: ${escapeTags(description)}`).join('\n')
-  const parts = [
-    `## annal ${name}`,
-    command.description(),
-    example === `annal ${name}` ? '' : `    ${example}`,
-    lines,
-    escapeTags(notes),
-  ]
+  const parts = [`## annal ${name}`, command.description(), example === `annal ${name}` ? '' : `    ${example}`, lines]
   return parts.filter(Boolean).join('\n\n')
 }
 
@@ -43,7 +37,7 @@ This page lists all commands for operators. A test generates it from their help:
 | Kubernetes   | \`kubectl exec deploy/annal -- annal doctor\`               |
 
 - Run commands as the user that runs Annal, or as root, with the environment variables of the server. They work beside a running server.
-- \`--help\` shows all examples of a command, and the format of its \`--json\` output. All commands except \`serve\` and \`completion\` have \`--json\`.
+- \`--help\` shows notes, more examples, and the format of the \`--json\` output. All commands except \`serve\` and \`completion\` have \`--json\`.
 - Results go to stdout, messages to stderr. Colors follow the terminal and \`NO_COLOR\`.
 - Exit codes: 0 success, 1 problem, 2 wrong usage. \`annal verify\` also has 3.
 
