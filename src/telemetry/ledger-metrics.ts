@@ -1,13 +1,13 @@
 /**
- * Reads ledger sums by kind of transfer. They come from the ledger, so they survive restarts and are equal in every
- * process. A process reads each transfer once, because transfers never change.
+ * Reads ledger sums by kind of transfer. They survive restarts and are equal in every process. A process reads each
+ * transfer once, because transfers never change.
  */
 
 import type { Database } from '../db/database-types.ts'
 import { bigint, boolean, int, numeric, orNull, statement, text, uuid } from '../db/sql.ts'
 import { NIL_UUID } from '../shared/ids.ts'
 import { fromUnits, toUnits } from '../shared/money.ts'
-import type { Sample } from './metric-table.ts'
+import { type MetricName, type MetricRow, metricTable, type Sample } from './metric-table.ts'
 import { PATIENCE_MS } from './metrics.sql.ts'
 
 /**
@@ -63,88 +63,46 @@ const PAGE = 5_000
 
 /** Known kinds of transfers: the first part of a transfer's reference. Others count as `other`. */
 const kinds = [
-  'sign-up',
-  'commit',
-  'refund',
-  'order',
-  'order-refund',
-  'withdrawal',
-  'withdrawal-refund',
-  'deposit',
-  'deposit-freeze',
-  'deposit-release',
-  'deposit-collection',
-  'deposit-write-off',
-  'grant',
-  'forfeit',
-] as const
-const currencies = ['NUM', 'POINTS'] as const
+  ...['sign-up', 'commit', 'refund', 'order', 'order-refund', 'withdrawal', 'withdrawal-refund'],
+  ...['deposit', 'deposit-freeze', 'deposit-release', 'deposit-collection', 'deposit-write-off', 'grant', 'forfeit'],
+  'other',
+]
+const currencies = ['NUM', 'POINTS']
 const books = [
-  'REVENUE',
-  'GAS',
-  'PROMOTION',
-  'DEPOSITS',
-  'TOKENS',
-  'SHORTFALL',
-  'FORFEITED',
-  'IN_TRANSIT',
-  'TREASURY',
+  ...['REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'TOKENS', 'SHORTFALL', 'FORFEITED', 'IN_TRANSIT', 'TREASURY'],
   'WITHDRAWALS',
-] as const
+]
 
-const known: ReadonlySet<string> = new Set(kinds)
+/** Numbers of transfers, and sums in units of 10^-18, by metric and label values. */
+type Totals = Map<string, bigint>
 
-/** Sums by label, in units of 10^-18. */
-interface Totals {
-  transfers: Map<string, bigint>
-  moved: Map<string, bigint>
-  books: Map<string, bigint>
-}
+const keyOf = (name: MetricName, ...labels: string[]) => [name, ...labels].join(' ')
 
-const emptyTotals = (): Totals => ({
-  transfers: new Map([...kinds, 'other'].map((kind) => [kind, 0n])),
-  moved: new Map(kinds.flatMap((kind) => currencies.map((currency) => [`${kind} ${currency}`, 0n]))),
-  books: new Map(books.flatMap((book) => currencies.map((currency) => [`${book} ${currency}`, 0n]))),
-})
-
-const copyOf = ({ transfers, moved, books }: Totals): Totals => ({
-  transfers: new Map(transfers),
-  moved: new Map(moved),
-  books: new Map(books),
-})
-
-const increase = (sums: Map<string, bigint>, label: string, by: bigint) => sums.set(label, (sums.get(label) ?? 0n) + by)
+const allKeys = [
+  ...kinds.map((kind) => keyOf('annal_transfers_total', kind)),
+  ...kinds.flatMap((kind) => currencies.map((currency) => keyOf('annal_money_moved_units_total', kind, currency))),
+  ...books.flatMap((book) => currencies.map((currency) => keyOf('annal_ledger_balance_units', book, currency))),
+]
 
 const readPage = (database: Pick<Database, 'query'>, after: string) =>
   database.query(readTransfers, { after, limit: PAGE })
 type Row = Awaited<ReturnType<typeof readPage>>[number]
 
-function add(totals: Totals, row: Row) {
-  const kind = known.has(row.kind) ? row.kind : 'other'
-  increase(totals.transfers, kind, BigInt(row.transfers))
-  if (row.currency === null) return
-  increase(totals.moved, `${kind} ${row.currency}`, toUnits(row.moved))
-  if (row.book !== null) increase(totals.books, `${row.book} ${row.currency}`, toUnits(row.sum))
+function add(totals: Totals, { kind: name, book, currency, moved, sum, transfers }: Row) {
+  const increase = (key: string, by: bigint) => totals.set(key, (totals.get(key) ?? 0n) + by)
+  const kind = kinds.includes(name) ? name : 'other'
+  increase(keyOf('annal_transfers_total', kind), BigInt(transfers))
+  if (currency === null) return
+  increase(keyOf('annal_money_moved_units_total', kind, currency), toUnits(moved))
+  if (book !== null) increase(keyOf('annal_ledger_balance_units', book, currency), toUnits(sum))
 }
 
-/** Converts an amount to a number for display. The result is not exact. */
-const shown = (units: bigint) => Number(fromUnits(units))
-
-function samplesOf({ transfers, moved, books }: Totals): Sample[] {
-  const split = (label: string) => label.split(' ') as [string, string]
-  return [
-    ...[...transfers].map(
-      ([kind, count]): Sample => ({ name: 'annal_transfers_total', labels: { kind }, value: Number(count) }),
-    ),
-    ...[...moved].map(([label, units]): Sample => {
-      const [kind, currency] = split(label)
-      return { name: 'annal_money_moved_units_total', labels: { kind, currency }, value: shown(units) }
-    }),
-    ...[...books].map(([label, units]): Sample => {
-      const [book, currency] = split(label)
-      return { name: 'annal_ledger_balance_units', labels: { book, currency }, value: shown(units) }
-    }),
-  ]
+function sampleOf([key, total]: [string, bigint]): Sample {
+  const [name, ...values] = key.split(' ') as [MetricName, ...string[]]
+  const { labels }: MetricRow = metricTable[name]
+  // The conversion of an amount to a number is not exact.
+  const value = Number(name === 'annal_transfers_total' ? total : fromUnits(total))
+  return { name, labels: Object.fromEntries(labels.map((label, index) => [label, values[index]!])), value }
 }
 
 /**
@@ -153,15 +111,8 @@ function samplesOf({ transfers, moved, books }: Totals): Sample[] {
  * one call at a time. Throws UNAVAILABLE.
  */
 export function createLedgerReader(database: Pick<Database, 'query'>) {
-  const settled = emptyTotals()
+  const settled: Totals = new Map(allKeys.map((key) => [key, 0n]))
   let settledTo = NIL_UUID
-
-  /** Adds settled rows to the totals and returns the others. */
-  function take(rows: readonly Row[]): Row[] {
-    for (const row of rows) if (row.is_settled) add(settled, row)
-    settledTo = rows.find((row) => row.is_settled)?.last ?? settledTo
-    return rows.filter((row) => !row.is_settled)
-  }
 
   return async (signal: AbortSignal): Promise<Sample[]> => {
     const recent: Row[] = []
@@ -169,13 +120,16 @@ export function createLedgerReader(database: Pick<Database, 'query'>) {
       const rows = await readPage(database, after)
       // After the abort, another call may already be reading.
       signal.throwIfAborted()
-      const rest = take(rows)
-      recent.push(...rest)
-      after = rest[0]?.last ?? settledTo
+      for (const row of rows) {
+        if (row.is_settled) add(settled, row)
+        else recent.push(row)
+      }
+      settledTo = rows.find((row) => row.is_settled)?.last ?? settledTo
+      after = rows.find((row) => !row.is_settled)?.last ?? settledTo
       isWhole = (rows[0]?.size ?? 0) < PAGE
     }
-    const now = copyOf(settled)
-    for (const row of recent) add(now, row)
-    return samplesOf(now)
+    const totals = new Map(settled)
+    for (const row of recent) add(totals, row)
+    return [...totals].map(sampleOf)
   }
 }

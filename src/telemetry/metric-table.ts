@@ -18,208 +18,181 @@ export interface MetricRow {
    * Source that is read for each scrape. If it fails, the metric is missing. A metric without a source counts events
    * of the process.
    */
-  readonly source?: MetricSource
+  readonly source?: MetricSource | undefined
   /** Label values that start at 0, so that Prometheus sees the first increase. */
   readonly initial?: readonly Readonly<Record<string, string>>[]
 }
 
-const counter = <const Labels extends readonly string[]>(
-  help: string,
-  labels: Labels,
-  initial: MetricRow['initial'] = [],
-) => ({ type: 'counter', help, labels, initial }) as const
+/** Returns factories of metrics with a source. Labels follow the help text. */
+const metricsOf = <const Source extends MetricSource | undefined>(source: Source) => ({
+  counter: <const Labels extends string[]>(help: string, ...labels: Labels) =>
+    ({ type: 'counter', source, help, labels }) as const,
+  gauge: <const Labels extends string[]>(help: string, ...labels: Labels) =>
+    ({ type: 'gauge', source, help, labels }) as const,
+  histogram: <const Labels extends string[]>(buckets: readonly number[], help: string, ...labels: Labels) =>
+    ({ type: 'histogram', help, labels, buckets }) as const,
+})
 
-const counterOf = <const Labels extends readonly string[]>(source: MetricSource, help: string, labels: Labels) =>
-  ({ type: 'counter', source, help, labels }) as const
-
-const gauge = <const Labels extends readonly string[]>(help: string, labels: Labels) =>
-  ({ type: 'gauge', help, labels }) as const
-
-const gaugeOf = <const Labels extends readonly string[]>(source: MetricSource, help: string, labels: Labels) =>
-  ({ type: 'gauge', source, help, labels }) as const
-
-const histogram = <const Labels extends readonly string[]>(help: string, labels: Labels, buckets: readonly number[]) =>
-  ({ type: 'histogram', help, labels, buckets }) as const
+/** Events of this process. */
+const event = metricsOf(undefined)
+const process = metricsOf('process')
+const database = metricsOf('database')
+const ledger = metricsOf('ledger')
+const chain = metricsOf('chain')
 
 const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const WEBHOOK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
 /** Metrics by name, in the order of the documentation. */
 export const metricTable = {
-  annal_build_info: gauge('Always 1. The label is the running version.', ['version']),
-  annal_scrape_source_up: gauge(
+  annal_build_info: event.gauge('Always 1. The label is the running version.', 'version'),
+  annal_scrape_source_up: event.gauge(
     '1 if a source (process, database, ledger or chain) answered in time. Otherwise 0, and its metrics are missing.',
-    ['source'],
+    'source',
   ),
-  annal_scrape_source_seconds: gauge('Seconds that a source took.', ['source']),
+  annal_scrape_source_seconds: event.gauge('Seconds that a source took.', 'source'),
 
-  annal_requests_total: counter(
+  annal_requests_total: event.counter(
     'Completed requests, by HTTP status (aborted: the caller left before the response) and error code (OK: none).',
-    ['api', 'operation', 'status', 'code'],
+    'api',
+    'operation',
+    'status',
+    'code',
   ),
-  annal_request_duration_seconds: histogram(
-    'Seconds from the headers of a request to the end of its response. Streams are not included.',
-    ['api', 'operation'],
+  annal_request_duration_seconds: event.histogram(
     REQUEST_SECONDS,
+    'Seconds from the headers of a request to the end of its response. Streams are not included.',
+    'api',
+    'operation',
   ),
-  annal_requests_in_flight: gauge('Requests in progress, including streams.', []),
+  annal_requests_in_flight: event.gauge('Requests in progress, including streams.'),
 
-  annal_limit_rejections_total: counter('Requests rejected by a limit, by name of the limit.', ['limit']),
-  annal_queue_capacity: gaugeOf('process', 'Operations of a queue of this process that may run at once.', ['queue']),
-  annal_queue_running: gaugeOf('process', 'Running operations of a queue of this process.', ['queue']),
-  annal_queue_waiting: gaugeOf('process', 'Waiting operations of a queue of this process.', ['queue']),
-  annal_queue_rejected_total: counterOf(
-    'process',
+  annal_limit_rejections_total: event.counter('Requests rejected by a limit, by name of the limit.', 'limit'),
+  annal_queue_capacity: process.gauge('Operations of a queue of this process that may run at once.', 'queue'),
+  annal_queue_running: process.gauge('Running operations of a queue of this process.', 'queue'),
+  annal_queue_waiting: process.gauge('Waiting operations of a queue of this process.', 'queue'),
+  annal_queue_rejected_total: process.counter(
     'Operations that a queue rejected because it was full or they waited too long.',
-    ['queue'],
+    'queue',
   ),
 
-  annal_pool_size: gaugeOf('process', 'Maximum number of database connections of this process.', []),
-  annal_pool_reserved: gaugeOf('process', 'Database connections that lists never use.', []),
-  annal_pool_open: gaugeOf('process', 'Open database connections.', []),
-  annal_pool_in_use: gaugeOf('process', 'Database connections in use.', []),
-  annal_pool_waiting: gaugeOf('process', 'Operations that wait for a database connection.', []),
-  annal_read_fallbacks_total: counterOf(
-    'process',
+  annal_pool_size: process.gauge('Maximum number of database connections of this process.'),
+  annal_pool_reserved: process.gauge('Database connections that lists never use.'),
+  annal_pool_open: process.gauge('Open database connections.'),
+  annal_pool_in_use: process.gauge('Database connections in use.'),
+  annal_pool_waiting: process.gauge('Operations that wait for a database connection.'),
+  annal_read_fallbacks_total: process.counter(
     'Reads that the read compiler left to Prisma, which is slower. More than 0 is a bug in Annal.',
-    ['read'],
+    'read',
   ),
-  annal_process_stalls_total: counterOf(
-    'process',
+  annal_process_stalls_total: process.counter(
     'Times that this process did not run for several seconds, for example because it was frozen.',
-    [],
   ),
 
-  annal_processes: gaugeOf('database', 'Running processes of the installation, by role.', ['role']),
-  annal_upload_bytes_total: counter('Bytes of uploaded files.', []),
-  annal_uploads_total: counter(
-    'Files in requests: accepted or rejected.',
-    ['outcome'],
-    [{ outcome: 'accepted' }, { outcome: 'rejected' }],
-  ),
-  annal_upload_in_progress_bytes: gaugeOf('process', 'Bytes of files whose requests are in progress.', []),
-  annal_streams: gaugeOf('process', 'Open event streams and subscriptions.', []),
+  annal_processes: database.gauge('Running processes of the installation, by role.', 'role'),
+  annal_upload_bytes_total: event.counter('Bytes of uploaded files.'),
+  annal_uploads_total: {
+    ...event.counter('Files in requests: accepted or rejected.', 'outcome'),
+    initial: [{ outcome: 'accepted' }, { outcome: 'rejected' }],
+  },
+  annal_upload_in_progress_bytes: process.gauge('Bytes of files whose requests are in progress.'),
+  annal_streams: process.gauge('Open event streams and subscriptions.'),
 
-  annal_webhook_attempts_total: counter(
-    'Webhook delivery attempts, except test events: delivered, failed (will be retried) or abandoned. By class of the HTTP status (none: no response).',
-    ['outcome', 'status'],
-    [{ outcome: 'delivered', status: '2xx' }],
-  ),
-  annal_webhook_attempt_duration_seconds: histogram('Seconds of a webhook delivery attempt.', [], WEBHOOK_SECONDS),
-  annal_webhooks_disabled: gaugeOf(
-    'database',
-    'Network apps whose webhook is disabled because the receiver returned 410.',
-    [],
-  ),
-  annal_mails_total: counter(
-    'Mails: sent, rejected (unknown recipient) or failed (will be retried).',
-    ['outcome'],
-    [{ outcome: 'sent' }, { outcome: 'rejected' }, { outcome: 'failed' }],
-  ),
+  annal_webhook_attempts_total: {
+    ...event.counter(
+      'Webhook delivery attempts, except test events: delivered, failed (will be retried) or abandoned. By class of the HTTP status (none: no response).',
+      'outcome',
+      'status',
+    ),
+    initial: [{ outcome: 'delivered', status: '2xx' }],
+  },
+  annal_webhook_attempt_duration_seconds: event.histogram(WEBHOOK_SECONDS, 'Seconds of a webhook delivery attempt.'),
+  annal_webhooks_disabled: database.gauge('Network apps whose webhook is disabled because the receiver returned 410.'),
+  annal_mails_total: {
+    ...event.counter('Mails: sent, rejected (unknown recipient) or failed (will be retried).', 'outcome'),
+    initial: [{ outcome: 'sent' }, { outcome: 'rejected' }, { outcome: 'failed' }],
+  },
 
-  annal_jobs: gaugeOf('database', 'Background jobs by state: waiting (created or retry) or running (active).', [
+  annal_jobs: database.gauge(
+    'Background jobs by state: waiting (created or retry) or running (active).',
     'queue',
     'state',
-  ]),
-  annal_jobs_oldest_seconds: gaugeOf('database', 'Age of the oldest waiting job, in seconds. 0 without one.', [
-    'queue',
-  ]),
-  annal_jobs_overdue_seconds: gaugeOf(
-    'database',
+  ),
+  annal_jobs_oldest_seconds: database.gauge('Age of the oldest waiting job, in seconds. 0 without one.', 'queue'),
+  annal_jobs_overdue_seconds: database.gauge(
     'Longest time that a job has been due and not running, in seconds. 0 without one.',
-    ['queue'],
+    'queue',
   ),
-  annal_jobs_dead: gaugeOf('database', 'Dead-letter jobs: abandoned jobs that are kept for an operator.', ['queue']),
-  annal_batch_failures: gaugeOf('database', 'Items that a batch job failed to process and retries with backoff.', [
+  annal_jobs_dead: database.gauge('Dead-letter jobs: abandoned jobs that are kept for an operator.', 'queue'),
+  annal_batch_failures: database.gauge(
+    'Items that a batch job failed to process and retries with backoff.',
     'batch_job',
-  ]),
-  annal_batch_items_total: counter(
+  ),
+  annal_batch_items_total: event.counter(
     'Items that batch jobs of this process processed, such as deleted rows that were past their retention.',
-    ['batch_job'],
+    'batch_job',
   ),
-  annal_retention_overdue_seconds: gaugeOf(
-    'database',
+  annal_retention_overdue_seconds: database.gauge(
     'Seconds that the oldest expired row waits for its deletion, except rows that failed. 0 without one.',
-    ['batch_job'],
+    'batch_job',
   ),
-  annal_withdrawals_waiting_seconds: gaugeOf(
-    'database',
+  annal_withdrawals_waiting_seconds: database.gauge(
     'Seconds that the oldest due withdrawal waits to be signed or broadcast. 0 without one.',
-    [],
   ),
-  annal_deposits: gaugeOf(
-    'database',
+  annal_deposits: database.gauge(
     'Deposits that are pending (too few confirmations) or frozen (credited, and then removed by a reorg).',
-    ['status'],
+    'status',
   ),
-  annal_deposits_uncredited: gaugeOf('database', 'Confirmed deposits that could not be credited yet.', []),
-  annal_suspended_transfers: gaugeOf(
-    'database',
+  annal_deposits_uncredited: database.gauge('Confirmed deposits that could not be credited yet.'),
+  annal_suspended_transfers: database.gauge(
     'Coin transfers that wait until deposits at their addresses are credited again after a reorg.',
-    [],
   ),
-  annal_deposits_shortfall_units: gaugeOf(
-    'database',
+  annal_deposits_shortfall_units: database.gauge(
     'Currency units that wallets owe for frozen deposits that they had spent.',
-    [],
   ),
 
-  annal_relay_commits: gaugeOf(
-    'database',
+  annal_relay_commits: database.gauge(
     'Commits on their way to the chain: accepted, ready (signed by the author), signed (nonce reserved), broadcast, included (not final).',
-    ['state'],
+    'state',
   ),
-  annal_relay_lag_seconds: gaugeOf(
-    'database',
+  annal_relay_lag_seconds: database.gauge(
     'Age of the oldest commit that is not in a block, in seconds. 0 without one.',
-    [],
   ),
-  annal_relay_commits_failing: gaugeOf(
-    'database',
+  annal_relay_commits_failing: database.gauge(
     'Accepted commits that could not be signed and are retried with backoff.',
-    [],
   ),
-  annal_relay_state: gaugeOf(
-    'process',
+  annal_relay_state: process.gauge(
     '1 for the state of the relay of this process: stopped, starting, working, standby (another process has the lanes) or waiting.',
-    ['state'],
+    'state',
   ),
-  annal_relay_step_age_seconds: gaugeOf(
-    'process',
+  annal_relay_step_age_seconds: process.gauge(
     'Seconds since the relay of this process last completed a step without an error.',
-    [],
   ),
-  annal_relay_lane_held: gaugeOf('process', '1 if this process holds the lane of a relay account.', ['account']),
-  annal_relay_in_flight: gaugeOf(
-    'process',
+  annal_relay_lane_held: process.gauge('1 if this process holds the lane of a relay account.', 'account'),
+  annal_relay_in_flight: process.gauge(
     'Signed transactions of a relay account that are not in a block, as seen by the process that holds its lane.',
-    ['account'],
-  ),
-  annal_relay_head: gaugeOf('process', 'Number of the newest block that the relay of this process has seen.', []),
-  annal_relay_base_fee_wei: gaugeOf('process', 'Base fee of the next block, in wei per unit of gas.', []),
-  annal_relay_max_fee_wei: gaugeOf(
-    'process',
-    'Maximum fee that the relay offers (CHAIN_MAX_FEE_GWEI), in wei per unit of gas.',
-    [],
-  ),
-  annal_relay_fees_paid_coins_total: counter(
-    'Fees of included transactions of this process, in coins of the chain (10^18 wei).',
-    [],
-  ),
-  annal_relay_balance_coins: gaugeOf('chain', 'Balance of a relay account, in coins of the chain (10^18 wei).', [
     'account',
-  ]),
-
-  annal_transfers_total: counterOf('ledger', 'Transfers in the ledger, by kind.', ['kind']),
-  annal_money_moved_units_total: counterOf(
-    'ledger',
-    'Currency units that transfers of a kind moved: the sum of their positive entries.',
-    ['kind', 'currency'],
   ),
-  annal_ledger_balance_units: gaugeOf(
-    'ledger',
+  annal_relay_head: process.gauge('Number of the newest block that the relay of this process has seen.'),
+  annal_relay_base_fee_wei: process.gauge('Base fee of the next block, in wei per unit of gas.'),
+  annal_relay_max_fee_wei: process.gauge(
+    'Maximum fee that the relay offers (CHAIN_MAX_FEE_GWEI), in wei per unit of gas.',
+  ),
+  annal_relay_fees_paid_coins_total: event.counter(
+    'Fees of included transactions of this process, in coins of the chain (10^18 wei).',
+  ),
+  annal_relay_balance_coins: chain.gauge('Balance of a relay account, in coins of the chain (10^18 wei).', 'account'),
+
+  annal_transfers_total: ledger.counter('Transfers in the ledger, by kind.', 'kind'),
+  annal_money_moved_units_total: ledger.counter(
+    'Currency units that transfers of a kind moved: the sum of their positive entries.',
+    'kind',
+    'currency',
+  ),
+  annal_ledger_balance_units: ledger.gauge(
     'Balance of a ledger account of the platform, in currency units. Negative if it paid out more than it received.',
-    ['book', 'currency'],
+    'book',
+    'currency',
   ),
 } as const satisfies Record<string, MetricRow>
 

@@ -5,16 +5,10 @@ import { type ErrorCode, unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { fromUnits } from '../shared/money.ts'
 import { createLedgerReader } from './ledger-metrics.ts'
-import {
-  type MetricName,
-  type MetricRow,
-  type MetricSource,
-  metricSources,
-  metricTable,
-  type Sample,
-} from './metric-table.ts'
+import type { Sample } from './metric-table.ts'
+import { type MetricName, type MetricRow, type MetricSource, metricSources, metricTable } from './metric-table.ts'
 import { readState } from './metrics.sql.ts'
-import type { Api, Meter, PoolLoad, WatchedRelay, WatchedServices } from './telemetry-types.ts'
+import type { Api, Meter, PoolLoad, QueueLoad, WatchedRelay, WatchedServices } from './telemetry-types.ts'
 
 /** Services whose state is read for each scrape. */
 export interface Watched extends WatchedServices {
@@ -37,84 +31,67 @@ const SOURCE_MS = 3_000
 const MS = 1_000
 const relayStates = ['stopped', 'starting', 'working', 'standby', 'waiting'] as const
 
-function poolSamples({ size, open, inUse, waiting, lists }: PoolLoad): Sample[] {
+/** Returns a sample, or none if the value is unknown. */
+const sample = (name: MetricName, value: number | null, labels?: Sample['labels']): Sample[] =>
+  value === null ? [] : [{ name, value, ...(labels && { labels }) }]
+
+const queueSamples = ([queue, load]: [string, () => QueueLoad]) => {
+  const { places, running, waiting, refused } = load()
   return [
-    { name: 'annal_pool_size', value: size },
-    { name: 'annal_pool_reserved', value: size - lists.places },
-    { name: 'annal_pool_open', value: open },
-    { name: 'annal_pool_in_use', value: inUse },
-    { name: 'annal_pool_waiting', value: waiting },
+    ...sample('annal_queue_capacity', places, { queue }),
+    ...sample('annal_queue_running', running, { queue }),
+    ...sample('annal_queue_waiting', waiting, { queue }),
+    ...sample('annal_queue_rejected_total', refused, { queue }),
   ]
 }
-
-const queueSamples = (queues: WatchedServices['queues']) =>
-  Object.entries(queues).flatMap(([queue, load]): Sample[] => {
-    const { places, running, waiting, refused } = load()
-    const labels = { queue }
-    return [
-      { name: 'annal_queue_capacity', labels, value: places },
-      { name: 'annal_queue_running', labels, value: running },
-      { name: 'annal_queue_waiting', labels, value: waiting },
-      { name: 'annal_queue_rejected_total', labels, value: refused },
-    ]
-  })
 
 function relaySamples(relay: WatchedRelay): Sample[] {
   const { state, headNumber, stepAge, nextBaseFee, maxFeePerGas, lanes } = relay.status()
   return [
-    ...relayStates.map(
-      (each): Sample => ({ name: 'annal_relay_state', labels: { state: each }, value: each === state ? 1 : 0 }),
-    ),
-    ...(stepAge === null ? [] : [{ name: 'annal_relay_step_age_seconds', value: stepAge / MS } as const]),
-    ...(headNumber === null ? [] : [{ name: 'annal_relay_head', value: headNumber } as const]),
-    ...(nextBaseFee === null ? [] : [{ name: 'annal_relay_base_fee_wei', value: Number(nextBaseFee) } as const]),
-    { name: 'annal_relay_max_fee_wei', value: Number(maxFeePerGas) },
-    ...lanes.flatMap(({ address: account, isHeld, inFlight }): Sample[] => [
-      { name: 'annal_relay_lane_held', labels: { account }, value: isHeld ? 1 : 0 },
-      { name: 'annal_relay_in_flight', labels: { account }, value: inFlight },
+    ...relayStates.flatMap((each) => sample('annal_relay_state', Number(each === state), { state: each })),
+    ...sample('annal_relay_step_age_seconds', stepAge === null ? null : stepAge / MS),
+    ...sample('annal_relay_head', headNumber),
+    ...sample('annal_relay_base_fee_wei', nextBaseFee === null ? null : Number(nextBaseFee)),
+    ...sample('annal_relay_max_fee_wei', Number(maxFeePerGas)),
+    ...lanes.flatMap(({ address: account, isHeld, inFlight }) => [
+      ...sample('annal_relay_lane_held', Number(isHeld), { account }),
+      ...sample('annal_relay_in_flight', inFlight, { account }),
     ]),
   ]
 }
 
 function processSamples({ database, queues, relay }: Watched): Sample[] {
-  const load = database.load()
+  const { size, open, inUse, waiting, lists } = database.load()
   return [
-    ...poolSamples(load),
-    ...queueSamples({ lists: () => load.lists, ...queues }),
-    ...[...database.fallbacks].map(
-      ([read, value]): Sample => ({ name: 'annal_read_fallbacks_total', labels: { read }, value }),
-    ),
-    { name: 'annal_process_stalls_total', value: database.stalls() },
+    ...sample('annal_pool_size', size),
+    ...sample('annal_pool_reserved', size - lists.places),
+    ...sample('annal_pool_open', open),
+    ...sample('annal_pool_in_use', inUse),
+    ...sample('annal_pool_waiting', waiting),
+    ...Object.entries({ lists: () => lists, ...queues }).flatMap(queueSamples),
+    ...[...database.fallbacks].flatMap(([read, value]) => sample('annal_read_fallbacks_total', value, { read })),
+    ...sample('annal_process_stalls_total', database.stalls()),
     ...relaySamples(relay),
   ]
 }
 
 async function readDatabase({ database, overdue }: Watched): Promise<Sample[]> {
   const [rows, late] = await Promise.all([database.query(readState), overdue()])
-  const states = rows.map(({ metric, label, state, value }) => {
-    const name = metric as MetricName
-    const { labels }: MetricRow = metricTable[name]
+  const states = rows.flatMap(({ metric, label, state, value }) => {
+    const { labels }: MetricRow = metricTable[metric as MetricName]
     const given = [label, state]
-    return { name, labels: Object.fromEntries(labels.map((each, index) => [each, given[index]!])), value }
+    return sample(metric as MetricName, value, Object.fromEntries(labels.map((each, at) => [each, given[at]!])))
   })
-  const due = late.map(
-    ({ job, seconds }): Sample => ({
-      name: 'annal_retention_overdue_seconds',
-      labels: { batch_job: job },
-      value: seconds,
-    }),
-  )
-  return [...states, ...due]
+  return [
+    ...states,
+    ...late.flatMap(({ job, seconds }) => sample('annal_retention_overdue_seconds', seconds, { batch_job: job })),
+  ]
 }
 
-async function readBalances({ balances }: WatchedRelay, signal: AbortSignal): Promise<Sample[]> {
-  const found = await balances(signal)
-  return [...found].map(([account, wei]) => ({
-    name: 'annal_relay_balance_coins',
-    labels: { account },
-    value: Number(fromUnits(wei)),
-  }))
-}
+const readBalances = async ({ balances }: WatchedRelay, signal: AbortSignal): Promise<Sample[]> =>
+  [...(await balances(signal))].flatMap(([account, wei]) =>
+    sample('annal_relay_balance_coins', Number(fromUnits(wei)), { account }),
+  )
 
 /** Runs `work` with a timeout. After the timeout, throws UNAVAILABLE and aborts the signal of `work`. */
 export async function withTimeout<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -210,7 +187,7 @@ export function createMetrics(version: string): Metrics {
       const sources: Record<MetricSource, ReadSource> = {
         process: async () => [
           ...processSamples(watched),
-          ...[...reads].map(([name, read]): Sample => ({ name, value: read() })),
+          ...[...reads].flatMap(([name, read]) => sample(name, read())),
         ],
         database: () => readDatabase(watched),
         ledger: createLedgerReader(watched.database),

@@ -34,7 +34,7 @@ describe('dashboard and alerts', () => {
 
   it('count values that all processes share only once', () => {
     const shared = Object.entries(metricTable).filter(
-      ([, row]) => 'source' in row && ['database', 'ledger', 'chain'].includes(row.source),
+      ([, row]) => 'source' in row && ['database', 'ledger', 'chain'].includes(row.source ?? ''),
     )
     const summed = [...dashboardQueries, ...alerts].filter(({ expr }) =>
       shared.some(([name]) => new RegExp(`\\bsum( by \\([^)]*\\))? \\((rate\\()?${name}`).test(expr)),

@@ -5,8 +5,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { statuses } from '../../http/error-status.ts'
-import type { ErrorCode } from '../../shared/errors.ts'
-import { forEach, type ImportRow } from './source.ts'
+import { forEachConcurrent } from '../../shared/async.ts'
+import type { ImportRow } from './import-source.ts'
 
 /** Timeout of a request, in milliseconds. */
 const REQUEST_MS = 30_000
@@ -14,15 +14,11 @@ const REQUEST_MS = 30_000
 const UPLOAD_MS = 30 * 60_000
 const PAGE_SIZE = 1_000
 
-const retryableCodes: ErrorCode[] = [
-  'CONFLICT',
-  'IDEMPOTENCY_KEY_IN_USE',
-  'INSUFFICIENT_STORAGE',
-  'REQUEST_TIMEOUT',
-  'THROTTLED',
-  'UNAVAILABLE',
+const retryableCodes = [
+  ...(['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'INSUFFICIENT_STORAGE', 'REQUEST_TIMEOUT'] as const),
+  ...(['THROTTLED', 'UNAVAILABLE'] as const),
 ]
-const retryable = new Set(['unreachable', ...retryableCodes.map((code) => statuses[code].type)])
+const retryable = new Set<string>(['unreachable', ...retryableCodes.map((code) => statuses[code].type)])
 
 /** An error response of the server, or a missing response. */
 export class RefusedError extends Error {
@@ -36,10 +32,6 @@ export class RefusedError extends Error {
     super(message)
     this.code = code
     this.retryAfter = retryAfter
-  }
-
-  get isRetryable(): boolean {
-    return retryable.has(this.code)
   }
 }
 
@@ -93,7 +85,7 @@ export function createRetry(report: (text: string) => void, interrupted: AbortSi
         failures = 0
         return answer
       } catch (error) {
-        if (!(error instanceof RefusedError) || !error.isRetryable) throw error
+        if (!(error instanceof RefusedError) || !retryable.has(error.code)) throw error
         // Concurrent requests fail for the same reason, so only the first one adds a pause.
         if (pauses === pausesBefore) pauseAfter(error)
       }
@@ -128,16 +120,6 @@ async function* readUnchanged({ file, size, sha256 }: ImportRow): AsyncGenerator
   if (left > 0) throw new ChangedFileError()
 }
 
-const streamOf = (parts: AsyncGenerator<Uint8Array>) =>
-  new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await parts.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: async () => void (await parts.return(undefined)),
-  })
-
 /** Quotes a field name like browsers. */
 const quote = (name: string) => `"${name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')}"`
 
@@ -162,7 +144,8 @@ function formOf(row: ImportRow, fields: Record<string, string>) {
     'content-type': `multipart/form-data; boundary=${boundary}`,
     'content-length': String(before.length + row.size + after.length),
   }
-  return { body: streamOf(parts()), headers, duplex: 'half' } as const
+  // Fetch also accepts an async iterable.
+  return { body: parts() as unknown as ReadableStream<Uint8Array>, headers, duplex: 'half' } as const
 }
 
 /** Price of a registration, and the account's balance, as decimal strings. */
@@ -254,7 +237,7 @@ export function createImportServer(
       const { count } = await request<Page>('assets/?limit=1')
       // Reads all pages or searches for each file, whichever needs fewer requests.
       if (count > PAGE_SIZE * (hashes.size - 1)) {
-        await forEach(hashes, concurrency, async (hash) => {
+        await forEachConcurrent(hashes, concurrency, async (hash) => {
           collect(await request<Page>(`assets/?limit=1&proof_hash=${hash}`))
         })
         return found

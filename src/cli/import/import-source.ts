@@ -1,0 +1,233 @@
+/** Reads the source of an import, which is a list or a folder, and examines its files. */
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { forEachConcurrent } from '../../shared/async.ts'
+import { usageError } from '../terminal.ts'
+
+/** A file and its metadata. */
+export interface SourceRow {
+  /** Row of a CSV file including the header, line of a JSON lines file, or position in the sorted folder, from 1. */
+  row: number
+  /** Path as written in the source. */
+  path: string
+  /** Metadata by field name of the REST API. */
+  fields: Record<string, string>
+  /** Reason why the file cannot be registered. */
+  problem?: string
+}
+
+/** A row with a file that can be registered. */
+export interface ImportRow extends SourceRow {
+  /** Resolved path of the file. */
+  file: string
+  /** File name without folders. */
+  fileName: string
+  /** MIME type, derived from the file extension. */
+  type: string
+  /** Size in bytes. */
+  size: number
+  /** SHA-256 of the content, in hexadecimal. */
+  sha256: string
+}
+
+const FILE_COLUMN = 'file'
+/** Replacement character for bytes that are not UTF-8. */
+const UNDECODABLE = '\uFFFD'
+const NOT_UTF8 = 'The name is not UTF-8. Rename the file or folder.'
+
+/** Throws a usage error for a missing `file` column and for unknown or repeated columns. */
+async function assertColumns(columns: readonly string[]): Promise<void> {
+  const { customField, metadataFields, registrationFields } = await import('../../modules/assets/metadata.ts')
+  const fields = Object.values({ ...metadataFields, ...registrationFields }).map(({ column }) => column)
+  const known = [FILE_COLUMN, ...fields, customField.changeName, 'commit_message', 'asset_file_mime_type']
+  const rule = `Fields: ${known.join(', ')}; required: ${FILE_COLUMN}.`
+  const unknown = columns.find((column) => !known.includes(column))
+  if (unknown !== undefined) throw usageError(`Unknown field '${unknown}'. ${rule}`)
+  if (!columns.includes(FILE_COLUMN)) throw usageError(`The field 'file' is missing. ${rule}`)
+  const twice = columns.find((column, index) => columns.indexOf(column) !== index)
+  if (twice !== undefined) throw usageError(`The field '${twice}' is repeated.`)
+}
+
+/** Reads a list and removes its byte order mark. Throws a usage error with the number of the first invalid line. */
+async function readText(path: string): Promise<string> {
+  const bytes = await readFile(path)
+  if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
+  const lines = bytes.toString('latin1').split('\n')
+  const line = lines.findIndex((each) => !isUtf8(Buffer.from(each, 'latin1'))) + 1
+  throw usageError(`${path} is not UTF-8 in line ${line}. Save it as "CSV UTF-8".`)
+}
+
+async function readCsv(path: string): Promise<SourceRow[]> {
+  const { CsvError, parse } = await import('csv-parse/sync')
+  const text = await readText(path)
+  // The first separator in the header applies to all lines, because field names contain none.
+  const delimiter = /[,;\t]/.exec(text.split(/[\r\n]/, 1)[0]!)?.[0] ?? ','
+  let rows: string[][]
+  try {
+    rows = parse(text, { delimiter, relax_column_count: true })
+  } catch (error) {
+    throw error instanceof CsvError ? usageError(`${path} is not CSV: ${error.message}.`) : error
+  }
+  const [names = [], ...records] = rows
+  const header = names.map((name) => name.trim().toLowerCase().replaceAll(/\s+/g, '_'))
+  await assertColumns(header)
+  // An empty line is a row with one empty cell, because spreadsheets count it too.
+  return records.flatMap((cells, index) =>
+    cells.every((cell) => cell === '') ? [] : [rowOfCells(header, cells, index + 2)],
+  )
+}
+
+function rowOfCells(header: readonly string[], cells: readonly string[], row: number): SourceRow {
+  const filled = header.flatMap((name, column) => (cells[column] ? [[name, cells[column]] as const] : []))
+  const { [FILE_COLUMN]: path = '', ...fields } = Object.fromEntries(filled)
+  if (cells.length === header.length) return { row, path, fields }
+  return { row, path, fields, problem: `The row has ${cells.length} cells, but the header has ${header.length}.` }
+}
+
+function rowOfLine(line: string, row: number): SourceRow {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return { row, path: '', fields: {}, problem: 'The line is not JSON.' }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { row, path: '', fields: {}, problem: 'The line is not a JSON object.' }
+  const { [FILE_COLUMN]: file, ...fields } = value as Record<string, unknown>
+  const texts = Object.entries(fields)
+    .filter(([, field]) => field !== null)
+    .map(([name, field]) => [name, typeof field === 'string' ? field : JSON.stringify(field)])
+  return { row, path: typeof file === 'string' ? file : '', fields: Object.fromEntries(texts) }
+}
+
+async function readJsonLines(path: string): Promise<SourceRow[]> {
+  const lines = (await readText(path)).split('\n')
+  const rows = lines.flatMap((line, index) => (line.trim() === '' ? [] : [rowOfLine(line, index + 1)]))
+  await assertColumns([FILE_COLUMN, ...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))])
+  return rows
+}
+
+const SEPARATOR = Buffer.from(sep)
+const DOT = 0x2e
+
+/** Returns the relative paths of all files in a folder, except hidden ones. A name may not be valid UTF-8. */
+async function filesIn(folder: Buffer): Promise<Buffer[]> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  const files: Buffer[] = []
+  for (const entry of entries.filter(({ name }) => name[0] !== DOT)) {
+    const inside = entry.isDirectory() ? await filesIn(Buffer.concat([folder, SEPARATOR, entry.name])) : undefined
+    files.push(...(inside?.map((path) => Buffer.concat([entry.name, SEPARATOR, path])) ?? [entry.name]))
+  }
+  return files
+}
+
+/** Returns the files of a folder, sorted by name. Symbolic links are resolved later. */
+async function readFolder(folder: string): Promise<SourceRow[]> {
+  const files = await filesIn(Buffer.from(folder))
+  const rows = files.map((path) => ({ path: path.toString(), ...(!isUtf8(path) && { problem: NOT_UTF8 }) }))
+  rows.sort((one, other) => (one.path < other.path ? -1 : 1))
+  return rows.map((each, index) => ({ row: index + 1, fields: {}, ...each }))
+}
+
+const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
+  ...{ '.csv': readCsv, '.tsv': readCsv, '.txt': readCsv, '.jsonl': readJsonLines, '.ndjson': readJsonLines },
+}
+
+/**
+ * Reads a folder or a list. `files`: folder of the listed files. Default: the folder of the list. Throws a usage error
+ * for other kinds of sources, unreadable text and unknown columns.
+ */
+export async function readSource(source: string, files?: string): Promise<{ rows: SourceRow[]; folder: string }> {
+  const found = await stat(source).catch(() => undefined)
+  if (!found) throw usageError(`There is no ${source}.${source.includes(UNDECODABLE) ? ` ${NOT_UTF8}` : ''}`)
+  if (found.isDirectory()) {
+    if (files !== undefined) throw usageError('--files is for lists only.')
+    return { rows: await readFolder(source), folder: source }
+  }
+  const read = readers[extname(source).toLowerCase()]
+  if (!read) throw usageError(`${basename(source)} is neither a folder nor a .csv, .tsv, .txt, .jsonl or .ndjson file.`)
+  const folder = files ?? dirname(source)
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw usageError(`There is no folder ${folder}.`)
+  return { rows: await read(source), folder }
+}
+
+const isWithin = (folder: string, path: string) => {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'The file does not exist.',
+  ENOTDIR: 'The file does not exist.',
+  EACCES: 'Permission to read the file is denied.',
+  ELOOP: 'The link’s target is not a file.',
+}
+
+function reasonOf(path: string, error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT' && path.includes(UNDECODABLE)) return NOT_UTF8
+  return reasons[error.code ?? ''] ?? `Cannot read the file: ${error.message}.`
+}
+
+/** Returns a path with slashes. A backslash separates folders, as on Windows, unless a file name contains it. */
+async function withSlashes(path: string, folder: string): Promise<string> {
+  const isName = !path.includes('\\') || (await lstat(resolve(folder, path)).catch(() => undefined)) !== undefined
+  return isName ? path : path.replaceAll('\\', '/')
+}
+
+/**
+ * Examines a file. Throws an Error if it cannot be registered. The resolved file must be inside the folder. Otherwise,
+ * an untrusted list could select any file that the user can read.
+ */
+async function examine(row: SourceRow, folder: string): Promise<ImportRow> {
+  if (row.problem !== undefined) throw new Error(row.problem)
+  if (row.path === '') throw new Error('The field `file` is empty.')
+  const { MAX_FILE_BYTES } = await import('../../modules/assets/register-asset.ts')
+  const { default: mime } = await import('mime')
+  const outside = `The file is outside ${folder}.`
+  const path = await withSlashes(row.path, folder)
+  const named = resolve(folder, path)
+  if (!isWithin(folder, named)) throw new Error(outside)
+  const file = await realpath(named)
+  if (!isWithin(folder, file)) throw new Error(outside)
+  const found = await stat(file)
+  const { size } = found
+  if (found.isDirectory()) throw new Error('The path is a folder.')
+  if (!found.isFile()) throw new Error('The path is not a file.')
+  if (size === 0) throw new Error('The file is empty.')
+  if (size > MAX_FILE_BYTES) throw new Error(`The file is larger than ${MAX_FILE_BYTES} bytes.`)
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  // The type depends on the name in the source, because a link's target may have no extension.
+  const type = mime.getType(path) ?? 'application/octet-stream'
+  return { ...row, file, size, fileName: basename(path), type, sha256: hash.digest('hex') }
+}
+
+const CONCURRENCY = 4
+
+/**
+ * Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an Error for
+ * a missing folder.
+ */
+export async function examineFiles(
+  rows: readonly SourceRow[],
+  folder: string,
+  { done, interrupted }: { done: (count: number) => void; interrupted: AbortSignal },
+): Promise<{ valid: ImportRow[]; invalid: (SourceRow & { problem: string })[] }> {
+  const base = await realpath(folder)
+  const valid: ImportRow[] = []
+  const invalid: (SourceRow & { problem: string })[] = []
+  await forEachConcurrent(rows, CONCURRENCY, async (row) => {
+    interrupted.throwIfAborted()
+    await examine(row, base).then(
+      (examined) => valid.push(examined),
+      (error: NodeJS.ErrnoException) =>
+        invalid.push({ ...row, problem: error.code === undefined ? error.message : reasonOf(row.path, error) }),
+    )
+    done(valid.length + invalid.length)
+  })
+  return { valid: valid.sort((a, b) => a.row - b.row), invalid }
+}
