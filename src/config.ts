@@ -2,8 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
-import { hostOf } from './config/rules.ts'
-import { type Name, type Values, variables } from './config/variables.ts'
+import { docs, hostOf, type Name, secretNames, type Values, variables } from './config/variables.ts'
 import { limitsWith } from './shared/limits.ts'
 import { ConfigError } from './shared/operator-errors.ts'
 import type { Role } from './shared/process.ts'
@@ -32,9 +31,9 @@ const assertNone = (problems: string[]) => {
 function read(env: NodeJS.ProcessEnv): Values {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
-  for (const [name, variable] of Object.entries(variables)) {
+  for (const [name, schema] of Object.entries(variables)) {
     try {
-      const parsed = variable.schema.safeParse(textOf(name, 'secret' in variable, env))
+      const parsed = schema.safeParse(textOf(name, secretNames.has(name), env))
       if (parsed.success) values[name] = parsed.data
       else problems.push(`${name}: ${parsed.error.issues.map((issue) => issue.message).join(' ')}`)
     } catch (error) {
@@ -230,11 +229,8 @@ const defaultOf = (schema: z.ZodType): string | undefined => {
 
 /** Returns all variables with their documentation, in the order of `annal config`. */
 export const describeConfig = () =>
-  Object.entries(variables).map(([name, { doc, schema, ...rest }]) => ({
-    name,
-    doc,
-    isSecret: 'secret' in rest,
-    default: defaultOf(schema),
+  Object.entries(variables).map(([name, schema]) => ({
+    ...{ name, doc: docs[name as Name], isSecret: secretNames.has(name), default: defaultOf(schema) },
   }))
 
 /** Returns the access token that `annal import` sends to a server. It is not part of the configuration of a service. */
@@ -242,10 +238,7 @@ export const readAccessToken = (env: NodeJS.ProcessEnv = environment()): string 
 
 /** Returns the secrets that are set in the environment instead of in a file. */
 export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): { name: string; value: string }[] =>
-  Object.entries(variables).flatMap(([name, variable]) => {
-    const value = env[name]
-    return 'secret' in variable && value ? [{ name, value }] : []
-  })
+  [...secretNames].flatMap((name) => (env[name] ? [{ name, value: env[name] }] : []))
 
 /** Returns whether the AWS secret key is set in the environment. */
 export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)
