@@ -32,7 +32,7 @@ const slowOf = (file: string, source: string) =>
 
 const ofOperators = [
   'app.ts: /\\/+$/',
-  'cli/import/server.ts: /\\/+$/',
+  'cli/import/import-server.ts: /\\/+$/',
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',
