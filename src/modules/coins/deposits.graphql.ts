@@ -1,19 +1,22 @@
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import type PrismaTypes from '../../db/prisma/pothos-types.ts'
+import { allColumns, builder } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import {
-  assertCursors,
-  offsetArg,
-  searchArg,
-  totalCountDescription,
-  totalCountOf,
-  withOffset,
-} from '../../graphql/lists.ts'
+import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { addNodeKind, Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
-import { countConfirmations, countDeposits, findDeposit, listDeposits } from './deposits.ts'
+import { MAX_PER_PAGE } from '../../shared/lists.ts'
+import {
+  countAccountDeposits,
+  countConfirmations,
+  countDeposits,
+  findDeposit,
+  type HeldCoins,
+  listAccountDeposits,
+  listDeposits,
+  readHeldCoins,
+} from './deposits.ts'
 
-/** The currency of a deposit. */
-export const DepositKind = builder.enumType('DepositKind', {
+const DepositKind = builder.enumType('DepositKind', {
   description: 'The currency of a deposit.',
   values: {
     COIN: { description: 'The chain’s own coin.' },
@@ -21,97 +24,172 @@ export const DepositKind = builder.enumType('DepositKind', {
   } as const,
 })
 
-/** Status of a deposit. */
-export const DepositStatus = builder.enumType('DepositStatus', {
-  description: 'Whether a deposit counts.',
+const DepositStatus = builder.enumType('DepositStatus', {
+  description: 'Status of a deposit.',
   values: {
-    PENDING: { description: 'In a block that is not deep enough: it can still disappear, and cannot be spent.' },
+    PENDING: { description: 'Its block does not have enough confirmations. It cannot be spent and may disappear.' },
     CREDITED: { description: 'In the wallet.' },
     FROZEN: {
-      description: 'Was in the wallet, and the chain has lost its block: taken out again until the chain has it.',
+      description:
+        'The chain lost its block after the credit. It is taken out of the wallet until the chain has it again.',
     },
   } as const,
+})
+
+type DepositFields = Pick<
+  PothosSchemaTypes.PrismaObjectFieldBuilder<typeof builder.$inferSchemaTypes, PrismaTypes['Deposit']>,
+  'expose' | 'exposeInt' | 'exposeString'
+>
+
+/** Fields of a deposit that its owner and administrators see. */
+const sharedFields = (t: DepositFields) => ({
+  kind: t.expose('kind', { type: DepositKind, description: 'Currency of the deposit.' }),
+  status: t.expose('status', { type: DepositStatus, description: 'Status of the deposit.' }),
+  amount: t.expose('amount', { type: 'Decimal', description: 'Amount in currency units.' }),
+  transactionHash: t.exposeString('transactionHash', { ...characters(66), description: 'Hash of the transaction.' }),
+  blockNumber: t.exposeInt('blockNumber', {
+    nullable: true,
+    description: 'Block of the transaction. Null when the chain has lost the block.',
+  }),
+  shortfall: t.expose('shortfall', {
+    type: 'Decimal',
+    description: 'Amount already spent from a deposit that was later frozen. The user owes it. Zero unless frozen.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time at which the deposit was found.' }),
+  creditedAt: t.expose('creditedAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'Time of the first credit. Null until then.',
+  }),
+  frozenAt: t.expose('frozenAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'Time since which the deposit is frozen. Null when it is not frozen.',
+  }),
 })
 
 const DepositType = builder.prismaObject('Deposit', {
   description: 'A deposit to the address of a wallet on the chain. Only the owner of the wallet sees it.',
   interfaces: [Node],
-  select: {
-    ...{ id: true, kind: true, status: true, amount: true, transactionHash: true, blockNumber: true, shortfall: true },
-    ...{ createdAt: true, creditedAt: true, frozenAt: true },
-  },
+  select: allColumns('Deposit'),
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `deposit_01h2x…`.', resolve: ({ id }) => toId('deposit', id) }),
-    kind: t.field({ type: DepositKind, description: 'Currency of the deposit.', resolve: ({ kind }) => kind }),
-    status: t.field({ type: DepositStatus, description: 'Whether it counts.', resolve: ({ status }) => status }),
-    amount: t.field({ type: 'Decimal', description: 'Currency units.', resolve: ({ amount }) => amount }),
-    transactionHash: t.string({
-      ...characters(66),
-      description: 'Hash of the transaction.',
-      resolve: ({ transactionHash }) => transactionHash,
-    }),
-    blockNumber: t.int({
-      nullable: true,
-      description: 'Block of the transaction. Null when the chain has lost the block.',
-      resolve: ({ blockNumber }) => blockNumber,
-    }),
+    ...sharedFields(t),
     confirmations: t.int({
       nullable: true,
-      description: 'How many blocks lie on top of it; null when the chain does not have it.',
+      description: 'Number of blocks on top of its block. Null when the chain has lost the block.',
       resolve: ({ blockNumber }, _args, context) => countConfirmations(context, blockNumber),
-    }),
-    shortfall: t.field({
-      type: 'Decimal',
-      description: 'Of a frozen one: what the wallet had spent of it and owes.',
-      resolve: ({ shortfall }) => shortfall,
-    }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was found.', resolve: ({ createdAt }) => createdAt }),
-    creditedAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was credited first; null until then.',
-      resolve: ({ creditedAt }) => creditedAt,
-    }),
-    frozenAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Since when it is frozen; null when it is not.',
-      resolve: ({ frozenAt }) => frozenAt,
     }),
   }),
 })
 
 addNodeKind('deposit', { type: 'Deposit', find: ({ uuid }, context) => findDeposit(context, uuid) })
 
-const DepositConnection = builder.connectionObject(
-  {
-    type: DepositType,
-    name: 'DepositConnection',
-    description: 'A page of deposits.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'DepositEdge', description: 'A deposit with its cursor.' },
-)
+const AccountDepositType = builder.prismaObject('Deposit', {
+  variant: 'AccountDeposit',
+  description: 'A deposit as administrators see it.',
+  select: allColumns('Deposit'),
+  fields: (t) => ({
+    depositId: t.id({ description: 'Identifier of the deposit.', resolve: ({ id }) => toId('deposit', id) }),
+    userId: t.id({
+      description: 'Identifier of the user who owns the deposit.',
+      resolve: ({ walletId }) => toId('user', walletId),
+    }),
+    ...sharedFields(t),
+    writtenOff: t.expose('writtenOff', {
+      type: 'Decimal',
+      description: 'The amount of a frozen deposit that the platform wrote off. Zero unless frozen.',
+    }),
+  }),
+})
 
-builder.queryField('deposits', (t) =>
-  t.prismaConnection(
+const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
+  description: 'Conditions that all hold.',
+  fields: (t) => ({
+    userId: t.id({ description: 'Only deposits of this user.' }),
+    status: t.field({ type: DepositStatus, description: 'Only deposits with this status.' }),
+  }),
+})
+
+const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
+  description:
+    'The coins that the service holds for its users, and the withdrawals that wait. Only administrators see it.',
+  fields: (t) => ({
+    treasury: t.expose('treasury', {
+      type: 'Address',
+      description: 'Address of the treasury. It collects deposits and pays withdrawals.',
+    }),
+    treasuryBalance: t.expose('treasuryBalance', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Balance of the treasury on the chain. Null while the chain does not answer.',
+    }),
+    missing: t.expose('missing', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer.',
+    }),
+    inTreasury: t.expose('inTreasury', {
+      type: 'Decimal',
+      description: 'Coins of users in the treasury, by the ledger.',
+    }),
+    inTransit: t.expose('inTransit', { type: 'Decimal', description: 'Coins in transactions that are not settled.' }),
+    atAddresses: t.expose('atAddresses', { type: 'Decimal', description: 'Coins at the addresses of wallets.' }),
+    dueWithdrawals: t.exposeInt('dueWithdrawals', {
+      description: 'Number of withdrawals that are due and not signed.',
+    }),
+    amountDue: t.expose('amountDue', { type: 'Decimal', description: 'Sum of the due withdrawals with their fees.' }),
+    oldestDueAt: t.expose('oldestDueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time since which the oldest due withdrawal waits. Null if there is none.',
+    }),
+    frozenDeposits: t.exposeInt('frozenDeposits', { description: 'Number of frozen deposits.' }),
+    shortfall: t.expose('shortfall', { type: 'Decimal', description: 'Amount that wallets owe for frozen deposits.' }),
+  }),
+})
+
+const adminOnly = 'Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
+
+builder.queryFields((t) => ({
+  deposits: t.prismaConnection(
     {
       type: DepositType,
       cursor: 'id',
       ...pageOf(1_000),
       description:
-        'What came in to your wallet’s address, newest first, also what does not count yet. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+        'Deposits to the address of your wallet, newest first. Includes pending deposits. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
-        status: t.arg({ type: DepositStatus, description: 'Only those of this status.' }),
+        status: t.arg({ type: DepositStatus, description: 'Only deposits with this status.' }),
         search: searchArg(t, 'the hash of the transaction'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status, search }, context) => countDeposits(context, omitNullish({ status, search })),
-      resolve: (query, _root, { status, search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listDeposits(context, omitNullish({ status, search }), withOffset(query, offset))
-      },
+      ...listResolvers(listDeposits, countDeposits),
     },
-    DepositConnection,
+    connectionOf(DepositType, 'Deposit', ['a deposit', 'deposits']),
   ),
-)
+  heldCoins: t.field({
+    type: HeldCoinsType,
+    description: `The coins that the service holds for its users, and the withdrawals that wait. ${adminOnly}.`,
+    resolve: (_root, _args, context) => readHeldCoins(context),
+  }),
+  accountDeposits: t.prismaConnection(
+    {
+      type: AccountDepositType,
+      cursor: 'id',
+      ...pageOf(MAX_PER_PAGE),
+      description: `The deposits of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
+      args: {
+        filter: t.arg({ type: AccountDepositFilter, description: 'Conditions that all hold.' }),
+        offset: offsetArg(t),
+      },
+      ...listResolvers(listAccountDeposits, countAccountDeposits),
+    },
+    connectionOf(
+      AccountDepositType,
+      'AccountDeposit',
+      ['a deposit', 'deposits as administrators see them'],
+      boundedCountDescription,
+    ),
+  ),
+}))

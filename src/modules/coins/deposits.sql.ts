@@ -1,5 +1,5 @@
 import { keyValueKeys } from '../../db/key-value-store.ts'
-import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
@@ -200,4 +200,28 @@ export const findHead = statement(
   'deposits_head',
   { columns: { head: orNull(int) } },
   `select max(split_part(value, ' ', 1))::int as head from key_values where key = '${keyValueKeys.depositsHead}'`,
+)
+
+export const heldColumns = {
+  ...{ atAddresses: numeric, inTransit: numeric, inTreasury: numeric, shortfall: numeric },
+  ...{ frozenDeposits: int, dueWithdrawals: int, amountDue: numeric, oldestDueAt: orNull(timestamp) },
+}
+/** Returns the coin balances by location according to the ledger, and the due withdrawals. */
+export const findHeldCoins = statement(
+  'held_coins',
+  { columns: heldColumns },
+  `select trim_scale(books.at_addresses) as "atAddresses", trim_scale(books.in_transit) as "inTransit",
+     trim_scale(books.in_treasury) as "inTreasury", trim_scale(books.shortfall) as shortfall, deposits.*, due.*
+   from (
+     select coalesce(-sum(amount) filter (where book = 'DEPOSITS'), 0) as at_addresses,
+       coalesce(-sum(amount) filter (where book = 'IN_TRANSIT'), 0) as in_transit,
+       coalesce(-sum(amount) filter (where book = 'TREASURY'), 0) as in_treasury,
+       coalesce(-sum(amount) filter (where book = 'SHORTFALL'), 0) as shortfall
+     from entries where currency = 'NUM' and book in ('DEPOSITS', 'IN_TRANSIT', 'TREASURY', 'SHORTFALL')
+   ) books, (
+     select count(*)::int as "frozenDeposits" from deposits where status = 'FROZEN'
+   ) deposits, (
+     select count(*)::int as "dueWithdrawals", trim_scale(coalesce(sum(amount + fee), 0)) as "amountDue", min(due_at) as "oldestDueAt"
+     from withdrawals where status = 'WAITING' and due_at <= now()
+   ) due`,
 )

@@ -1,13 +1,17 @@
-/** Deposits of the caller, and the settlement of frozen deposits by an operator. */
+/** Reads deposits and the coins that the service holds, and settles frozen deposits. */
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Database } from '../../db/database-types.ts'
 import type { Deposit, Prisma } from '../../db/prisma/client.ts'
+import type { RowOf } from '../../db/sql.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { DomainError, notFound } from '../../shared/errors.ts'
-import { uuidFrom } from '../../shared/ids.ts'
-import { type Search, searched } from '../../shared/lists.ts'
+import { fromId, uuidFrom } from '../../shared/ids.ts'
+import { idInput, parse } from '../../shared/input.ts'
+import { countLimit, type Search, searched } from '../../shared/lists.ts'
+import { fromUnits, toUnits } from '../../shared/money.ts'
 import { assertMay, assertUserMay } from '../../shared/policy.ts'
-import { findHead } from './deposits.sql.ts'
+import { findHead, findHeldCoins, type heldColumns } from './deposits.sql.ts'
 import {
   collectShortfall as collectShortfallSql,
   findFrozenDeposits,
@@ -15,11 +19,7 @@ import {
 } from './freeze-deposits.sql.ts'
 
 type Needs = Use<'actor' | 'database'>
-
-interface Filter {
-  status?: Deposit['status'] | undefined
-  search?: Search
-}
+type Page = Omit<Prisma.DepositFindManyArgs, 'where' | 'orderBy'>
 
 /** Returns a deposit to the caller's wallet, or null. */
 export async function findDeposit({ actor, database }: Needs, uuid: string) {
@@ -27,23 +27,44 @@ export async function findDeposit({ actor, database }: Needs, uuid: string) {
   return database.read.deposit.findFirst({ where: { id: uuid, walletId: actor.id } })
 }
 
-const filterOf = (actor: Actor, { status, search }: Filter): Prisma.DepositWhereInput => {
+interface OwnFilter {
+  status?: Deposit['status'] | undefined
+  search?: Search
+}
+
+function ownFilter(actor: Actor, { status, search }: OwnFilter): Prisma.DepositWhereInput {
   assertUserMay(actor, 'transfer:read')
-  const found = searched(search, (word) => [{ transactionHash: word }])
-  return { walletId: actor.id, ...(status && { status }), ...found }
+  return { walletId: actor.id, ...(status && { status }), ...searched(search, (word) => [{ transactionHash: word }]) }
 }
 
 /** Lists the caller's deposits, newest first. Throws NOT_AUTHENTICATED. */
-export const listDeposits = async (
-  { actor, database }: Needs,
-  filter: Filter,
-  page: Omit<Prisma.DepositFindManyArgs, 'where' | 'orderBy'>,
-): Promise<Deposit[]> =>
-  database.read.deposit.findMany({ ...page, orderBy: { id: 'desc' }, where: filterOf(actor, filter) })
+export const listDeposits = async ({ actor, database }: Needs, filter: OwnFilter, page: Page) =>
+  database.read.deposit.findMany({ ...page, orderBy: { id: 'desc' }, where: ownFilter(actor, filter) })
 
 /** Counts the caller's deposits. Throws NOT_AUTHENTICATED. */
-export const countDeposits = async ({ actor, database }: Needs, filter: Filter): Promise<number> =>
-  database.read.deposit.count({ where: filterOf(actor, filter) })
+export const countDeposits = async ({ actor, database }: Needs, filter: OwnFilter) =>
+  database.read.deposit.count({ where: ownFilter(actor, filter) })
+
+/** Schema of the filter for administrators. Its output is a Prisma condition. */
+export const accountFilter = <Status extends string>(status: z.ZodType<Status, Status>) =>
+  z
+    .strictObject({ userId: idInput('user').optional(), status: status.optional() })
+    .transform(({ userId, ...rest }) => ({ ...rest, ...(userId !== undefined && { walletId: fromId(userId)!.uuid }) }))
+
+const statusFilter = accountFilter(z.enum(['PENDING', 'CREDITED', 'FROZEN']))
+type AccountFilter = z.input<typeof statusFilter>
+
+/** Lists the deposits of all users, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+export async function listAccountDeposits({ actor, database }: Needs, filter: AccountFilter, page: Page) {
+  assertMay(actor, 'store:administer')
+  return database.read.deposit.findMany({ ...page, orderBy: { id: 'desc' }, where: parse(statusFilter, filter) })
+}
+
+/** Counts these deposits, up to one page after `offset`. */
+export async function countAccountDeposits({ actor, database }: Needs, filter: AccountFilter, offset?: number | null) {
+  assertMay(actor, 'store:administer')
+  return database.read.deposit.count({ where: parse(statusFilter, filter), take: countLimit(offset) })
+}
 
 /** Time for which the newest block is cached, in milliseconds. All deposits of a page share it. */
 const HEAD_CACHE_MS = 500
@@ -63,6 +84,28 @@ export async function countConfirmations({ database }: Use<'database'>, blockNum
   if (blockNumber === null) return null
   const head = await readHead(database)
   return head === null ? null : Math.max(head - blockNumber, 0)
+}
+
+/** Coin balances by location according to the ledger, and the withdrawals that wait for coins. Amounts are decimal strings. */
+export interface HeldCoins extends RowOf<typeof heldColumns> {
+  treasury: string
+  /** Balance on the chain. Null while the chain does not answer. */
+  treasuryBalance: string | null
+  /** Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer. */
+  missing: string | null
+}
+
+/** Reads the balances of the ledger and of the treasury. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+export async function readHeldCoins({ actor, database, coins }: Needs & Use<'coins'>): Promise<HeldCoins> {
+  assertMay(actor, 'store:administer')
+  const [[row], { address, balance }] = await Promise.all([database.query(findHeldCoins), coins.treasury()])
+  const due = toUnits(row!.amountDue)
+  return {
+    ...row!,
+    treasury: address,
+    treasuryBalance: balance === undefined ? null : fromUnits(balance),
+    missing: balance === undefined ? null : fromUnits(due > balance ? due - balance : 0n),
+  }
 }
 
 /** Lists frozen deposits, newest first. Throws PERMISSION_DENIED. */
@@ -87,12 +130,8 @@ export async function collectShortfall(
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'deposit', 'Deposit')
   const [row] = await database.query(collectShortfallSql, { deposit: uuid })
-  if (!row)
-    throw await whyNotSettled(
-      database,
-      uuid,
-      'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.',
-    )
+  const message = 'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.'
+  if (!row) throw await whyNotSettled(database, uuid, message)
   notifications.notify(row.owner)
   return row.taken
 }

@@ -1,100 +1,121 @@
 import type { CoinTransfer, Withdrawal } from '../../db/prisma/client.ts'
-import { builder, type InputFields, omitNullish } from '../../graphql/builder.ts'
+import type PrismaTypes from '../../db/prisma/pothos-types.ts'
+import { allColumns, builder, type InputFields, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
-  assertCursors,
+  boundedCountDescription,
+  connectionOf,
+  idInputType,
+  listResolvers,
   offsetArg,
   searchArg,
-  totalCountDescription,
-  totalCountOf,
-  withOffset,
 } from '../../graphql/lists.ts'
 import { addNodeKind, Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
+import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
 import { quoteWithdrawal, type WithdrawalQuote, withdraw } from './withdraw.ts'
-import { cancelWithdrawal, countWithdrawals, findWithdrawal, getWithdrawal, listWithdrawals } from './withdrawals.ts'
+import {
+  cancelWithdrawal,
+  countAccountWithdrawals,
+  countWithdrawals,
+  findWithdrawal,
+  getWithdrawal,
+  listAccountWithdrawals,
+  listWithdrawals,
+} from './withdrawals.ts'
 
-export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
-  description: 'How far a withdrawal is.',
+const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
+  description: 'Status of a withdrawal.',
   values: {
-    WAITING: {
-      description: 'Nothing is signed for it: it can be cancelled. Also while the treasury is short of coins.',
-    },
-    SENDING: { description: 'It is signed for, and not deep enough in the chain.' },
-    CONFIRMED: { description: 'The coins arrived for good.' },
-    FAILED: { description: 'The recipient refused the coins; the amount is back in the wallet.' },
-    CANCELLED: { description: 'It was cancelled; amount and fee are back in the wallet.' },
+    WAITING: { description: 'Not signed, also while the treasury has too few coins. It can be cancelled.' },
+    SENDING: { description: 'Signed. It does not have enough confirmations.' },
+    CONFIRMED: { description: 'The coins arrived.' },
+    FAILED: { description: 'The recipient refused the coins. The amount was refunded.' },
+    CANCELLED: { description: 'Cancelled. Amount and fee were refunded.' },
   } as const,
 })
 
-/** Returns the hash of a withdrawal's transaction. Null until it was sent. */
-export const hashOf = (move: Pick<CoinTransfer, 'status' | 'transactionHash'> | null): string | null =>
-  move && move.status !== 'SIGNED' ? move.transactionHash : null
+type WithdrawalFields = Pick<
+  PothosSchemaTypes.PrismaObjectFieldBuilder<typeof builder.$inferSchemaTypes, PrismaTypes['Withdrawal']>,
+  'expose' | 'exposeString' | 'field'
+>
 
-/** The withdrawal type. Only the owner of a withdrawal sees it. */
-export const WithdrawalType = builder.prismaObject('Withdrawal', {
-  description: 'Coins that leave a wallet for an address on the chain.',
+/** Fields of a withdrawal that its owner and administrators see. */
+const sharedFields = (t: WithdrawalFields) => ({
+  status: t.expose('status', { type: WithdrawalStatus, description: 'Status of the withdrawal.' }),
+  amount: t.expose('amount', { type: 'Decimal', description: 'Amount that arrives, in currency units.' }),
+  total: t.field({
+    type: 'Decimal',
+    description: 'Amount charged to the wallet, including the fee.',
+    resolve: ({ amount, fee }) => add(amount, fee),
+  }),
+  to: t.expose('recipient', { type: 'Address', description: 'Address of the recipient.' }),
+  failure: t.exposeString('failure', {
+    ...characters(500),
+    nullable: true,
+    description: 'Reason of the failure. Null unless the withdrawal failed.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the request.' }),
+  dueAt: t.expose('dueAt', {
+    type: 'DateTime',
+    description: 'Time from which it may be signed. It can be cancelled until then.',
+  }),
+  settledAt: t.expose('settledAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'Time at which it was confirmed, failed or was cancelled. Null until then.',
+  }),
+})
+
+const transactionHash = {
+  ...characters(66),
+  nullable: true,
+  description:
+    'Hash of the chain transaction. Null until one was sent. It changes when a transaction with a higher gas price replaces it.',
+  select: { move: { select: { status: true, transactionHash: true } } },
+  resolve: ({ move }: { move: Pick<CoinTransfer, 'status' | 'transactionHash'> | null }) =>
+    move && move.status !== 'SIGNED' ? move.transactionHash : null,
+} as const
+
+const WithdrawalType = builder.prismaObject('Withdrawal', {
+  description: 'Coins that leave a wallet for an address on the chain. Only the owner of the wallet sees them.',
   interfaces: [Node],
-  select: {
-    ...{ id: true, status: true, amount: true, fee: true, recipient: true, failure: true },
-    ...{ createdAt: true, dueAt: true, settledAt: true },
-  },
+  select: allColumns('Withdrawal'),
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `withdrawal_01h2x…`.', resolve: ({ id }) => toId('withdrawal', id) }),
-    status: t.field({ type: WithdrawalStatus, description: 'How far it is.', resolve: ({ status }) => status }),
-    amount: t.field({
-      type: 'Decimal',
-      description: 'What arrives, in currency units.',
-      resolve: ({ amount }) => amount,
-    }),
-    fee: t.field({
-      type: 'Decimal',
-      description: 'What was charged for the chain transaction.',
-      resolve: ({ fee }) => fee,
-    }),
-    total: t.field({
-      type: 'Decimal',
-      description: 'What it took from the wallet.',
-      resolve: ({ amount, fee }) => add(amount, fee),
-    }),
-    to: t.field({ type: 'Address', description: 'Where it goes.', resolve: ({ recipient }) => recipient }),
-    transactionHash: t.string({
-      ...characters(66),
-      nullable: true,
-      description:
-        'Hash of the chain transaction; null until one was sent. It changes when a dearer one takes its place.',
-      select: { move: { select: { status: true, transactionHash: true } } },
-      resolve: ({ move }) => hashOf(move),
-    }),
-    failure: t.string({
-      ...characters(500),
-      nullable: true,
-      description: 'Why it failed, if it did.',
-      resolve: ({ failure }) => failure,
-    }),
-    createdAt: t.field({
-      type: 'DateTime',
-      description: 'When it was asked for.',
-      resolve: ({ createdAt }) => createdAt,
-    }),
-    dueAt: t.field({
-      type: 'DateTime',
-      description: 'From when on it may be signed for; until then it can be cancelled.',
-      resolve: ({ dueAt }) => dueAt,
-    }),
-    settledAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was confirmed, failed or was cancelled; null until then.',
-      resolve: ({ settledAt }) => settledAt,
-    }),
+    ...sharedFields(t),
+    transactionHash: t.string(transactionHash),
+    fee: t.expose('fee', { type: 'Decimal', description: 'Fee charged for the chain transaction.' }),
   }),
 })
 
 addNodeKind('withdrawal', { type: 'Withdrawal', find: ({ uuid }, context) => findWithdrawal(context, uuid) })
+
+const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
+  variant: 'AccountWithdrawal',
+  description: 'A withdrawal as administrators see it.',
+  select: allColumns('Withdrawal'),
+  fields: (t) => ({
+    withdrawalId: t.id({ description: 'Identifier of the withdrawal.', resolve: ({ id }) => toId('withdrawal', id) }),
+    userId: t.id({
+      description: 'Identifier of the user who owns the withdrawal.',
+      resolve: ({ walletId }) => toId('user', walletId),
+    }),
+    ...sharedFields(t),
+    transactionHash: t.string(transactionHash),
+  }),
+})
+
+const AccountWithdrawalFilter = builder.inputType('AccountWithdrawalFilter', {
+  description: 'Conditions that all hold.',
+  fields: (t) => ({
+    userId: t.id({ description: 'Only withdrawals of this user.' }),
+    status: t.field({ type: WithdrawalStatus, description: 'Only withdrawals with this status.' }),
+  }),
+})
 
 /** Input fields of a withdrawal and of its quote. */
 const withdrawalFields = (t: InputFields) => ({
@@ -143,27 +164,24 @@ addQuote({
   quote: (context, input) => quoteWithdrawal(context, omitNullish(input)),
 })
 
-const withdrawalPayload = (name: string, description: string) =>
+const payloadOf = (name: string, description: string) =>
   builder.objectRef<{ withdrawal: Withdrawal }>(name).implement({
     description,
-    fields: (t) => ({
-      withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }),
-    }),
+    fields: (t) => ({ withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }) }),
   })
-const WithdrawPayload = withdrawalPayload('WithdrawPayload', 'The new withdrawal.')
-const CancelWithdrawalPayload = withdrawalPayload('CancelWithdrawalPayload', 'The cancelled withdrawal.')
 
-const CancelWithdrawalInput = builder.inputType('CancelWithdrawalInput', {
-  description: 'Which withdrawal to cancel.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the withdrawal.' }) }),
-})
+const CancelWithdrawalInput = idInputType(
+  'CancelWithdrawalInput',
+  'The withdrawal to cancel.',
+  'Identifier of the withdrawal.',
+)
 
 builder.mutationFields((t) => ({
   withdraw: t.field({
-    type: WithdrawPayload,
+    type: payloadOf('WithdrawPayload', 'The new withdrawal.'),
     description:
-      'Takes currency units out of your wallet and sends them to an address on the chain; points stay. A mail tells you. It can be cancelled until it is ' +
-      'signed for. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
+      'Sends currency units of your wallet to an address on the chain. Points stay. You are notified by mail. You can cancel it until it is signed. ' +
+      'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
       const id = await withdraw(context, omitNullish(input))
@@ -171,9 +189,9 @@ builder.mutationFields((t) => ({
     }),
   }),
   cancelWithdrawal: t.field({
-    type: CancelWithdrawalPayload,
+    type: payloadOf('CancelWithdrawalPayload', 'The cancelled withdrawal.'),
     description:
-      'Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
+      'Refunds amount and fee of a withdrawal that is not signed. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
     args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
       const id = await cancelWithdrawal(context, input)
@@ -182,18 +200,8 @@ builder.mutationFields((t) => ({
   }),
 }))
 
-const WithdrawalConnection = builder.connectionObject(
-  {
-    type: WithdrawalType,
-    name: 'WithdrawalConnection',
-    description: 'A page of withdrawals.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'WithdrawalEdge', description: 'A withdrawal with its cursor.' },
-)
-
-builder.queryField('withdrawals', (t) =>
-  t.prismaConnection(
+builder.queryFields((t) => ({
+  withdrawals: t.prismaConnection(
     {
       type: WithdrawalType,
       cursor: 'id',
@@ -203,12 +211,28 @@ builder.queryField('withdrawals', (t) =>
         search: searchArg(t, 'the recipient, the hash of the transaction or the failure'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { search }, context) => countWithdrawals(context, search),
-      resolve: (query, _root, { search, offset, ...page }, context) => {
-        assertCursors('id', page)
-        return listWithdrawals(context, search, withOffset(query, offset))
-      },
+      ...listResolvers(listWithdrawals, countWithdrawals),
     },
-    WithdrawalConnection,
+    connectionOf(WithdrawalType, 'Withdrawal', ['a withdrawal', 'withdrawals']),
   ),
-)
+  accountWithdrawals: t.prismaConnection(
+    {
+      type: AccountWithdrawalType,
+      cursor: 'id',
+      ...pageOf(MAX_PER_PAGE),
+      description:
+        'The withdrawals of all users, newest first. Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
+      args: {
+        filter: t.arg({ type: AccountWithdrawalFilter, description: 'Conditions that all hold.' }),
+        offset: offsetArg(t),
+      },
+      ...listResolvers(listAccountWithdrawals, countAccountWithdrawals),
+    },
+    connectionOf(
+      AccountWithdrawalType,
+      'AccountWithdrawal',
+      ['a withdrawal', 'withdrawals as administrators see them'],
+      boundedCountDescription,
+    ),
+  ),
+}))

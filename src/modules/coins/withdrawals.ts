@@ -1,12 +1,15 @@
-/** Reads and cancels withdrawals of the caller. */
+/** Reads and cancels withdrawals. */
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Prisma, Withdrawal } from '../../db/prisma/client.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { DomainError, notFound, unavailable } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
 import { uuidFrom } from '../../shared/ids.ts'
-import { type Search, searched } from '../../shared/lists.ts'
-import { assertUserMay } from '../../shared/policy.ts'
+import { parse } from '../../shared/input.ts'
+import { countLimit, type Search, searched } from '../../shared/lists.ts'
+import { assertMay, assertUserMay } from '../../shared/policy.ts'
+import { accountFilter } from './deposits.ts'
 import { cancelWithdrawal as cancelWithdrawalSql } from './withdrawals.sql.ts'
 
 type Needs = Use<'actor' | 'database'>
@@ -26,7 +29,7 @@ export async function getWithdrawal(context: Needs, uuid: string, selection?: Se
   return found
 }
 
-function filterOf(actor: Actor, search: Search): Prisma.WithdrawalWhereInput {
+function ownFilter(actor: Actor, { search }: { search?: Search }): Prisma.WithdrawalWhereInput {
   assertUserMay(actor, 'withdrawal:read')
   const found = searched(search, (word) => [
     { recipient: word },
@@ -37,12 +40,31 @@ function filterOf(actor: Actor, search: Search): Prisma.WithdrawalWhereInput {
 }
 
 /** Lists the caller's withdrawals, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
-export const listWithdrawals = async ({ actor, database }: Needs, search: Search, page: Page): Promise<Withdrawal[]> =>
-  database.read.withdrawal.findMany({ ...page, orderBy: { id: 'desc' }, where: filterOf(actor, search) })
+export const listWithdrawals = async ({ actor, database }: Needs, filter: { search?: Search }, page: Page) =>
+  database.read.withdrawal.findMany({ ...page, orderBy: { id: 'desc' }, where: ownFilter(actor, filter) })
 
 /** Counts the caller's withdrawals. Throws NOT_AUTHENTICATED. */
-export const countWithdrawals = async ({ actor, database }: Needs, search: Search): Promise<number> =>
-  database.read.withdrawal.count({ where: filterOf(actor, search) })
+export const countWithdrawals = async ({ actor, database }: Needs, filter: { search?: Search }) =>
+  database.read.withdrawal.count({ where: ownFilter(actor, filter) })
+
+const statusFilter = accountFilter(z.enum(['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED']))
+type AccountFilter = z.input<typeof statusFilter>
+
+/** Lists the withdrawals of all users, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+export async function listAccountWithdrawals({ actor, database }: Needs, filter: AccountFilter, page: Page) {
+  assertMay(actor, 'store:administer')
+  return database.read.withdrawal.findMany({ ...page, orderBy: { id: 'desc' }, where: parse(statusFilter, filter) })
+}
+
+/** Counts these withdrawals, up to one page after `offset`. */
+export async function countAccountWithdrawals(
+  { actor, database }: Needs,
+  filter: AccountFilter,
+  offset?: number | null,
+) {
+  assertMay(actor, 'store:administer')
+  return database.read.withdrawal.count({ where: parse(statusFilter, filter), take: countLimit(offset) })
+}
 
 /**
  * Refunds amount and fee of a withdrawal that is not signed yet. Returns its UUID. Throws NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, and UNAVAILABLE
@@ -63,10 +85,7 @@ export async function cancelWithdrawal(
     // The database was restored from a backup, and the withdrawal may have been paid since.
     if (status === 'WAITING') throw unavailable('What the treasury has paid')
     if (status !== 'CANCELLED')
-      throw new DomainError(
-        'UNABLE_TO_CANCEL_WITHDRAWAL',
-        'The withdrawal is signed for, or over: it cannot be cancelled.',
-      )
+      throw new DomainError('UNABLE_TO_CANCEL_WITHDRAWAL', 'The withdrawal is already signed or settled.')
     return uuid
   })
   notifications.notify(actor.id)
