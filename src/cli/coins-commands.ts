@@ -25,7 +25,7 @@ const isExplained = ({ differing }: Comparison) => differing.every(({ problems }
 
 async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags): Promise<Outcome> {
   const { compareCoins, unknownTransfersOf } = await import('../modules/coins/treasury/compare-coins.ts')
-  const { importTransactions } = await import('../modules/coins/import-transactions.ts')
+  const { importTransactions } = await import('../modules/coins/coin-transfers.ts')
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async ({ registry, treasury }) => {
       const { database } = infrastructure

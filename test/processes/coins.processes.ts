@@ -7,7 +7,8 @@ import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { Database } from '../../src/db/database-types.ts'
 import { cleanUpDeletedAccounts } from '../../src/modules/accounts/clean-up-deleted-accounts.ts'
-import { createCoinLedger } from '../../src/modules/coins/coin-ledger.ts'
+import { lockAndStoreSweep } from '../../src/modules/coins/coin-transfers.ts'
+import { findUnswept } from '../../src/modules/coins/treasury.sql.ts'
 import { NIL_UUID } from '../../src/shared/ids.ts'
 import { fromUnits, toUnits } from '../../src/shared/money.ts'
 import { readState } from '../../src/telemetry/metrics.sql.ts'
@@ -101,11 +102,11 @@ it('another process sends a transaction that a killed process stored', async () 
 it('only one of two processes signs a sweep', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
   const before = await balanceOf(treasuryAddress)
-  const [one, other] = [createCoinLedger(installation), createCoinLedger(installation)]
-  const unswept = await one.findUnswept(COIN, NIL_UUID, 10)
+  const { database } = installation
+  const unswept = await database.query(findUnswept, { least: '1', after: NIL_UUID, limit: 10 })
   const mine = unswept.find(({ userId }) => userId === users[0]!.id)!
   const key = { chainId: 31337, nonce: 0, to: treasuryAddress, gasLimit: 21_000n, gasPrice: 10n ** 10n }
-  const signed = await installation.custody.signCoins(mine.userId, mine.key, [
+  const signed = await installation.custody.signCoins(mine.userId, mine, [
     { ...key, value: COIN - 21_000n * 10n ** 10n },
   ])
   const move = {
@@ -117,7 +118,7 @@ it('only one of two processes signs a sweep', async () => {
     signed,
     unswept: COIN,
   }
-  const outcomes = await Promise.all([one, other, one, other].map((each) => each.store(move)))
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => lockAndStoreSweep(database, move)))
   expect(outcomes.filter(Boolean)).toHaveLength(1)
   moveCoins()
   moveCoins()

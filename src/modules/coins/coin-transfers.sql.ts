@@ -2,35 +2,50 @@
  * Statements of coin transfers and their ledger entries. A signed transfer moves its coins to the account IN_TRANSIT. A settled one moves them
  * to the account where they arrived, minus the fee.
  */
-import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  int,
+  json,
+  numeric,
+  orNull,
+  type RowOf,
+  statement,
+  text,
+  textOf,
+  uuid,
+} from '../../db/sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
-import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
+import { isCoinSql, isOpenSql, isSignedSql, openSql, openTransfers, unsweptSql } from './treasury.sql.ts'
 
-/** Returns the nonce after all signed transfers of an address. */
-export const findNextNonce = statement(
-  'coins_next_nonce',
-  { parameters: { sender: text }, columns: { nonce: int } },
-  'select coalesce(max(nonce) + 1, 0) as nonce from coin_transfers where sender = $sender',
-)
+type Book = 'DEPOSITS' | 'IN_TRANSIT' | 'TREASURY'
+/** SQL that moves `amount` from one ledger account to another, for each row of `from` that fulfills `when`. */
+export const moveBookSql = (
+  from: string,
+  reference: string,
+  [source, target]: [Book, Book],
+  amount: string,
+  when = 'true',
+) => {
+  const lines = [
+    { book: source, currency: 'NUM' as const, amount },
+    { book: target, currency: 'NUM' as const, amount: `-${amount}` },
+  ]
+  return postTransferSql({ from, reference, lines, when })
+}
 
-/** Returns the open transfers of an address: signed, not settled and not suspended. */
-export const findUnderWay = statement(
-  'coins_in_transit',
-  { parameters: { sender: text }, columns: { nonce: int, amount: numeric } },
-  `select m.nonce, m.amount from coin_transfers m where m.sender = $sender and ${isOpenSql} order by m.nonce`,
+/** Returns the nonce after all signed transfers of an address, and its open transfers. */
+export const findSender = statement(
+  'coins_sender',
+  { parameters: { sender: text }, columns: { nextNonce: int, open: openTransfers } },
+  `select coalesce((select max(nonce) + 1 from coin_transfers where sender = $sender), 0) as "nextNonce", ${openSql('$sender')} as open`,
 )
 
 /** A transfer with its transactions, cheapest first. The arrays are parallel. Prices are in wei, other amounts in currency units. */
 export const signedColumns = {
-  sender: text,
-  nonce: int,
-  recipient: text,
-  user: uuid,
-  amount: numeric,
-  hashes: arrayOf(text),
-  raws: arrayOf(bytes),
-  prices: arrayOf(numeric),
-  values: arrayOf(numeric),
+  ...{ sender: text, nonce: int, recipient: text, user: uuid, amount: numeric },
+  ...{ hashes: arrayOf(text), raws: arrayOf(bytes), prices: arrayOf(numeric), values: arrayOf(numeric) },
 }
 /** SQL for the amount that leaves an address with the transaction `t` of a sweep: its value and its gas at the full price. */
 export const leavesSql = `(t.value + 21000 * 0.000000000000000001 * t.gas_price)`
@@ -72,14 +87,7 @@ const sweepSql = (move: string, reference: string) => `
      update deposits d set swept_by = ${move}.id from ${move}
      where $unswept is not null and d.wallet_id = $user and d.swept_by is null and ${isCoinSql}
    ),
-   ${postTransferSql({
-     from: move,
-     reference,
-     lines: [
-       { book: 'DEPOSITS', currency: 'NUM', amount: '$amount' },
-       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-$amount' },
-     ],
-   })}`
+   ${moveBookSql(move, reference, ['DEPOSITS', 'IN_TRANSIT'], '$amount')}`
 
 /**
  * Stores a sweep with all its transactions. `unswept` is the expected ledger balance of the address, and the sweep takes all of it. Null for
@@ -132,36 +140,35 @@ export const storeFillers = statement(
 )
 
 const moveColumns = {
-  id: uuid,
-  sender: text,
-  nonce: int,
+  ...{ id: uuid, sender: text, nonce: int },
   status: textOf<'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('coin_transfer_status'),
+  /** Hash of the included transaction, else of the most expensive one that was sent. */
   transactionHash: text,
-  blockNumber: orNull(int),
-  blockHash: orNull(text),
-  hasArrived: boolean,
-  hashes: arrayOf(text),
-  prices: arrayOf(text),
-  /** True for each transaction to send: its amount is the one in the ledger, or it replaces a canceled withdrawal. */
-  current: arrayOf(boolean),
+  ...{ blockNumber: orNull(int), blockHash: orNull(text), hasArrived: boolean },
+  /**
+   * All transactions that were signed for it, cheapest first. `isCurrent`: its amount is the one in the ledger, or it is the empty replacement of
+   * a canceled payment. Only these are sent.
+   */
+  transactions: json<{ hash: string; gasPrice: string; isCurrent: boolean }[]>(),
 }
+/** A transfer that can still change: it is not settled, or its block is young. */
+export type CoinTransfer = RowOf<typeof moveColumns>
 
 /** Returns a page of transfers that are open or in a block from `youngest` on. */
 export const findMoves = statement(
   'coins_moves',
   { parameters: { youngest: int, afterSender: text, afterNonce: int, limit: int }, columns: moveColumns },
   `select m.id, m.sender, m.nonce, m.status, m.transaction_hash as "transactionHash", m.block_number as "blockNumber",
-     m.block_hash as "blockHash", coalesce(m.arrived > 0, false) as "hasArrived", t.hashes, t.prices, t.current
+     m.block_hash as "blockHash", coalesce(m.arrived > 0, false) as "hasArrived", t.transactions
    from (
      select * from coin_transfers m where ${isOpenSql}
      union
      select * from coin_transfers m where m.block_number is not null and m.block_number >= $youngest
    ) m, lateral (
-     select array_agg(t.hash order by t.gas_price, t.hash) as hashes, array_agg(t.gas_price::text order by t.gas_price, t.hash) as prices,
-       array_agg(case m.kind
-         when 'WITHDRAWAL' then t.value = (select min(o.value) from coin_transactions o where o.coin_transfer_id = m.id)
-         else ${leavesSql} = m.amount
-       end order by t.gas_price, t.hash) as current
+     select json_agg(json_build_object('hash', t.hash, 'gasPrice', t.gas_price::text, 'isCurrent', case m.kind
+       when 'WITHDRAWAL' then t.value = (select min(o.value) from coin_transactions o where o.coin_transfer_id = m.id)
+       else ${leavesSql} = m.amount
+     end) order by t.gas_price, t.hash) as transactions
      from coin_transactions t where t.coin_transfer_id = m.id
    ) t
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
@@ -190,12 +197,8 @@ export const markMovesIncluded = statement(
   'coins_included',
   {
     parameters: {
-      ids: arrayOf(uuid),
-      hashes: arrayOf(text),
-      blockNumbers: arrayOf(int),
-      blockHashes: arrayOf(text),
-      fees: arrayOf(numeric),
-      arrived: arrayOf(boolean),
+      ...{ ids: arrayOf(uuid), hashes: arrayOf(text), blockNumbers: arrayOf(int), blockHashes: arrayOf(text) },
+      ...{ fees: arrayOf(numeric), arrived: arrayOf(boolean) },
     },
   },
   `with placed as materialized (
@@ -216,15 +219,7 @@ export const markMovesIncluded = statement(
      where m.id = p.id and m.status in ('SIGNED', 'BROADCAST') and m.amount = p.before and (select count(*) from locked_wallets) >= 0
      returning m.id, new.amount - old.amount as more, uuidv7() as transfer_id
    ),
-   ${postTransferSql({
-     from: 'included_moves',
-     reference: `'coins-changed:' || id || ':' || transfer_id`,
-     when: 'more <> 0',
-     lines: [
-       { book: 'DEPOSITS', currency: 'NUM', amount: 'more' },
-       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-more' },
-     ],
-   })}
+   ${moveBookSql('included_moves', `'coins-changed:' || id || ':' || transfer_id`, ['DEPOSITS', 'IN_TRANSIT'], 'more', 'more <> 0')}
    select from included_moves limit 0`,
 )
 
@@ -241,8 +236,8 @@ export const settleMoves = statement(
        settlements = m.settlements + 1, updated_at = now()
      from unnest($ids, $blockHashes) as item (id, block_hash)
      where m.id = item.id and m.status = 'INCLUDED' and m.block_hash = item.block_hash
-     returning m.id, m.kind, m.wallet_id is null as borne, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id,
-       (select max(t.value) from coin_transactions t where t.coin_transfer_id = m.id) as value
+     returning m.id, m.kind, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id, m.amount - m.arrived - m.fee as rest,
+       case when m.wallet_id is null then (select max(t.value) from coin_transactions t where t.coin_transfer_id = m.id) else m.arrived end as paid
    ),
    reopened_withdrawals as (
      update withdrawals x set status = 'SENDING', settled_at = null from settled_moves s
@@ -255,22 +250,10 @@ export const settleMoves = statement(
      lines: [
        { book: 'IN_TRANSIT', currency: 'NUM', amount: 'amount' },
        { book: 'GAS', currency: 'NUM', amount: '-fee' },
-       {
-         book: 'TREASURY',
-         currency: 'NUM',
-         amount: `case kind when 'SWEEP' then -arrived else arrived + fee - amount end`,
-       },
-       {
-         book: 'DEPOSITS',
-         currency: 'NUM',
-         amount: `case kind when 'SWEEP' then arrived + fee - amount else 0 end`,
-       },
-       {
-         book: 'WITHDRAWALS',
-         currency: 'NUM',
-         amount: `case when kind = 'SWEEP' then 0 when borne then -value else -arrived end`,
-       },
-       { book: 'REVENUE', currency: 'NUM', amount: `case when borne then value - arrived else 0 end` },
+       { book: 'TREASURY', currency: 'NUM', amount: `case kind when 'SWEEP' then -arrived else -rest end` },
+       { book: 'DEPOSITS', currency: 'NUM', amount: `case kind when 'SWEEP' then -rest else 0 end` },
+       { book: 'WITHDRAWALS', currency: 'NUM', amount: `case kind when 'SWEEP' then 0 else -paid end` },
+       { book: 'REVENUE', currency: 'NUM', amount: `case kind when 'SWEEP' then 0 else paid - arrived end` },
      ],
    })}
    select from settled_moves limit 0`,

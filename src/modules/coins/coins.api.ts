@@ -1,7 +1,6 @@
 /** GraphQL types and REST routes of coins. Importing this file adds the types. */
 import './withdrawals.graphql.ts'
 import './deposits.graphql.ts'
-import './held-coins.graphql.ts'
 import { depositRoutes } from './deposits.rest.ts'
 import { withdrawalRoutes } from './withdrawals.rest.ts'
 

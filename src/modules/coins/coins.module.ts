@@ -4,7 +4,6 @@ import type { ChainConnection } from '../../chain/create-chain.ts'
 import type { RelayAccount } from '../../chain/keys.ts'
 import { idle, type Poller } from '../../chain/poller.ts'
 import type { Infrastructure } from '../../infrastructure.ts'
-import { createCoinLedger } from './coin-ledger.ts'
 import { createDepositLedger } from './deposit-ledger.ts'
 import { createDepositWatcher } from './deposits/deposit-watcher.ts'
 import { createLastTransfers } from './last-transfers.ts'
@@ -39,7 +38,6 @@ export function createCoins(
     treasuryWorker: createTreasuryWorker({
       ...infrastructure,
       ...{ registry, treasury, confirmations, maxFeePerGas, doubtPatience, meter: telemetry.meter },
-      ledger: createCoinLedger(infrastructure),
     }),
     // Programs on this machine can create coins on an embedded chain.
     deposits:

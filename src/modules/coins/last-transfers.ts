@@ -9,9 +9,10 @@ import type { CoinPlan, Custody } from '../../keys/key-types.ts'
 import { LostKeyError, unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import type { Log } from '../../shared/log.ts'
-import { readOwnCoins, storeSweep } from './coin-ledger.ts'
-import type { BookedCoins, SignedTransfer } from './coin-types.ts'
+import { toUnits } from '../../shared/money.ts'
+import { type SignedSweep, storeSweep } from './coin-transfers.ts'
 import { amountsAfterLoss, freeBalance, presentPrice, pricesUpTo, spendAll } from './treasury/gas-prices.ts'
+import { findOwnUnswept, type UnsweptRow } from './treasury.sql.ts'
 
 interface LastTransferOptions {
   registry: Registry
@@ -39,52 +40,36 @@ interface TransferPlan {
 /** Timeout for reading the address, in milliseconds. Deleting an account must not wait long for the node. */
 const TIMEOUT_MS = 2_000
 /** Number of times that the current gas price is halved for the cheapest transaction. Without the node, the maximum price is halved. */
-const STEPS_BELOW_PRESENT = 3n
-const STEPS_BELOW_CAP = 10n
+const [STEPS_BELOW_PRESENT, STEPS_BELOW_CAP] = [3n, 10n]
 
-interface SeenAddress {
-  chainId: number
-  lowest: bigint
-  /** Wei at the address that no signed transfer takes. */
-  free: bigint
-  /** Nonces that the chain has counted. */
-  count: number
-}
-
-async function readFromChain(
-  { registry, maxFeePerGas: cap }: LastTransferOptions,
-  { address, open }: BookedCoins,
-): Promise<SeenAddress> {
+/** Reads from the chain: the lowest gas price, the wei at the address that no signed transfer takes, and its transaction count. */
+async function readFromChain({ registry, maxFeePerGas: cap }: LastTransferOptions, { address, open }: UnsweptRow) {
   const rpc = registry.rpc.until(AbortSignal.timeout(TIMEOUT_MS))
   const view = await readView(rpc, [])
   await registry.assertChain(view.chainId)
   // Read at one block: a transfer that is included in between would count twice.
   const [seen] = await readAccounts(rpc, [address], quantity(view.head.number))
-  const present = presentPrice(view, cap) ?? cap
-  return {
-    chainId: view.chainId,
-    lowest: present >> STEPS_BELOW_PRESENT,
-    free: freeBalance(seen!, open),
-    count: seen!.count,
-  }
+  const lowest = (presentPrice(view, cap) ?? cap) >> STEPS_BELOW_PRESENT
+  return { chainId: view.chainId, lowest, free: freeBalance(seen!, open), count: seen!.count }
 }
 
 /** Reads the address from the chain, or from the ledger if the node does not answer. Undefined if no node ever answered. */
-async function readAddress(options: LastTransferOptions, booked: BookedCoins): Promise<SeenAddress | undefined> {
+async function readAddress(options: LastTransferOptions, booked: UnsweptRow) {
   try {
     return await readFromChain(options, booked)
   } catch (error) {
     if (!isNoAnswer(error)) throw error
     const [row] = await options.database.query(findSetting, { key: keyValueKeys.chain })
     const lowest = options.maxFeePerGas >> STEPS_BELOW_CAP
-    return row && { chainId: Number(row.value), lowest, free: booked.unswept, count: 0 }
+    return row && { chainId: Number(row.value), lowest, free: toUnits(booked.unswept), count: 0 }
   }
 }
 
-async function planTransfers(options: LastTransferOptions, booked: BookedCoins): Promise<TransferPlan[]> {
+async function planTransfers(options: LastTransferOptions, booked: UnsweptRow): Promise<TransferPlan[]> {
   const seen = await readAddress(options, booked)
   if (!seen) return []
   const { chainId, lowest, free, count } = seen
+  const unswept = toUnits(booked.unswept)
   const prices = pricesUpTo(lowest, options.maxFeePerGas)
   const transfers: TransferPlan[] = []
   const next = Math.max(booked.nextNonce, count)
@@ -96,14 +81,13 @@ async function planTransfers(options: LastTransferOptions, booked: BookedCoins):
     const target = { chainId, nonce, to: replaced?.recipient ?? options.treasury }
     const plans = spendAll(target, amount, prices)
     if (plans.length === 0) return false
-    for (const less of isBooked ? amountsAfterLoss(amount, booked.newest) : [])
+    for (const less of isBooked ? amountsAfterLoss(amount, booked.newest.map(toUnits)) : [])
       plans.push(...spendAll(target, less, prices))
     transfers.push({ amount, isBooked, replacesSuspended: replaced !== undefined, plans })
     return true
   }
   // Credited coins have their own transfer: the chain may lose the other coins, and with them the whole transfer.
-  const isAdded = add(booked.unswept, true)
-  if (isAdded) add(free - booked.unswept, false)
+  if (add(unswept, true)) add(free - unswept, false)
   else add(free, true)
   return transfers
 }
@@ -112,15 +96,15 @@ async function planTransfers(options: LastTransferOptions, booked: BookedCoins):
 export const createLastTransfers = (options: LastTransferOptions): Pick<Coins, 'signLastTransfers'> => ({
   async signLastTransfers(userId) {
     const { database, custody, log } = options
-    const seen = await readOwnCoins(database.query, userId)
+    const [seen] = await database.query(findOwnUnswept, { user: userId })
     const planned = seen ? await planTransfers(options, seen) : []
-    const transfers: SignedTransfer[] = []
+    const transfers: SignedSweep[] = []
     try {
       for (const { amount, isBooked, replacesSuspended, plans } of planned) {
-        const signed = await custody.signCoins(userId, seen!.key, plans)
+        const signed = await custody.signCoins(userId, seen!, plans)
         const { to: recipient, nonce } = plans[0]!
         const transfer = { userId, sender: seen!.address, recipient, nonce, amount, signed, replacesSuspended }
-        transfers.push(isBooked ? { ...transfer, unswept: seen!.unswept } : transfer)
+        transfers.push(isBooked ? { ...transfer, unswept: toUnits(seen!.unswept) } : transfer)
       }
     } catch (error) {
       if (!(error instanceof LostKeyError)) throw unavailable('The key vault', error)
@@ -128,7 +112,7 @@ export const createLastTransfers = (options: LastTransferOptions): Pick<Coins, '
     }
     return {
       async store(query) {
-        const now = await readOwnCoins(query, userId)
+        const [now] = await query(findOwnUnswept, { user: userId })
         if (now?.unswept !== seen?.unswept || now?.nextNonce !== seen?.nextNonce) return false
         for (const transfer of transfers) if (!(await storeSweep(query, transfer))) return false
         return true

@@ -1,8 +1,7 @@
 /** Suspends sweeps whose coins the chain lost with their deposits, and resumes them. A suspended sweep has no coins under way in the ledger. */
 import { arrayOf, int, numeric, statement, text } from '../../db/sql.ts'
-import { postTransferSql } from '../wallet/ledger-sql.ts'
-import { leavesSql } from './coin-transfers.sql.ts'
-import { isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
+import { leavesSql, moveBookSql } from './coin-transfers.sql.ts'
+import { isSignedSql, openSql, openTransfers, unsweptSql } from './treasury.sql.ts'
 
 /** Condition on a transfer `m`: a pending sweep without a change for an hour. */
 const waitsSql = `m.kind = 'SWEEP' and m.status in ('SIGNED', 'BROADCAST') and m.suspended_at is null and m.updated_at < now() - interval '1 hour'`
@@ -29,14 +28,7 @@ export const suspendTransfers = statement(
      returning m.id, m.sender, m.amount, uuidv7() as transfer_id
    ),
    left_deposits as (update deposits d set swept_by = null from suspended_transfers s where d.swept_by = s.id),
-   ${postTransferSql({
-     from: 'suspended_transfers',
-     reference: `'coins-stranded:' || id || ':' || transfer_id`,
-     lines: [
-       { book: 'IN_TRANSIT', currency: 'NUM', amount: 'amount' },
-       { book: 'DEPOSITS', currency: 'NUM', amount: '-amount' },
-     ],
-   })}
+   ${moveBookSql('suspended_transfers', `'coins-stranded:' || id || ':' || transfer_id`, ['IN_TRANSIT', 'DEPOSITS'], 'amount')}
    select array(select sender from suspended_transfers order by sender) as addresses`,
 )
 
@@ -45,23 +37,17 @@ const coveredSql = (move: string) =>
   `select t.hash, ${leavesSql} as amount from coin_transactions t where t.coin_transfer_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
 
 /**
- * Returns a page of addresses whose oldest suspended sweep has a signed transaction that the ledger balance covers. `nonces` and `amounts` are
- * those of the address's open transfers.
+ * Returns a page of addresses whose oldest suspended sweep has a signed transaction that the ledger balance covers. `open`: the open transfers of
+ * the address.
  */
 export const findResumable = statement(
   'coins_resumable',
-  {
-    parameters: { after: text, limit: int },
-    columns: { address: text, nonces: arrayOf(int), amounts: arrayOf(numeric) },
-  },
+  { parameters: { after: text, limit: int }, columns: { address: text, open: openTransfers } },
   `with oldest_moves as materialized (
      select distinct on (m.sender) m.id, m.sender from coin_transfers m
      where ${isSignedSql} and m.suspended_at is not null order by m.sender, m.nonce
    )
-   select o.sender as address, u.nonces, u.amounts from oldest_moves o join wallets w on w.address = o.sender, lateral (
-     select coalesce(array_agg(m.nonce order by m.nonce), '{}') as nonces, coalesce(array_agg(m.amount order by m.nonce), '{}') as amounts
-     from coin_transfers m where m.sender = o.sender and ${isOpenSql}
-   ) u
+   select o.sender as address, ${openSql('o.sender')} as open from oldest_moves o join wallets w on w.address = o.sender
    where o.sender > $after and exists (${coveredSql('o')}) order by o.sender limit $limit`,
 )
 
@@ -72,10 +58,7 @@ export const findResumable = statement(
  */
 export const resumeMoves = statement(
   'coins_resume',
-  {
-    parameters: { addresses: arrayOf(text), free: arrayOf(numeric) },
-    columns: { addresses: arrayOf(text) },
-  },
+  { parameters: { addresses: arrayOf(text), free: arrayOf(numeric) }, columns: { addresses: arrayOf(text) } },
   `with oldest_moves as materialized (
      select distinct on (m.sender) m.id, m.sender, seen.free
      from coin_transfers m join unnest($addresses, $free) as seen (address, free) on seen.address = m.sender
@@ -98,13 +81,6 @@ export const resumeMoves = statement(
      where m.id = c.id and m.suspended_at is not null
      returning m.id, m.sender, m.amount, uuidv7() as transfer_id
    ),
-   ${postTransferSql({
-     from: 'resumed_moves',
-     reference: `'coins-resumed:' || id || ':' || transfer_id`,
-     lines: [
-       { book: 'DEPOSITS', currency: 'NUM', amount: 'amount' },
-       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-amount' },
-     ],
-   })}
+   ${moveBookSql('resumed_moves', `'coins-resumed:' || id || ':' || transfer_id`, ['DEPOSITS', 'IN_TRANSIT'], 'amount')}
    select array(select sender from resumed_moves order by sender) as addresses`,
 )

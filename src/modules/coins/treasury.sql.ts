@@ -5,6 +5,7 @@ import {
   boolean,
   bytes,
   int,
+  json,
   numeric,
   orNull,
   type RowOf,
@@ -18,6 +19,12 @@ import {
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
 /** Condition on a transfer `m`: signed, not settled and not suspended. */
 export const isOpenSql = `${isSignedSql} and m.suspended_at is null`
+/** The open transfers of an address, by nonce. */
+export const openTransfers = json<{ nonce: number; amount: string }[]>()
+/** SQL for the open transfers of an address. */
+export const openSql = (sender: string) =>
+  `(select coalesce(json_agg(json_build_object('nonce', m.nonce, 'amount', m.amount::text) order by m.nonce), '[]')
+     from coin_transfers m where m.sender = ${sender} and ${isOpenSql})`
 /** Condition on a deposit `d`: credited coins. Tokens are never swept. */
 export const isCoinSql = `d.kind = 'COIN' and d.status = 'CREDITED'`
 /** Condition on a deposit `d`: credited coins that no transfer has taken. */
@@ -28,21 +35,19 @@ export const unsweptSql = (wallet: string) => `
    - (select coalesce(sum(m.amount), 0) from coin_transfers m where m.sender = ${wallet}.address and m.suspended_at is null)`
 
 const unsweptColumns = {
-  userId: uuid,
-  address: text,
+  ...{ userId: uuid, address: text, open: openTransfers },
+  /** Credited coins that no transfer takes. */
   unswept: numeric,
+  /** Nonce after all signed transfers. */
   nextNonce: int,
-  /** Nonce and recipient of the oldest suspended transfer. */
-  asideNonce: orNull(int),
-  asideRecipient: orNull(text),
+  /** The oldest suspended transfer, whose coins the chain has lost. The next transfer reuses its nonce and its recipient. */
+  suspended: orNull(json<{ nonce: number; recipient: string }>()),
   /** Amounts of the newest deposits that no transfer has taken, newest first. */
   newest: arrayOf(text),
-  version: smallint,
-  vaultKeyId: text,
-  wrappedDataKey: bytes,
-  sealedPrivateKey: bytes,
+  /** The sealed key. */
+  ...{ version: smallint, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
 }
-/** The coins at a user's address, with the user's sealed key. */
+/** The coins at a user's address, with the user's sealed key. Amounts in currency units. */
 export type UnsweptRow = RowOf<typeof unsweptColumns>
 
 /** Number of newest deposits that the chain may still lose. */
@@ -50,12 +55,12 @@ const DOUBTED = 8
 const unsweptRowSql = `
    w.user_id as "userId", w.address, ${unsweptSql('w')} as unswept,
    coalesce((select max(m.nonce) + 1 from coin_transfers m where m.sender = w.address), 0) as "nextNonce",
-   a.nonce as "asideNonce", a.recipient as "asideRecipient",
+   ${openSql('w.address')} as open, a.suspended,
    array(select d.amount::text from deposits d where d.wallet_id = w.user_id and ${isUnsweptSql}
      order by d.block_number desc, d.id desc limit ${DOUBTED}) as newest,
    k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
    from wallets w join user_keys k on k.user_id = w.user_id left join lateral (
-     select m.nonce, m.recipient from coin_transfers m where m.sender = w.address and ${isSignedSql} and m.suspended_at is not null
+     select json_build_object('nonce', m.nonce, 'recipient', m.recipient) as suspended from coin_transfers m where m.sender = w.address and ${isSignedSql} and m.suspended_at is not null
      order by m.nonce limit 1) a on true`
 
 /** Returns a page of users with at least `least` unswept coins and no open transfer from their address. */

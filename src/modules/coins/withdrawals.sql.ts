@@ -3,13 +3,13 @@
  * refunded, its amount is in the ledger account WITHDRAWALS.
  */
 
-import { arrayOf, boolean, int, numeric, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { accountMailSql } from '../accounts/mailed-links.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
-import { signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
+import { moveBookSql, signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
 import { isTreasuryCertainSql } from './treasury.sql.ts'
 
 /** Parameters of the checks before a withdrawal. */
@@ -20,9 +20,7 @@ export const readWithdrawable = statement(
   {
     parameters: { ...held, coolingSeconds: int },
     columns: {
-      num: numeric,
-      sequence: int,
-      closed: boolean,
+      ...{ num: numeric, sequence: int },
       /** Amount requested in the last 24 hours and not refunded. */
       withdrawn: numeric,
       /** Seconds until withdrawals are allowed again after a change of credentials. 0 if they are allowed. */
@@ -31,7 +29,7 @@ export const readWithdrawable = statement(
       custodial: boolean,
     },
   },
-  `select w.num, w.event_sequence as sequence, w.closed_at is not null as closed,
+  `select w.num, w.event_sequence as sequence,
      (select coalesce(sum(x.amount), 0) from withdrawals x where x.wallet_id = w.user_id
        and x.created_at > now() - interval '24 hours' and x.status not in ('FAILED', 'CANCELLED')) as withdrawn,
      coalesce((select greatest(0, ceil(extract(epoch from max(a.created_at) + make_interval(secs => $coolingSeconds) - now())))::int
@@ -200,6 +198,10 @@ const funds = { free: numeric, price: numeric }
 const isPayableSql = `amount + greatest(fee, gas_limit * $price) <= $free`
 const isDueSql = `status = 'WAITING' and due_at <= now()`
 
+const dueColumns = { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int }
+/** A withdrawal that may be signed. Amounts in currency units. */
+export type DueWithdrawal = RowOf<typeof dueColumns>
+
 /**
  * Returns due withdrawals, oldest first: those that the treasury can pay, and those to refund because they need more gas than `mostGas`.
  * A withdrawal that it cannot pay does not block the others.
@@ -208,7 +210,7 @@ export const findDueWithdrawals = statement(
   'withdrawal_due',
   {
     parameters: { ...funds, mostGas: int, limit: int },
-    columns: { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int },
+    columns: dueColumns,
   },
   `select id, wallet_id as "userId", recipient, amount, fee, gas_limit as "gasLimit" from withdrawals
    where ${isDueSql} and (${isPayableSql} or gas_limit > $mostGas) order by id limit $limit`,
@@ -232,14 +234,7 @@ export const storeWithdrawal = statement(
    sent_withdrawal as (
      update withdrawals x set status = 'SENDING', coin_transfer_id = inserted_move.id from inserted_move where x.id = $withdrawal
    ),
-   ${postTransferSql({
-     from: 'inserted_move',
-     reference: `'coins-signed:' || inserted_move.id`,
-     lines: [
-       { book: 'TREASURY', currency: 'NUM', amount: '$amount' },
-       { book: 'IN_TRANSIT', currency: 'NUM', amount: '-$amount' },
-     ],
-   })}
+   ${moveBookSql('inserted_move', `'coins-signed:' || inserted_move.id`, ['TREASURY', 'IN_TRANSIT'], '$amount')}
    select id from inserted_move`,
 )
 

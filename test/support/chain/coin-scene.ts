@@ -5,7 +5,6 @@ import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
 import type { Database } from '../../../src/db/database-types.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { createCoinLedger } from '../../../src/modules/coins/coin-ledger.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import { createDepositWatcher } from '../../../src/modules/coins/deposits/deposit-watcher.ts'
 import { checkCoins } from '../../../src/modules/coins/treasury/check-coins.ts'
@@ -68,7 +67,6 @@ export async function createCoinScene(env: Record<string, string> = {}) {
       ...{
         treasury: from,
         maxFeePerGas: 500n * 10n ** 9n,
-        ledger: createCoinLedger(installation),
         meter: installation.telemetry.meter,
       },
       ...others,

@@ -2,9 +2,17 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { createCoinLedger } from '../../../src/modules/coins/coin-ledger.ts'
+import { markMovesIncluded, settleMoves } from '../../../src/modules/coins/coin-transfers.sql.ts'
+import {
+  displaceTransfers,
+  lockAndStoreSweep,
+  resumeTransfers,
+  type SignedSweep,
+} from '../../../src/modules/coins/coin-transfers.ts'
 import type { FoundDeposit } from '../../../src/modules/coins/deposit-ledger.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
+import { suspendTransfers } from '../../../src/modules/coins/stuck-transfers.sql.ts'
+import { fromUnits } from '../../../src/shared/money.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { createStore } from '../../support/store.ts'
@@ -12,7 +20,8 @@ import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 const books = createDepositLedger(app.installation)
-const coins = createCoinLedger(app.installation)
+const { database } = app.installation
+const store = (transfer: SignedSweep) => lockAndStoreSweep(database, transfer)
 
 const COIN = 10n ** 18n
 const newHash = () => `0x${randomBytes(32).toString('hex')}`
@@ -187,7 +196,7 @@ it('does not sweep a deposit that was frozen while the statement waited for the 
   await scan.credit(100)
   const [gone, isStored] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
-    () => coins.store(moveOf(user, 5n * COIN)),
+    () => store(moveOf(user, 5n * COIN)),
   ])
   expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
   expect(await app.sql('select from coin_transfers where wallet_id = $1::uuid', [user.id])).toEqual([])
@@ -200,7 +209,7 @@ it('freezes deposits that are swept while the scan rewinds', async () => {
   await scan.note(user, '5', 95)
   await scan.credit(100)
   const [isStored, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
-    () => coins.store(moveOf(user, 5n * COIN)),
+    () => store(moveOf(user, 5n * COIN)),
     () => books.goBack(scan.place(), 'gone back', 90),
   ])
   expect([isStored, gone]).toMatchObject([true, { frozen: [expect.any(String)] }])
@@ -213,17 +222,17 @@ it('does not resume a transfer whose coins were frozen while the statement waite
   const user = await newUser()
   await scan.note(user, '5', 95)
   await scan.credit(100)
-  expect(await coins.store(moveOf(user, 5n * COIN))).toBe(true)
+  expect(await store(moveOf(user, 5n * COIN))).toBe(true)
   await scan.goBack(90)
   await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
-  expect(await coins.suspendTransfers()).toEqual([user.address])
+  expect(await database.query(suspendTransfers)).toEqual([{ addresses: [user.address] }])
   await scan.note(user, '5', 96)
   await scan.credit(100)
   expect(await unsweptOf(user)).toBe(5)
 
   const [gone, resumed] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
-    () => coins.resume([{ address: user.address, free: 5n * COIN }]),
+    () => resumeTransfers(database, [{ address: user.address, free: 5n * COIN }]),
   ])
   expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
@@ -235,15 +244,18 @@ it('reverses a settlement that happens while its transaction is reorganized away
   await scan.note(user, '5', 95)
   await scan.credit(100)
   const move = moveOf(user, 5n * COIN)
-  const fee = 21_000n * move.signed[0]!.gasPrice
-  expect(await coins.store(move)).toBe(true)
+  const [{ hash, gasPrice }] = move.signed as [(typeof move.signed)[number]]
+  expect(await store(move)).toBe(true)
   const [stored] = await app.sql('select id from coin_transfers where sender = $1', [user.address])
   const [id, blockHash] = [stored!.id!, newHash()]
-  const block = { blockNumber: 96, blockHash, fee, hasArrived: true }
-  await coins.markIncluded([{ id, transactionHash: move.signed[0]!.hash, ...block }])
+  const included = { ids: [id], hashes: [hash], blockNumbers: [96], blockHashes: [blockHash], arrived: [true] }
+  await database.query(markMovesIncluded, { ...included, fees: [fromUnits(21_000n * gasPrice)] })
   await inTurnWhileHeld(`coin_transfers where id = '${id}'`, [
-    () => coins.settle([{ id, blockHash }]),
-    () => coins.markDisplaced([id]),
+    () => database.query(settleMoves, { ids: [id], blockHashes: [blockHash] }),
+    async () => {
+      await displaceTransfers(database, [id])
+      return []
+    },
   ])
   expect(await app.sql('select status::text from coin_transfers where id = $1::uuid', [id])).toEqual([
     { status: 'BROADCAST' },

@@ -7,7 +7,7 @@ import { keyValueKeys } from '../../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
-import type { UnknownTransfer } from '../coin-types.ts'
+import type { UnknownTransfer } from '../coin-transfers.ts'
 import { TRANSFER_GAS } from './gas-prices.ts'
 import {
   type Counted,

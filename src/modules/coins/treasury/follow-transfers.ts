@@ -3,8 +3,9 @@ import type { Problem } from '../../../chain/poller.ts'
 import { feeOf, hasSucceeded, quantity, type ReceiptReply, type Rpc, RpcError, resultOf } from '../../../chain/rpc.ts'
 import { type BlockId, type ChainView, isGone, readAccounts, readBlockHashes } from '../../../chain/view.ts'
 import { fromUnits } from '../../../shared/money.ts'
-import type { CoinTransfer, IncludedTransfer } from '../coin-types.ts'
-import type { WorkerParts } from './worker-parts.ts'
+import { type CoinTransfer, markMovesIncluded, settleMoves } from '../coin-transfers.sql.ts'
+import { displaceTransfers } from '../coin-transfers.ts'
+import type { WorkerParts } from './treasury.ts'
 
 /** A transfer whose block is known. */
 type Placed = CoinTransfer & { blockNumber: number; blockHash: string }
@@ -42,7 +43,10 @@ async function checkPlaced(
   const canonical = await readBlockHashes(parts.rpc, [...new Set(transfers.map(({ blockNumber }) => blockNumber))])
   const displaced = transfers.filter((transfer) => hasLostBlock(parts, transfer, canonical, head))
   if (displaced.length > 0) {
-    await parts.ledger.markDisplaced(displaced.map(({ id }) => id))
+    await displaceTransfers(
+      parts.database,
+      displaced.map(({ id }) => id),
+    )
     parts.log.warn(
       { transfers: displaced.length },
       'Chain reorganization; sending coin transfers of its lost blocks again',
@@ -58,7 +62,10 @@ async function checkPlaced(
       canonical.get(blockNumber) === blockHash &&
       head.number - blockNumber >= (hasArrived ? parts.confirmations : depth),
   )
-  if (deep.length > 0) await parts.ledger.settle(deep)
+  if (deep.length > 0) {
+    const blockHashes = deep.map(({ blockHash }) => blockHash)
+    await parts.database.query(settleMoves, { ids: deep.map(({ id }) => id), blockHashes })
+  }
   return new Set(displaced.map(({ id }) => id))
 }
 
@@ -100,23 +107,22 @@ async function readReceipts(parts: WorkerParts, transfers: readonly CoinTransfer
   const outcomes = await parts.rpc.batch(
     asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   )
-  const placed = asked.flatMap(({ id }, index): IncludedTransfer[] => {
+  const placed = asked.flatMap(({ id }, index) => {
     const receipt = resultOf<ReceiptReply | null>(outcomes[index])
-    if (!receipt) return []
-    return [
-      {
-        id,
-        transactionHash: receipt.transactionHash,
-        blockNumber: Number(receipt.blockNumber),
-        blockHash: receipt.blockHash,
-        fee: feeOf(receipt),
-        hasArrived: hasSucceeded(receipt),
-      },
-    ]
+    return receipt ? [{ id, receipt, fee: fromUnits(feeOf(receipt)) }] : []
   })
-  if (placed.length > 0) await parts.ledger.markIncluded(placed)
-  for (const { fee } of placed) parts.meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(fee)))
-  return new Set(placed.map(({ id }) => id))
+  const ids = placed.map(({ id }) => id)
+  if (placed.length > 0)
+    await parts.database.query(markMovesIncluded, {
+      ids,
+      hashes: placed.map(({ receipt }) => receipt.transactionHash),
+      blockNumbers: placed.map(({ receipt }) => Number(receipt.blockNumber)),
+      blockHashes: placed.map(({ receipt }) => receipt.blockHash),
+      fees: placed.map(({ fee }) => fee),
+      arrived: placed.map(({ receipt }) => hasSucceeded(receipt)),
+    })
+  for (const { fee } of placed) parts.meter.count('annal_relay_fees_paid_coins_total', {}, Number(fee))
+  return new Set(ids)
 }
 
 /** Returns undefined if the node does not keep old state. */

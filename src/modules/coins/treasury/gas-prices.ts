@@ -5,7 +5,7 @@
 import { type FeeMarket, larger, smaller } from '../../../chain/transaction.ts'
 import type { ChainView, SeenAccount } from '../../../chain/view.ts'
 import type { CoinPlan } from '../../../keys/key-types.ts'
-import type { OpenTransfer } from '../coin-types.ts'
+import { toUnits } from '../../../shared/money.ts'
 
 /** Gas of a plain transfer to an account. */
 export const TRANSFER_GAS = 21_000n
@@ -54,5 +54,5 @@ export const spendAll = (
     .filter(({ value }) => value > 0n)
 
 /** Returns the wei of an account that no open transfer takes. Transfers below the count have already left the balance. */
-export const freeBalance = ({ balance, count }: SeenAccount, open: readonly OpenTransfer[]): bigint =>
-  open.filter(({ nonce }) => nonce >= count).reduce((free, { amount }) => free - amount, balance)
+export const freeBalance = ({ balance, count }: SeenAccount, open: readonly { nonce: number; amount: string }[]) =>
+  open.filter(({ nonce }) => nonce >= count).reduce((free, { amount }) => free - toUnits(amount), balance)

@@ -5,15 +5,22 @@ import { quantity, RpcError } from '../../../chain/rpc.ts'
 import { larger, signCoins } from '../../../chain/transaction.ts'
 import type { ChainView } from '../../../chain/view.ts'
 import { toId } from '../../../shared/ids.ts'
-import { fromUnits } from '../../../shared/money.ts'
-import type { DueWithdrawal } from '../coin-types.ts'
+import { fromUnits, toUnits } from '../../../shared/money.ts'
+import { transferParams } from '../coin-transfers.ts'
+import {
+  type DueWithdrawal,
+  endWithdrawals,
+  failWithdrawal,
+  findDueWithdrawals,
+  storeWithdrawal,
+  sumDueWithdrawals,
+} from '../withdrawals.sql.ts'
 import { maxPaymentGas, presentPrice, pricesUpTo } from './gas-prices.ts'
 import { isRefusal } from './quote-transfer.ts'
-import { readTreasury, type Treasury } from './treasury.ts'
-import type { WorkerParts } from './worker-parts.ts'
+import { readTreasury, type Treasury, type WorkerParts } from './treasury.ts'
 
-/** Withdrawals of one step. */
-const PAGE = 20
+/** Maximum number of withdrawals that one step pays, and that one step ends. */
+const [PAID_PAGE, ENDED_PAGE] = [20, 100]
 
 const RECOVERED = 'Withdrawals continue'
 
@@ -22,11 +29,10 @@ const RECOVERED = 'Withdrawals continue'
  * waits and is logged. It does not delay smaller ones.
  */
 export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promise<void> {
-  const { ledger, memory } = parts
   const price = presentPrice(view, parts.maxFeePerGas)
   if (price === undefined) return
-  const isAnyDue = (await ledger.sumDue({ free: 0n, price })) > 0n
-  if (!isAnyDue && !memory.isTreasuryDoubted) return
+  const isAnyDue = (await sumDue(parts, 0n, price)) > 0n
+  if (!isAnyDue && !parts.memory.isTreasuryDoubted) return
   const treasury = await readTreasury(parts, view)
   if ('inDoubt' in treasury) {
     // After a restore, `annal coins` compares them with the ledger. Otherwise another party holds the key.
@@ -34,7 +40,7 @@ export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promi
     return logOnce(parts.log, parts.dedupers.treasury, { message, fields: { treasury: treasury.inDoubt } }, RECOVERED)
   }
   await payPage(parts, view, treasury, price)
-  const missing = await ledger.sumDue({ free: treasury.free, price })
+  const missing = await sumDue(parts, treasury.free, price)
   const message = 'Withdrawals wait: the treasury is short of coins; send it coins'
   const fields = { treasury: parts.treasury.address, missing: fromUnits(missing) }
   logOnce(parts.log, parts.dedupers.treasury, missing > 0n ? { message, fields } : undefined, RECOVERED)
@@ -44,8 +50,10 @@ export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promi
 async function payPage(parts: WorkerParts, view: ChainView, treasury: Treasury, price: bigint): Promise<void> {
   const maxGas = maxPaymentGas(view)
   const prices = pricesUpTo(price, parts.maxFeePerGas)
-  for (const withdrawal of await parts.ledger.findDueWithdrawals({ free: treasury.free, price }, maxGas, PAGE)) {
-    const { amount, fee, gasLimit } = withdrawal
+  const funds = { free: fromUnits(treasury.free), price: fromUnits(price) }
+  const due = await parts.database.query(findDueWithdrawals, { ...funds, mostGas: Number(maxGas), limit: PAID_PAGE })
+  for (const withdrawal of due) {
+    const [amount, fee, gasLimit] = [toUnits(withdrawal.amount), toUnits(withdrawal.fee), BigInt(withdrawal.gasLimit)]
     if (gasLimit > maxGas)
       await refund(parts, withdrawal, 'The recipient needs more gas to take coins than a payment may.')
     else if (treasury.free < amount + larger(fee, gasLimit * price)) continue
@@ -56,9 +64,25 @@ async function payPage(parts: WorkerParts, view: ChainView, treasury: Treasury, 
   }
 }
 
-async function refund({ ledger, log }: WorkerParts, { id }: DueWithdrawal, failure: string): Promise<void> {
+/** Returns the sum of all due withdrawals that the treasury cannot pay with `free` wei, with their fees. */
+async function sumDue({ database }: WorkerParts, free: bigint, price: bigint): Promise<bigint> {
+  const [row] = await database.query(sumDueWithdrawals, { free: fromUnits(free), price: fromUnits(price) })
+  return toUnits(row!.amount)
+}
+
+async function refund(
+  { database, log, notifications }: WorkerParts,
+  { id }: DueWithdrawal,
+  failure: string,
+): Promise<void> {
   log.warn({ withdrawal: toId('withdrawal', id), reason: failure }, 'Withdrawal failed; refunding it')
-  await ledger.failWithdrawal(id, failure)
+  for (const { owner } of await database.query(failWithdrawal, { withdrawal: id, failure })) notifications.notify(owner)
+}
+
+/** Ends a page of withdrawals whose transfers are settled. */
+export async function endPaidWithdrawals({ database, notifications }: WorkerParts): Promise<void> {
+  const [row] = await database.query(endWithdrawals, { limit: ENDED_PAGE })
+  for (const owner of row!.owners) notifications.notify(owner)
 }
 
 /** Returns true if the payment was stored. Refunds a withdrawal whose recipient refuses coins. */
@@ -69,8 +93,9 @@ async function payWithdrawal(
   nonce: number,
   prices: readonly bigint[],
 ): Promise<boolean> {
-  const { ledger, rpc, treasury } = parts
-  const { id, userId, recipient: to, amount: value, fee, gasLimit } = withdrawal
+  const { database, rpc, treasury } = parts
+  const { id, userId, recipient: to } = withdrawal
+  const [value, fee, gasLimit] = [toUnits(withdrawal.amount), toUnits(withdrawal.fee), BigInt(withdrawal.gasLimit)]
   const call = { from: treasury.address, to, value: quantity(value), gas: quantity(gasLimit) }
   try {
     await rpc.call('eth_call', call, 'latest')
@@ -84,6 +109,7 @@ async function payWithdrawal(
   }
   const plans = prices.map((gasPrice) => ({ chainId, nonce, to, value, gasPrice, gasLimit }))
   const signed = signCoins(treasury.privateKey, plans)
-  const transfer = { userId, sender: treasury.address, recipient: to, nonce, amount: value + fee, signed }
-  return ledger.storeWithdrawal(id, transfer)
+  const transfer = { sender: treasury.address, recipient: to, nonce, amount: value + fee, signed }
+  const stored = await database.query(storeWithdrawal, { ...transferParams(transfer), user: userId, withdrawal: id })
+  return stored.length > 0
 }

@@ -13,9 +13,9 @@ import {
   smaller,
 } from '../../../chain/transaction.ts'
 import type { ChainView } from '../../../chain/view.ts'
-import type { CoinTransfer } from '../coin-types.ts'
+import { type CoinTransfer, findCoinRaw, markMovesSent, storeFillers } from '../coin-transfers.sql.ts'
 import { maxPaymentGas } from './gas-prices.ts'
-import type { WorkerMemory, WorkerParts } from './worker-parts.ts'
+import type { WorkerMemory, WorkerParts } from './treasury.ts'
 
 /**
  * Returns the hash of the transaction to send: the cheapest that the next block accepts, and never a cheaper one than before. While gas costs more
@@ -29,8 +29,8 @@ function chooseStep(
   const ladder = transactions.filter(({ isCurrent }) => isCurrent)
   const highest = ladder.length - 1
   const current = status === 'SIGNED' ? 0 : ladder.findIndex(({ hash }) => hash === transactionHash)
-  const affordable = ladder.findIndex(({ gasPrice }) => gasPrice >= (view.nextBaseFee * 9n) / 8n)
-  if (ladder[highest]!.gasPrice < view.nextBaseFee) return ladder[Math.max(current, 0)]!.hash
+  const affordable = ladder.findIndex(({ gasPrice }) => BigInt(gasPrice) >= (view.nextBaseFee * 9n) / 8n)
+  if (BigInt(ladder[highest]!.gasPrice) < view.nextBaseFee) return ladder[Math.max(current, 0)]!.hash
   const wanted = Math.max(current, affordable === -1 ? highest : affordable)
   const { hash } = ladder[wanted]!
   const from = memory.waitingFrom.get(hash)
@@ -64,7 +64,8 @@ export async function sendTransfers(
     .map((transfer) => ({ id: transfer.id, sender: transfer.sender, hash: chooseStep(transfer, view, memory) }))
     .filter(({ hash }) => isDue(hash, memory, view.head.number))
   if (due.length === 0) return undefined
-  const raws = await parts.ledger.readRaw(due.map(({ hash }) => hash))
+  const stored = await parts.database.query(findCoinRaw, { hashes: due.map(({ hash }) => hash) })
+  const raws = new Map(stored.map(({ hash, raw }) => [hash, raw]))
   const outcomes = await parts.rpc.batch(
     due.map(({ hash }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raws.get(hash)!)] })),
   )
@@ -85,7 +86,11 @@ export async function sendTransfers(
   for (const { hash } of taken) {
     if (!memory.waitingFrom.has(hash)) memory.waitingFrom.set(hash, { at: now, head: view.head.number })
   }
-  if (taken.length > 0) await parts.ledger.markSent(taken)
+  if (taken.length > 0)
+    await parts.database.query(markMovesSent, {
+      ids: taken.map(({ id }) => id),
+      hashes: taken.map(({ hash }) => hash),
+    })
   return problem
 }
 
@@ -118,11 +123,18 @@ export async function cancelRejected(
   view: ChainView,
   transfers: readonly CoinTransfer[],
 ): Promise<void> {
-  const { ledger, memory, treasury, log } = parts
+  const { database, memory, treasury, log } = parts
   for (const transfer of transfers) {
     const isRejected = transfer.sender === treasury.address && rejectionsOf(transfer, memory) >= MAX_REJECTIONS
     if (!isRejected) continue
-    if (await ledger.storeFillers(transfer.id, signFillers(parts, view, transfer)))
+    const fillers = signFillers(parts, view, transfer)
+    const stored = await database.query(storeFillers, {
+      move: transfer.id,
+      hashes: fillers.map(({ hash }) => hash),
+      raws: fillers.map(({ raw }) => raw),
+      prices: fillers.map(({ gasPrice }) => String(gasPrice)),
+    })
+    if (stored.length > 0)
       log.warn(
         { treasury: treasury.address, nonce: transfer.nonce },
         'Payment rejected by all nodes; replacing it by an empty transaction and refunding it',
@@ -134,7 +146,7 @@ export async function cancelRejected(
 function signFillers({ treasury }: WorkerParts, view: ChainView, { nonce, transactions }: CoinTransfer) {
   const { chainId } = view
   const filler = { chainId, nonce, to: treasury.address, value: 0n, gasLimit: smaller(FILLER_GAS, maxPaymentGas(view)) }
-  const prices = transactions.filter(({ isCurrent }) => isCurrent).map(({ gasPrice }) => gasPrice)
+  const prices = transactions.filter(({ isCurrent }) => isCurrent).map(({ gasPrice }) => BigInt(gasPrice))
   return signCoins(
     treasury.privateKey,
     prices.map((gasPrice) => ({ ...filler, gasPrice })),

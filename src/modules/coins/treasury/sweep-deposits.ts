@@ -2,13 +2,17 @@
 import { logOnce } from '../../../chain/poller.ts'
 import { quantity } from '../../../chain/rpc.ts'
 import { type ChainView, readAccounts, type SeenAccount } from '../../../chain/view.ts'
+import { keyValueKeys, replaceSetting } from '../../../db/key-value-store.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { isUnavailable } from '../../../shared/errors.ts'
 import { NIL_UUID } from '../../../shared/ids.ts'
+import { fromUnits, toUnits } from '../../../shared/money.ts'
 import { explainError } from '../../../shared/operator-errors.ts'
-import type { UnsweptBalance } from '../coin-types.ts'
+import { lockAndStoreSweep, resumeTransfers } from '../coin-transfers.ts'
+import { findResumable, suspendTransfers } from '../stuck-transfers.sql.ts'
+import { findUnswept, type UnsweptRow } from '../treasury.sql.ts'
 import { DUST_FACTOR, freeBalance, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './gas-prices.ts'
-import type { WorkerParts } from './worker-parts.ts'
+import type { WorkerParts } from './treasury.ts'
 
 /** Maximum number of addresses read in one request. */
 const SWEEP_PAGE = 20
@@ -28,7 +32,7 @@ export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promis
   const pages = keysetPages({
     first: NIL_UUID,
     limit: SWEEP_PAGE,
-    read: (after, limit) => parts.ledger.findUnswept(least, after, limit),
+    read: (after, limit) => parts.database.query(findUnswept, { least: fromUnits(least), after, limit }),
     keyOf: ({ userId }) => userId,
   })
   for await (const rows of pages) {
@@ -53,21 +57,23 @@ export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promis
 
 /** Returns the reason why the address was skipped, or an empty string. Throws UNAVAILABLE. */
 async function sweepAddress(
-  { ledger, custody, treasury }: WorkerParts,
-  { userId, address, key, unswept, nextNonce, suspended }: UnsweptBalance,
+  { database, custody, treasury }: WorkerParts,
+  row: UnsweptRow,
   { balance, count }: SeenAccount,
   { chainId, prices }: { chainId: number; prices: readonly bigint[] },
 ): Promise<string> {
+  const { userId, address, nextNonce, suspended } = row
+  const unswept = toUnits(row.unswept)
   if (balance < unswept) return 'the chain has less there than was credited.'
   // The suspended transfer is in the chain after all. It resumes once its coins are credited again.
   if (suspended && suspended.nonce < count) return ''
   const nonce = suspended?.nonce ?? Math.max(nextNonce, count)
   const recipient = suspended?.recipient ?? treasury.address
   try {
-    const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: recipient }, unswept, prices))
+    const signed = await custody.signCoins(userId, row, spendAll({ chainId, nonce, to: recipient }, unswept, prices))
     const transfer = { userId, sender: address, recipient, nonce, amount: unswept, signed, unswept }
     // False if a deletion or another process was faster: it has signed a transfer of the same coins.
-    await ledger.store({ ...transfer, replacesSuspended: suspended !== undefined })
+    await lockAndStoreSweep(database, { ...transfer, replacesSuspended: suspended !== null })
     return ''
   } catch (error) {
     if (isUnavailable(error)) throw error
@@ -81,7 +87,7 @@ async function sweepAddress(
  */
 export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const isWaiting = await resume(parts, view)
-  const addresses = await parts.ledger.suspendTransfers()
+  const [{ addresses }] = (await parts.database.query(suspendTransfers)) as [{ addresses: string[] }]
   for (const address of addresses)
     parts.log.warn({ address }, 'Coin transfer suspended: the chain has lost the coins to transfer')
   // A smaller amount may be signed too, and still be there.
@@ -97,7 +103,7 @@ async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const pages = keysetPages({
     first: '',
     limit: SUSPENDED_PAGE,
-    read: (after, limit) => parts.ledger.findResumable(after, limit),
+    read: (after, limit) => parts.database.query(findResumable, { after, limit }),
     keyOf: ({ address }) => address,
   })
   for await (const page of pages) {
@@ -105,10 +111,11 @@ async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
     const addresses = page.map(({ address }) => address)
     const seen = await readAccounts(parts.rpc, addresses, quantity(view.head.number))
     const free = page.map(({ address, open }, index) => ({ address, free: freeBalance(seen[index]!, open) }))
-    const resumed = new Set(await parts.ledger.resume(free))
+    const resumed = new Set(await resumeTransfers(parts.database, free))
     waiting.push(...addresses.filter((address) => !resumed.has(address)))
   }
-  if (parts.memory.waitingTransfers !== waiting.length) await parts.ledger.noteWaiting(waiting.length)
+  const noted = { key: keyValueKeys.movesWaiting, value: String(waiting.length) }
+  if (parts.memory.waitingTransfers !== waiting.length) await parts.database.query(replaceSetting, noted)
   parts.memory.waitingTransfers = waiting.length
   const [first] = waiting
   const message = 'Suspended coin transfers wait: the chain has more coins at the addresses than were credited'

@@ -7,17 +7,18 @@ import { createLogDeduper, createPoller, logOnce, type Poller, type Problem } fr
 import type { Registry } from '../../../chain/registry/registry.ts'
 import { type ChainView, readView } from '../../../chain/view.ts'
 import { keysetPages } from '../../../shared/async.ts'
-import type { CoinTransfer } from '../coin-types.ts'
+import { fromUnits } from '../../../shared/money.ts'
+import { findMoves } from '../coin-transfers.sql.ts'
+import { hasCoinWork } from '../treasury.sql.ts'
 import { findNonceConflict, followTransfers } from './follow-transfers.ts'
-import { payWithdrawals } from './pay-withdrawals.ts'
+import { endPaidWithdrawals, payWithdrawals } from './pay-withdrawals.ts'
 import { cancelRejected, forgetSettled, sendTransfers } from './send-transfers.ts'
 import { resumeAndSuspend, sweepDeposits } from './sweep-deposits.ts'
-import { logEarlierTreasuries, readTreasury } from './treasury.ts'
-import type { WorkerParts } from './worker-parts.ts'
+import { logEarlierTreasuries, readTreasury, type WorkerParts } from './treasury.ts'
 
 /** Parts and settings of the treasury worker. */
 export interface TreasuryWorkerOptions
-  extends Pick<WorkerParts, 'ledger' | 'custody' | 'log' | 'meter' | 'treasury' | 'confirmations' | 'maxFeePerGas'> {
+  extends Omit<WorkerParts, 'rpc' | 'doubtPatience' | 'memory' | 'dedupers' | 'stopping'> {
   registry: Registry
   /** Direct connection to the database, without a statement pooler. It holds the lease. */
   databaseUrl: string
@@ -27,14 +28,12 @@ export interface TreasuryWorkerOptions
   pollEvery?: number
 }
 
-const leaseName = 'coins'
 /** Minimum depth, in blocks, below which transfers are no longer checked. */
 const WATCHED_BLOCKS = 128
 /** Transfers that are checked together. */
 const PAGE = 200
 /** Pauses between steps without work, in milliseconds: while transfers are young, and otherwise. */
-const SETTLING_PAUSE_MS = 15_000
-const IDLE_PAUSE_MS = 60_000
+const [SETTLING_PAUSE_MS, IDLE_PAUSE_MS] = [15_000, 60_000]
 
 /** Creates the treasury worker, not started yet. Of several processes, the one with the lease `coins` works. */
 export function createTreasuryWorker({
@@ -44,28 +43,17 @@ export function createTreasuryWorker({
   doubtPatience = 120_000,
   ...options
 }: TreasuryWorkerOptions): Poller {
-  const { ledger, log } = options
+  const { database, log } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
   const parts: WorkerParts = {
     ...options,
     doubtPatience,
     rpc: registry.rpc.until(stopping.signal),
-    memory: {
-      sentAt: new Map(),
-      waitingFrom: new Map(),
-      rejections: new Map(),
-      lackingSince: new Map(),
-      isTreasuryDoubted: undefined,
-      earlier: undefined,
-      waitingTransfers: undefined,
-    },
+    memory: { sentAt: new Map(), waitingFrom: new Map(), rejections: new Map(), lackingSince: new Map() },
     dedupers: {
-      sending: createLogDeduper(),
-      suspended: createLogDeduper(),
-      sweeping: createLogDeduper(),
-      treasury: createLogDeduper(),
-      conflict: createLogDeduper(),
+      ...{ sending: createLogDeduper(), suspended: createLogDeduper(), sweeping: createLogDeduper() },
+      ...{ treasury: createLogDeduper(), conflict: createLogDeduper() },
     },
     stopping: stopping.signal,
   }
@@ -75,11 +63,13 @@ export function createTreasuryWorker({
   const isIdle = async () => {
     if (!lastStep) return false
     const pause = lastStep.isSettling ? SETTLING_PAUSE_MS : IDLE_PAUSE_MS
-    return performance.now() - lastStep.at < pause && !(await ledger.hasWork(lastStep.least))
+    if (performance.now() - lastStep.at >= pause) return false
+    const [work] = await database.query(hasCoinWork, { least: fromUnits(lastStep.least) })
+    return !work!.open
   }
 
   const step = async () => {
-    if (!(await lease.acquire(leaseName)) || (await isIdle())) return pollEvery
+    if (!(await lease.acquire('coins')) || (await isIdle())) return pollEvery
     const view = await readView(parts.rpc, [parts.treasury.address])
     await registry.assertChain(view.chainId)
     if (!lastStep) {
@@ -89,7 +79,7 @@ export function createTreasuryWorker({
     }
     const hasTransfers = await reconcile(parts, view)
     const isWaiting = await resumeAndSuspend(parts, view)
-    await ledger.endWithdrawals()
+    await endPaidWithdrawals(parts)
     await payWithdrawals(parts, view)
     const least = await sweepDeposits(parts, view)
     lastStep = { at: performance.now(), least, isSettling: hasTransfers || isWaiting }
@@ -112,9 +102,10 @@ async function reconcile(parts: WorkerParts, view: ChainView): Promise<boolean> 
   let problem: Problem | undefined
   let conflict: Problem | undefined
   const pages = keysetPages({
-    first: undefined as CoinTransfer | undefined,
+    first: { sender: '', nonce: 0 },
     limit: PAGE,
-    read: (after, limit) => parts.ledger.findOpen(youngest, after, limit),
+    read: ({ sender: afterSender, nonce: afterNonce }, limit) =>
+      parts.database.query(findMoves, { youngest, afterSender, afterNonce, limit }),
     keyOf: (transfer) => transfer,
   })
   for await (const transfers of pages) {

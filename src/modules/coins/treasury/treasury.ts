@@ -1,21 +1,65 @@
-/** The treasury: its account, its free balance, and coins at earlier treasuries. */
+/** The treasury: its account, its free balance, coins at earlier treasuries, and the parts of its worker. */
 import { createRelayAccount, type RelayAccount, toHex } from '../../../chain/keys.ts'
+import type { LogDeduper } from '../../../chain/poller.ts'
 import { quantity, type Rpc, resultOf } from '../../../chain/rpc.ts'
 import { type ChainView, readAccounts } from '../../../chain/view.ts'
-import type { KeyVault } from '../../../keys/key-types.ts'
-import { fromUnits } from '../../../shared/money.ts'
-import type { CoinLedger } from '../coin-ledger.ts'
+import type { Database } from '../../../db/database-types.ts'
+import { findSetting, keyValueKeys } from '../../../db/key-value-store.ts'
+import type { Custody, KeyVault } from '../../../keys/key-types.ts'
+import type { Log } from '../../../shared/log.ts'
+import { fromUnits, toUnits } from '../../../shared/money.ts'
+import type { Meter } from '../../../telemetry/telemetry-types.ts'
+import type { FeedNotifications } from '../../events/notification-types.ts'
+import { findSender } from '../coin-transfers.sql.ts'
+import { doubtTreasury, findEarlierTreasuries, findNotedTreasuries, noteTreasury } from '../treasury.sql.ts'
 import { freeBalance } from './gas-prices.ts'
 import { type Counted, count, findUnknown } from './unknown-transactions.ts'
-import type { WorkerParts } from './worker-parts.ts'
+
+/** Cached state of transactions, by hash. After a restart, transactions are sent once more. */
+export interface WorkerMemory {
+  /** Time at which a node last accepted or rejected it. */
+  sentAt: Map<string, number>
+  /** Time and head at which a node first accepted it. */
+  waitingFrom: Map<string, { at: number; head: number }>
+  /** Number of rejections because no block has room for it, and the head of the last one. */
+  rejections: Map<string, { times: number; head: number }>
+  /** Time since which a node has no block at the height of the transaction's block. */
+  lackingSince: Map<string, number>
+  /** True if the chain has transactions of the treasury that the ledger does not know. Undefined before the first check. */
+  isTreasuryDoubted?: boolean
+  /** Last search for unknown payments of earlier treasuries, and the nonces that were missing then. */
+  earlier?: { missing: string; at: number; unsettled: string | undefined }
+  /** Stored number of suspended transfers that wait for a credit. Undefined before the first check. */
+  waitingTransfers?: number
+}
+
+/** Parts that all functions of the treasury worker share. */
+export interface WorkerParts {
+  database: Pick<Database, 'query' | 'transaction'>
+  notifications: Pick<FeedNotifications, 'notify'>
+  custody: Custody
+  rpc: Rpc
+  log: Log
+  meter: Meter
+  treasury: RelayAccount
+  /** Number of blocks after a transfer's block until the transfer is settled. */
+  confirmations: number
+  /** Maximum gas price, in wei. */
+  maxFeePerGas: bigint
+  /** Time for which a node with fewer blocks than seen before counts as behind, in milliseconds. */
+  doubtPatience: number
+  memory: WorkerMemory
+  /** One for each kind of problem. */
+  dedupers: Record<'sending' | 'suspended' | 'sweeping' | 'treasury' | 'conflict', LogDeduper>
+  stopping: AbortSignal
+}
 
 /** Returns the account of the treasury: from the configured key, else derived from the vault's key. */
 export const createTreasury = (key: string | undefined, vault: Pick<KeyVault, 'derive'>): RelayAccount =>
   createRelayAccount(key ?? toHex(vault.derive('treasury')))
 
-/** Balance and nonce of the treasury. */
+/** Balance and nonce of the treasury. `free`: wei that no signed transfer takes. */
 export interface Treasury {
-  /** Wei that no signed transfer takes. */
   free: bigint
   nextNonce: number
 }
@@ -25,24 +69,24 @@ export interface Treasury {
  * ledger does not know: then a waiting withdrawal may have been paid already. Throws UNAVAILABLE.
  */
 export async function readTreasury(parts: WorkerParts, view: ChainView): Promise<Treasury | { inDoubt: string }> {
-  const { rpc, ledger, memory, treasury } = parts
+  const { database, rpc, memory, treasury } = parts
   const { address } = treasury
   // Read at one block: a transfer that is included in between would count twice.
   const [seen] = await readAccounts(rpc, [address], quantity(view.head.number))
   const { count: sent } = seen!
   const earlier = await findUnsettledEarlier(parts, view)
-  const first = earlier === undefined ? await ledger.noteTreasury(address, sent) : 0
-  const { nextNonce, open } = await ledger.readSender(address)
-  const known = Math.max(nextNonce, first)
+  const [noted] = earlier === undefined ? await database.query(noteTreasury, { address, count: sent }) : []
+  const [sender] = await database.query(findSender, { sender: address })
+  const { nextNonce, open } = sender!
+  const known = Math.max(nextNonce, noted?.first ?? 0)
   // Every transfer is stored before it is sent. The pending count is Infinity if the node does not report its pool.
   const pending = view.pendingCounts.get(address) ?? sent
   const isAhead = sent > known || (Number.isFinite(pending) && pending > known)
   const inDoubt = earlier ?? (isAhead ? address : undefined)
-  const isDoubted = inDoubt !== undefined
-  if (memory.isTreasuryDoubted !== isDoubted) await ledger.doubtTreasury(address, isDoubted)
-  memory.isTreasuryDoubted = isDoubted
-  if (isDoubted) return { inDoubt }
-  return { free: freeBalance(seen!, open), nextNonce: Math.max(nextNonce, sent) }
+  const doubted = inDoubt !== undefined
+  if (memory.isTreasuryDoubted !== doubted) await database.query(doubtTreasury, { address, doubted })
+  memory.isTreasuryDoubted = doubted
+  return doubted ? { inDoubt } : { free: freeBalance(seen!, open), nextNonce: Math.max(nextNonce, sent) }
 }
 
 /** Pause between two searches for transactions, in milliseconds. On a long chain each search needs dozens of requests. */
@@ -53,11 +97,11 @@ const SEARCH_PAUSE_MS = 60_000
  * change. Checked until the new treasury is stored. Throws UNAVAILABLE.
  */
 async function findUnsettledEarlier(
-  { rpc, ledger, memory, treasury: { address } }: WorkerParts,
+  { database, rpc, memory, treasury: { address } }: WorkerParts,
   { head }: ChainView,
 ): Promise<string | undefined> {
-  if (await ledger.isTreasuryNoted(address)) return undefined
-  const counted = await count(rpc, await ledger.findTreasuries(), head.number)
+  if ((await database.query(findSetting, { key: `${keyValueKeys.treasury}${address}` })).length > 0) return undefined
+  const counted = await count(rpc, await database.query(findNotedTreasuries), head.number)
   const missing = counted.map((each) => `${each.address} ${each.missing}`).join()
   const { earlier } = memory
   if (earlier?.missing === missing && performance.now() - earlier.at < SEARCH_PAUSE_MS) return earlier.unsettled
@@ -70,45 +114,29 @@ async function findUnsettledEarlier(
 async function findUnsettled(rpc: Rpc, block: number, counted: readonly Counted[], present: string) {
   const found = await findUnknown({ rpc, onProgress() {} }, block, counted)
   const ours = new Set([present, ...counted.map(({ address }) => address)])
-  return counted.find((each) => {
-    const sentOn = found.of(each).filter(({ to }) => ours.has(to))
-    return sentOn.length < each.missing.length
-  })?.address
+  const hasPaid = (each: Counted) => found.of(each).filter(({ to }) => ours.has(to)).length < each.missing.length
+  return counted.find(hasPaid)?.address
 }
 
-/** An earlier treasury, and the swept coins that are still there, in wei. */
-export interface EarlierTreasury {
-  address: string
-  held: bigint
-}
-
-/** Returns earlier treasuries that hold coins according to ledger and chain. Throws UNAVAILABLE. */
-export async function findEarlierTreasuries(
-  rpc: Rpc,
-  ledger: Pick<CoinLedger, 'findEarlierTreasuries'>,
-  current: string,
-): Promise<EarlierTreasury[]> {
-  const booked = await ledger.findEarlierTreasuries(current)
+/** Returns the addresses of earlier treasuries, and the swept coins that are there according to ledger and chain, in wei. Throws UNAVAILABLE. */
+export async function findCoinsAtEarlier(rpc: Rpc, { query }: Pick<Database, 'query'>, current: string) {
+  const booked = await query(findEarlierTreasuries, { current })
   const outcomes = await rpc.batch(
     booked.map(({ address }) => ({ method: 'eth_getBalance', params: [address, 'latest'] })),
   )
   return booked
     .map(({ address, held }, index) => {
       const balance = BigInt(resultOf<string>(outcomes[index]))
-      return { address, held: balance < held ? balance : held }
+      return { address, held: balance < toUnits(held) ? balance : toUnits(held) }
     })
     .filter(({ held }) => held > 0n)
 }
 
-/** Describes coins at an earlier treasury for an operator. */
-export const earlierTreasurySentence = ({ address, held }: EarlierTreasury, current: string): string =>
-  `${fromUnits(held)} coins of users are at the earlier treasury ${address}, but withdrawals are paid from ${current} only. Set CHAIN_TREASURY_KEY back until they are paid out. The ledger does not know coins sent between treasuries: "annal check" reports them as missing at the first one (H6).`
-
 /** Logs coins at earlier treasuries, once at the start. Throws UNAVAILABLE. */
-export async function logEarlierTreasuries({ rpc, ledger, treasury, log }: WorkerParts): Promise<void> {
-  for (const earlier of await findEarlierTreasuries(rpc, ledger, treasury.address))
+export async function logEarlierTreasuries({ rpc, database, treasury, log }: WorkerParts): Promise<void> {
+  for (const { address, held } of await findCoinsAtEarlier(rpc, database, treasury.address))
     log.error(
-      { address: earlier.address, held: fromUnits(earlier.held), treasury: treasury.address },
+      { address, held: fromUnits(held), treasury: treasury.address },
       'Coins of users are at an earlier treasury; set CHAIN_TREASURY_KEY back until they are paid out',
     )
 }
