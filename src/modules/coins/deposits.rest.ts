@@ -3,7 +3,7 @@ import { defineList } from '../../http/rest/define-list.ts'
 import type { RestRequest } from '../../http/rest/define-route.ts'
 import type { DepositStatus } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, lowerCase, moment, same } from '../../http/rest/values.ts'
+import { amount, lowerCase, moment, same, snakeCased } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
 
 const statuses = ['pending', 'credited', 'frozen'] as const
@@ -33,20 +33,22 @@ function statusFrom({ query }: RestRequest): DepositStatus | undefined {
   return status.toUpperCase() as Uppercase<typeof status>
 }
 
-const list = defineList({
-  path: 'wallet/deposits',
-  operationId: 'listDeposits',
-  tag: 'Wallet',
-  summary: 'List the deposits to your wallet, newest first',
-  description: 'Deposits that are not credited yet are included.',
-  filters: { status: z.enum(statuses).optional().describe('Only deposits with this status.') },
-  errors: ['VALIDATION_FAILED'],
-  action: 'transfer:read',
-  record: depositRecord,
-  plural: 'Deposits',
-  searched: 'the hash of the transaction',
-  order: 'newest',
-  operation: graphql(/* GraphQL */ `
+/** Deposits to the caller's wallet. */
+export const depositRoutes = [
+  defineList({
+    path: 'wallet/deposits',
+    operationId: 'listDeposits',
+    tag: 'Wallet',
+    summary: 'List the deposits to your wallet, newest first',
+    description: 'Deposits that are not credited yet are included.',
+    filters: { status: z.enum(statuses).optional().describe('Only deposits with this status.') },
+    errors: ['VALIDATION_FAILED'],
+    action: 'transfer:read',
+    record: depositRecord,
+    plural: 'Deposits',
+    searched: 'the hash of the transaction',
+    order: 'newest',
+    operation: graphql(/* GraphQL */ `
     query RestDeposits($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $status: DepositStatus) {
       deposits(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, status: $status) {
         totalCount
@@ -70,14 +72,11 @@ const list = defineList({
       }
     }
   `),
-  variables: (request, part) => ({ ...part, status: statusFrom(request) }),
-  connectionOf: ({ deposits }) => deposits,
-  present: ({ id, kind, status, amount, transactionHash, blockNumber, confirmations, shortfall, ...at }) => ({
-    ...{ id, kind: lowerCase(kind), status: lowerCase(status), amount, transaction_hash: transactionHash },
-    ...{ block_number: blockNumber, confirmations, shortfall },
-    ...{ created_at: at.createdAt, credited_at: at.creditedAt, frozen_at: at.frozenAt },
+    variables: (request, part) => ({ ...part, status: statusFrom(request) }),
+    connectionOf: ({ deposits }) => deposits,
+    present: (deposit) => ({
+      ...snakeCased(deposit),
+      ...{ kind: lowerCase(deposit.kind), status: lowerCase(deposit.status) },
+    }),
   }),
-})
-
-/** Deposits to the caller's wallet. */
-export const depositRoutes = [list]
+]

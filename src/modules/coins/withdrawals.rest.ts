@@ -11,6 +11,7 @@ import {
   neededText,
   presentPassword,
   same,
+  snakeCased,
   withdrawalParam,
 } from '../../http/rest/values.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
@@ -31,7 +32,6 @@ const withdrawalRecord = z
   })
   .meta({ id: 'Withdrawal', description: 'Coins that leave a wallet for an address on the chain.' })
 
-/** Fields of a withdrawal in REST responses. */
 export const WithdrawalRecord = graphql(/* GraphQL */ `
   fragment WithdrawalRecord on Withdrawal {
     id
@@ -49,17 +49,8 @@ export const WithdrawalRecord = graphql(/* GraphQL */ `
 `)
 
 const presentWithdrawal = (found: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
-  id: found.id,
+  ...snakeCased(found),
   status: lowerCase(found.status),
-  amount: found.amount,
-  fee: found.fee,
-  total: found.total,
-  to: found.to,
-  transaction_hash: found.transactionHash,
-  failure: found.failure,
-  created_at: found.createdAt,
-  due_at: found.dueAt,
-  settled_at: found.settledAt,
 })
 
 const quotedBody = {

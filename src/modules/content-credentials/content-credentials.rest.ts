@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, nidParam, same } from '../../http/rest/values.ts'
+import { moment, nidParam, same, snakeCased } from '../../http/rest/values.ts'
 
 const words = (field: string) => same(`ContentCredentials.${field}`, z.string().nullable())
 const several = (field: string) => same(`ContentCredentials.${field}`, z.array(z.string()))
@@ -39,18 +39,19 @@ const answer = z
   })
   .meta({ id: 'AssetContentCredentials', description: 'The manifest in a registered file.' })
 
-const read = defineRoute({
-  method: 'GET',
-  path: 'assets/:nid/content-credentials',
-  operationId: 'getContentCredentials',
-  tag: 'Assets',
-  summary: 'Read the manifest in a file',
-  description:
-    'Returns a summary of the C2PA manifest in the registered file. A job reads it soon after the registration. The signer of the manifest makes these claims; `state` is the result of the validation. `assets/{nid}/c2pa` returns the file with a manifest by Annal.',
-  params: nidParam,
-  errors: ['NOT_FOUND'],
-  action: 'asset:read',
-  operation: graphql(/* GraphQL */ `
+export const contentCredentialsRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: 'assets/:nid/content-credentials',
+    operationId: 'getContentCredentials',
+    tag: 'Assets',
+    summary: 'Read the manifest in a file',
+    description:
+      'Returns a summary of the C2PA manifest in the registered file. A job reads it soon after the registration. The signer of the manifest makes these claims; `state` is the result of the validation. `assets/{nid}/c2pa` returns the file with a manifest by Annal.',
+    params: nidParam,
+    errors: ['NOT_FOUND'],
+    action: 'asset:read',
+    operation: graphql(/* GraphQL */ `
     query RestContentCredentials($id: ID!) {
       asset(id: $id) {
         nid
@@ -75,32 +76,11 @@ const read = defineRoute({
       }
     }
   `),
-  variables: ({ params }) => ({ id: params.nid! }),
-  answer,
-  present: ({ asset }) => {
-    const { nid, contentCredentials: found } = asset!
-    return {
-      nid,
-      content_credentials: found && {
-        state: found.state,
-        trust_list: found.trustList,
-        signer: found.signer,
-        issuer: found.issuer,
-        signed_at: found.signedAt,
-        generator: found.generator,
-        title: found.title,
-        creators: found.creators,
-        actions: found.actions,
-        digital_source_type: found.digitalSourceType,
-        mining: found.mining,
-        problems: found.problems,
-        not_checked: found.notChecked,
-        remote_manifest_url: found.remoteManifestUrl,
-        manifest_count: found.manifestCount,
-        checked_at: found.checkedAt,
-      },
-    }
-  },
-})
-
-export const contentCredentialsRoutes = [read]
+    variables: ({ params }) => ({ id: params.nid! }),
+    answer,
+    present: ({ asset }) => ({
+      nid: asset!.nid,
+      content_credentials: asset!.contentCredentials && snakeCased(asset!.contentCredentials),
+    }),
+  }),
+]

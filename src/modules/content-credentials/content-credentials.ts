@@ -1,6 +1,4 @@
-/**
- * Reads and writes Content Credentials (C2PA manifests) with a limited concurrency, and opens the signing identity.
- */
+/** Reads and writes Content Credentials (C2PA manifests) with a limited concurrency, and opens the signing identity. */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,28 +20,22 @@ import {
   signClaim,
 } from './signing-identity.ts'
 
-/** Timeout for a file, in milliseconds. A file of 50 MB takes six seconds of an idle core. */
-const PATIENCE_MS = 30_000
 /**
- * Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. They have separate limits, so
- * that background reads do not delay writes.
+ * Timeouts for writing and reading a file, in milliseconds. A file of 50 MB takes six seconds of an idle core. A read job that takes more than 20
+ * seconds is given to another process.
  */
-const WRITTEN_AT_ONCE = 2
-const READ_AT_ONCE = 1
+const [PATIENCE_MS, READ_PATIENCE_MS] = [30_000, 15_000]
 /**
- * Time for which a failed time stamp authority is not asked again, in milliseconds. Each attempt may take ten
- * seconds.
+ * Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. They have separate limits, so that background reads do not
+ * delay writes.
  */
+const [WRITTEN_AT_ONCE, READ_AT_ONCE] = [2, 1]
+/** Time for which a failed time stamp authority is not asked again, in milliseconds. Each attempt may take ten seconds. */
 const AUTHORITY_RESTS_MS = 600_000
-/** Timeout for reading, in milliseconds. A job that takes more than 20 seconds is given to another process. */
-const READ_PATIENCE_MS = 15_000
-/** Maximum size of a report, in bytes. Larger reports are not legitimate. */
-const MOST_REPORT_BYTES = 2_000_000
-/** Maximum size of a file with its manifest, in bytes. */
-const MOST_FILE_BYTES = 60_000_000
+/** Maximum size of a report, and of a file with its manifest, in bytes. Larger reports are not legitimate. */
+const [MOST_REPORT_BYTES, MOST_FILE_BYTES] = [2_000_000, 60_000_000]
 
-/** Configuration of the signer. */
-export interface SignerConfig {
+interface SignerConfig {
   /** Private key in PEM format. */
   key: string | undefined
   /** Path of the key's certificates in PEM format. */
@@ -69,21 +61,15 @@ function readDevelopmentIdentity(file: string): SigningIdentity {
     return readSigningIdentity(pem, pem)
   } catch {
     // The original error names variables that are not set, so it is replaced.
-    throw new FixableError(
-      `${file} is damaged: it contains no key with certificates.`,
-      'Delete the file. A new one is created.',
-    )
+    const finding = `${file} is damaged: it contains no key with certificates.`
+    throw new FixableError(finding, 'Delete the file. A new one is created.')
   }
 }
 
-/**
- * Returns the configured signing identity, or the development identity below `dir`. Returns undefined if the latter
- * is not permitted or does not exist yet. Throws an Error that describes an invalid configuration.
- */
+/** Returns the configured signing identity, or the development identity below `dir` if it is permitted and exists. Throws an Error for an invalid one. */
 export function findSigningIdentity({ key, certificates, mayBeDevelopment }: SignerConfig, dir: string) {
-  if (key !== undefined && certificates !== undefined) {
+  if (key !== undefined && certificates !== undefined)
     return readSigningIdentity(key, readNamedFile('C2PA_CERTIFICATES', certificates))
-  }
   const file = developmentFile(dir)
   return mayBeDevelopment && existsSync(file) ? readDevelopmentIdentity(file) : undefined
 }
@@ -91,17 +77,12 @@ export function findSigningIdentity({ key, certificates, mayBeDevelopment }: Sig
 /** Returns the signing identity like `findSigningIdentity`. Creates the development identity if it does not exist. */
 export function openSigningIdentity(config: SignerConfig, dir: string) {
   if (config.certificates === undefined && config.mayBeDevelopment) {
-    readOrCreate(developmentFile(dir), () => {
-      const made = makeDevelopmentChain(new Date())
-      return made.key + made.chain
-    })
+    readOrCreate(developmentFile(dir), () => Object.values(makeDevelopmentChain(new Date())).join(''))
   }
   return findSigningIdentity(config, dir)
 }
 
-/**
- * Returns the trust list for checking other signers, and its name. Throws an Error if it contains no certificates.
- */
+/** Returns the trust list for checking other signers, and its name. Throws an Error if it contains no certificates. */
 export function readTrustList(path: string): { pem: string; name: string } {
   const pem = readNamedFile('C2PA_TRUST_LIST', path)
   const { length } = readCertificates(pem)

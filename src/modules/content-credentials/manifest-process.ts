@@ -1,12 +1,32 @@
 /**
- * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from
- * stdin and writes the result to stdout. It is a separate process to keep crashes, memory use and CPU time away from
- * keys and requests. It has no private key: it sends a claim to the parent process, which returns the signature.
+ * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from stdin and writes the result to
+ * stdout: nothing if the file has no manifest. It is a separate process to keep crashes, memory use and CPU time away from keys and requests. It has
+ * no private key: it sends a claim to the parent process, which returns the signature.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { initSync, WasmBuilder, WasmReader } from '@contentauth/c2pa-wasm'
-import { type ManifestOrder, NOTHING, UNREADABLE, type WritingOrder } from './manifest-order.ts'
+import type { ManifestRequest } from '../../files/file-types.ts'
+
+/** The manifest to write, and parameters of its signature. */
+interface WritingOrder extends Omit<ManifestRequest, 'format'> {
+  algorithm: string
+  /** Space reserved for the signature, in bytes. */
+  reserve: number
+}
+
+/** Instructions for one file. */
+export interface ManifestOrder {
+  /** MIME type of the file, detected from its bytes. */
+  format: string
+  /** Trusted certificates in PEM format. Default: none. */
+  trustList?: string | undefined
+  /** If undefined, the file is only read. */
+  write?: WritingOrder
+}
+
+/** Exit code for a file that cannot be processed. */
+const UNREADABLE = 2
 
 /** A Blob for the library's synchronous reader, as in a browser's worker. The bytes are already in memory. */
 class HeldBytes extends Blob {
@@ -33,10 +53,7 @@ class FileReaderSync {
 const fetch = () => Promise.reject(new TypeError('Network access is disabled.'))
 Object.assign(globalThis, { FileReaderSync, fetch })
 
-/**
- * Status codes of an expired certificate with a time stamp from an untrusted authority. With both, the library
- * ignores the time stamp and does not check the signature.
- */
+/** Status codes of an expired certificate with an untrusted time stamp. With both, the library ignores the stamp and does not check the signature. */
 const EXPIRED_WITH_UNTRUSTED_TIME_STAMP = ['signingCredential.expired', 'timeStamp.untrusted']
 
 const settingsOf = ({ trustList }: ManifestOrder, verify: { verify_timestamp_trust?: false } = {}) =>
@@ -57,10 +74,7 @@ async function signatureOf(claim: Uint8Array): Promise<Uint8Array<ArrayBuffer>> 
   return new Uint8Array(Buffer.from((await answer).signature, 'base64'))
 }
 
-/**
- * Returns the report of `c2pa-rs` as JSON, or the URL of a remote manifest as `remote_manifest_url`. Returns
- * undefined if the file has no manifest. Throws if the manifest cannot be read.
- */
+/** Returns the report of `c2pa-rs` as JSON, or the URL of a remote manifest as `remote_manifest_url`. Undefined without a manifest. */
 async function read(order: ManifestOrder, file: Uint8Array): Promise<string | undefined> {
   const readBy = async (settings: string) => (await WasmReader.fromBytes(order.format, file, settings)).json()
   try {
@@ -92,8 +106,7 @@ async function main() {
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   const file = new Uint8Array(Buffer.concat(chunks))
   const outcome = order.write ? await write(order, order.write, file) : await read(order, file)
-  if (outcome === undefined) process.exitCode = NOTHING
-  else process.stdout.write(outcome)
+  if (outcome !== undefined) process.stdout.write(outcome)
   process.disconnect()
 }
 

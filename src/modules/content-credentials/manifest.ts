@@ -1,9 +1,6 @@
-/**
- * Content of Annal's manifests. Metadata of the asset tree becomes standard assertions of C2PA and CAWG. An
- * additional assertion proves the registration.
- */
+/** Content of Annal's manifests: the metadata of the asset tree and the registration, as assertions of C2PA and CAWG. */
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
-import { type ManifestReport, type ManifestState, reportBounds, uncheckedParts } from '../assets/manifest-report.ts'
+import { type ManifestReport, type ManifestState, reportBounds } from '../assets/manifest-report.ts'
 
 /** Data from which a manifest is created. */
 export interface ManifestFacts {
@@ -41,10 +38,7 @@ function sourceTypeOf({ digitalSourceType }: Tree): string | undefined {
   return text && /^[a-zA-Z]{1,60}$/.test(text) ? SOURCE_TYPES + text : undefined
 }
 
-/**
- * Converts `miningPreference` to a CAWG assertion. It is one word for all uses, or an object with a word for each
- * use.
- */
+/** Converts `miningPreference` to a CAWG assertion. It is one word for all uses, or an object with a word for each use. */
 function consentOf({ miningPreference: given }: Tree): Tree | undefined {
   const useOf = (name: string) => (typeof given === 'object' && given !== null ? (given as Tree)[name] : given)
   const entries = MINING.flatMap((name) => (USES.has(useOf(name)) ? [[`cawg.${name}`, { use: useOf(name) }]] : []))
@@ -80,23 +74,23 @@ const creativeWorkOf = (tree: Tree) => ({
   '@type': 'CreativeWork',
   author: [
     {
-      '@type': 'Person',
-      name: textOf(tree.assetCreator) ?? '',
+      ...{ '@type': 'Person', name: textOf(tree.assetCreator) ?? '' },
       ...(textOf(tree.creatorWallet) && { identifier: tree.creatorWallet }),
     },
   ],
 })
 
-const registrationOf = (facts: ManifestFacts) => ({
-  nid: facts.nid,
-  tree: facts.treeCid,
-  treeSha256: facts.treeSha256,
-  commit: facts.sequence,
-  ...(facts.transaction && {
-    transaction: facts.transaction,
-    chainId: facts.chainId,
-    registry: facts.registry,
-  }),
+const registrationOf = ({
+  nid,
+  treeCid: tree,
+  treeSha256,
+  sequence,
+  transaction,
+  chainId,
+  registry,
+}: ManifestFacts) => ({
+  ...{ nid, tree, treeSha256, commit: sequence },
+  ...(transaction && { transaction, chainId, registry }),
 })
 
 /** Returns the manifest to write into a file. `version` is the version of this program. */
@@ -143,19 +137,16 @@ const texts = (values: unknown[]): string[] => {
   return [...found]
 }
 
-const nothing = {
-  ...{ generator: null, title: null, signer: null, issuer: null, signedAt: null, digitalSourceType: null },
-  ...{ actions: [], creators: [], mining: [], problems: [], notChecked: [], remoteManifestUrl: null },
-}
+const emptyReport = (state: ManifestState, checkedAt: Date): ManifestReport => ({
+  ...{ state, trustList: null, generator: null, title: null, signer: null, issuer: null, signedAt: null },
+  ...{ actions: [], creators: [], digitalSourceType: null, mining: [], problems: [], notChecked: [] },
+  ...{ remoteManifestUrl: null, manifestCount: 0, checkedAt: checkedAt.toISOString() },
+})
 
 /** Returns the report of an unreadable manifest. */
 export const unreadable = (problem: string, checkedAt: Date): ManifestReport => ({
-  ...nothing,
-  state: 'UNREADABLE',
-  trustList: null,
+  ...emptyReport('UNREADABLE', checkedAt),
   problems: texts([problem]),
-  manifestCount: 0,
-  checkedAt: checkedAt.toISOString(),
 })
 
 const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Json) => {
@@ -165,20 +156,13 @@ const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Json)
 
 /** Returns the report of a file that contains only the URL of its manifest. */
 const remote = (url: string, checkedAt: Date): ManifestReport => ({
-  ...nothing,
-  state: 'REMOTE',
-  trustList: null,
-  notChecked: [uncheckedParts.remoteManifest],
+  ...emptyReport('REMOTE', checkedAt),
+  notChecked: ['remote manifest, not fetched'],
   // XMP is XML, so `&` is escaped. A shortened URL would be a different one.
   remoteManifestUrl: url.length > reportBounds.url ? null : url.replaceAll('&amp;', '&'),
-  manifestCount: 0,
-  checkedAt: checkedAt.toISOString(),
 })
 
-/**
- * Status codes of a CAWG identity assertion whose identity cannot be checked here. Resolving `did:web` requires
- * network access, and no list of trusted identity issuers exists.
- */
+/** Status codes of a CAWG identity assertion whose identity cannot be checked without network access and a list of trusted issuers. */
 const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
   'cawg.ica.did_unavailable',
   'cawg.ica.invalid_issuer',
@@ -191,10 +175,7 @@ const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || 
 
 const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
 
-/**
- * Returns the library's validation state without failures that only mean that an identity could not be checked. The
- * result is never worse.
- */
+/** Returns the library's validation state without failures that only mean that an identity could not be checked. The result is never worse. */
 function validationState(reported: unknown, results: Json): unknown {
   const { success, failure } = object(results.activeManifest)
   const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)
@@ -212,13 +193,6 @@ const stateOf = (state: unknown, isJudged: boolean): ManifestState => {
   if (state === 'Trusted') return isJudged ? 'TRUSTED' : 'VALID'
   return state === 'Valid' ? 'VALID' : 'INVALID'
 }
-
-/** Returns the creators from all metadata fields that may contain them. */
-const creatorsOf = (data: Json) => [
-  ...list(data.author).map((author) => object(author).name),
-  ...list(data['dc:creator']),
-  data['dc:creator'],
-]
 
 /** Summarizes the JSON report of the manifest process. Throws a SyntaxError or RangeError for invalid JSON. */
 export function reportOf(report: string, trustList: string | null, checkedAt: Date): ManifestReport {
@@ -238,6 +212,11 @@ export function reportOf(report: string, trustList: string | null, checkedAt: Da
     assertions.filter(({ label: name }) => typeof name === 'string' && label.test(name)).map(({ data }) => object(data))
   const actions = of(/^c2pa\.actions/).flatMap((data) => list(data.actions).map(object))
   const mining = of(/training-mining/).flatMap((data) => Object.entries(object(data.entries)))
+  const creators = of(/CreativeWork|metadata/).flatMap(({ author, 'dc:creator': creator }) => [
+    ...list(author).map((each) => object(each).name),
+    ...list(creator),
+    creator,
+  ])
   const signature = object(manifest.signature_info)
   const results = object(validation)
   const { failure, informational } = object(results.activeManifest)
@@ -252,13 +231,13 @@ export function reportOf(report: string, trustList: string | null, checkedAt: Da
     issuer: text(signature.issuer),
     signedAt: text(signature.time),
     actions: texts(actions.map(({ action }) => action)),
-    creators: texts(of(/CreativeWork|metadata/).flatMap(creatorsOf)),
+    creators: texts(creators),
     digitalSourceType: texts(actions.map(({ digitalSourceType }) => digitalSourceType))[0] ?? null,
     mining: texts(mining.map(([name, entry]) => `${name}: ${text(object(entry).use) ?? ''}`)),
     problems: texts(codesOf(failure).filter((code) => !UNCHECKED_IDENTITY.has(code))),
     notChecked: [
-      ...(hasUncheckedIdentity ? [uncheckedParts.identity] : []),
-      ...(hasUncheckedTimeStamp ? [uncheckedParts.timeStamp] : []),
+      ...(hasUncheckedIdentity ? ['identity not checked'] : []),
+      ...(hasUncheckedTimeStamp ? ['time stamp not checked'] : []),
     ],
     remoteManifestUrl: null,
     manifestCount: Object.keys(all).length,

@@ -1,31 +1,28 @@
 /** Runs the process that reads and writes manifests: see `manifest-process.ts`. */
-import type { ChildProcess } from 'node:child_process'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { validationFailed } from '../../shared/errors.ts'
 import { startSandboxedProcess } from '../../shared/sandboxed-process.ts'
-import { type ManifestOrder, NOTHING } from './manifest-order.ts'
+import type { ManifestOrder } from './manifest-process.ts'
 
 /** Name of the operation in error messages. */
 export const NAME = 'Reading and writing Content Credentials'
 /** Path of the program: TypeScript in the repository, JavaScript in a built package. */
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
-/** Maximum WebAssembly memory in pages of 64 KB: 1 GB. A decompression bomb fails at this limit. */
-const MOST_PAGES = 16_384
-/** Maximum JavaScript heap in megabytes, for texts such as an uncut report. */
-const MOST_HEAP_MB = 512
-/** Node flags: the process may read files, because it loads a library, but not write files or start processes. */
+/**
+ * Node flags: the process may read files, because it loads a library, but not write files or start processes. WebAssembly may use 16,384 pages of
+ * 64 KB, and JavaScript 512 MB for texts such as an uncut report. A decompression bomb fails at these limits.
+ */
 const FLAGS = [
   ...['--permission', '--allow-fs-read=*', '--no-warnings'],
-  ...[`--wasm-max-mem-pages=${MOST_PAGES}`, `--max-old-space-size=${MOST_HEAP_MB}`],
+  ...['--wasm-max-mem-pages=16384', '--max-old-space-size=512'],
 ]
 
 const unreadable = (why: string) => validationFailed({ file: [`Its content cannot be dealt with: ${why}`] })
 
-/** Input and limits of a run. */
-export interface ManifestRun {
+interface ManifestRun {
   source: AsyncIterable<Uint8Array>
   order: ManifestOrder
   /** Signs the claim. Called once if a manifest is written. */
@@ -36,38 +33,27 @@ export interface ManifestRun {
   mostBytes: number
 }
 
-/** Answers the process's request for a signature. */
-function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: unknown) => void) {
-  child.on('message', async ({ claim }: { claim: string }) => {
-    try {
-      if (!sign) throw new Error('The process requested a signature although no manifest is written.')
-      const signature = await sign(new Uint8Array(Buffer.from(claim, 'base64')))
-      child.send({ signature: Buffer.from(signature).toString('base64') }, () => {})
-    } catch (error) {
-      fail(error)
-    }
-  })
-}
-
 /**
  * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the
  * file cannot be processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the
  * errors of the source and of `sign`.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
-  const { child, exit } = await startSandboxedProcess({
-    name: NAME,
-    program: PROGRAM,
-    flags: FLAGS,
-    hasIpc: true,
-    timeout: patience,
-  })
+  const options = { name: NAME, program: PROGRAM, flags: FLAGS, hasIpc: true, timeout: patience }
+  const { child, exit } = await startSandboxedProcess(options)
   let failure: { error: unknown } | undefined
   const fail = (error: unknown) => {
     failure ??= { error }
     child.kill('SIGKILL')
   }
-  answer(child, sign, fail)
+  child.on('message', async ({ claim }: { claim: string }) => {
+    try {
+      const signature = await sign!(new Uint8Array(Buffer.from(claim, 'base64')))
+      child.send({ signature: Buffer.from(signature).toString('base64') }, () => {})
+    } catch (error) {
+      fail(error)
+    }
+  })
   child.send(order, () => {})
   const input = Readable.from(source)
   // The pipeline is not awaited, because a source that hangs would never settle.
@@ -87,7 +73,7 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
     // A process that runs out of memory terminates itself.
     if (code === null) throw unreadable(signal === 'SIGKILL' ? 'it takes too long.' : 'it takes too much memory.')
     // If the library crashes, the exit code is arbitrary. The file causes such a crash.
-    if (code !== 0 && code !== NOTHING) throw unreadable('it is damaged, or of another kind than it seems.')
+    if (code !== 0) throw unreadable('it is damaged, or of another kind than it seems.')
   } finally {
     child.kill('SIGKILL')
     input.destroy()

@@ -22,19 +22,14 @@ const findManifestFacts = statement(
   {
     parameters: { commit: uuid, registry: orNull(text) },
     columns: {
-      sequence: int,
-      tree: text,
-      tree_cid: text,
-      tree_sha256: text,
-      transaction: orNull(text),
-      chain_id: orNull(text),
-      registry: orNull(text),
+      ...{ sequence: int, tree: text, treeCid: text, treeSha256: text },
+      ...{ transaction: orNull(text), chainId: orNull(text), registry: orNull(text) },
     },
   },
   `with chain as (select value as id from key_values where key = '${keyValueKeys.chain}')
-   select c.sequence, c.tree, c.tree_cid, c.tree_sha256,
+   select c.sequence, c.tree, c.tree_cid as "treeCid", c.tree_sha256 as "treeSha256",
      case when r.status in ('INCLUDED', 'FINAL') then r.transaction_hash end as transaction,
-     (select id from chain) as chain_id,
+     (select id from chain) as "chainId",
      coalesce($registry, (select value from key_values, chain where key = '${keyValueKeys.registry}' || chain.id)) as registry
    from commits c left join commit_relays r on r.commit_id = c.id
    where c.id = $commit and c.tree <> ''`,
@@ -84,7 +79,6 @@ export interface SignedFile {
   isOpen: boolean
 }
 
-/** Manifest data with the UUID of the commit. */
 type Versioned = ManifestFacts & { commit: string }
 
 const selection = {
@@ -92,22 +86,11 @@ const selection = {
   ...{ headCommitId: true, c2paCid: true, c2paVersion: true, owner: { select: { allowC2paDownload: true } } },
 } as const
 
-const tooLarge = () =>
-  validationFailed({ file: [`Content Credentials are available only for files of at most ${MAX_BYTES / 1e6} MB.`] })
-const noFormat = () =>
-  validationFailed({ file: [`Files of this type cannot have Content Credentials. ${signedTypeNames} files can.`] })
+const tooLarge = `Content Credentials are available only for files of at most ${MAX_BYTES / 1e6} MB.`
+const noFormat = `Files of this type cannot have Content Credentials. ${signedTypeNames} files can.`
 
-type Needs = Use<
-  | 'config'
-  | 'contentCredentials'
-  | 'contentStore'
-  | 'database'
-  | 'log'
-  | 'meter'
-  | 'semaphores'
-  | 'signedCopies'
-  | 'version'
->
+type Needs = Use<'config' | 'contentCredentials' | 'contentStore' | 'database' | 'log' | 'meter'> &
+  Use<'semaphores' | 'signedCopies' | 'version'>
 
 /** Returns the version of a signed copy. It depends on the commit, its transaction and the signing method. */
 const versionOf = ({ version }: Use<'version'>, signedBy: string, facts: Versioned) =>
@@ -130,10 +113,7 @@ async function createCopy(context: Needs, id: string, format: string, facts: Ver
   )
 }
 
-/**
- * Creates a copy once for concurrent callers. A file that cannot be signed is rejected without another attempt for
- * some time.
- */
+/** Creates a copy once for concurrent callers. A file that cannot be signed is rejected without another attempt for some time. */
 async function createOnce({ signedCopies }: Needs, key: string, create: () => Promise<string>): Promise<string> {
   const { inProgress, rejections } = signedCopies
   const rejection = rejections.get(key)
@@ -195,15 +175,14 @@ export async function findSignedCopy(
     throw notFound('File with Content Credentials')
   }
   const { id: assetId, c2paCid, fileName, publicAccess } = asset
-  if (asset.fileSize > MAX_BYTES) throw tooLarge()
+  if (asset.fileSize > MAX_BYTES) throw validationFailed({ file: [tooLarge] })
   const signed = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
-  if (!signed) throw noFormat()
+  if (!signed) throw validationFailed({ file: [noFormat] })
   const registry = config.chain.registryAddress ?? null
   const [found] = await database.query(findManifestFacts, { commit: asset.headCommitId, registry })
   // The asset was deleted in the meantime.
   if (!found) throw notFound('Asset')
-  const { tree_cid: treeCid, tree_sha256: treeSha256, chain_id: chainId, ...rest } = found
-  const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }
+  const facts = { nid, fileName, ...found, commit: asset.headCommitId }
   const versions = signedBy.map((way) => versionOf(context, way, facts))
   const isCurrent = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
   const keys = [...rateLimitKeys(actor), `owner:${asset.ownerId}`]

@@ -11,11 +11,9 @@ import {
 } from '../../../src/modules/content-credentials/content-credentials.ts'
 import {
   askForStamp,
-  integer,
+  der,
   makeDevelopmentChain,
-  octets,
   readSigningIdentity,
-  sequence,
   signClaim,
 } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { listen } from '../../support/listen.ts'
@@ -105,11 +103,12 @@ describe('the signing identity for Content Credentials', () => {
       })
     })
     const url = `http://127.0.0.1:${await listen(server, onTestFinished)}`
-    const granted = sequence(integer(Buffer.of(0)))
-    const token = sequence(octets(createHash('sha256').update('signed bytes').digest()))
+    const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts)
+    const granted = sequence(der(0x02, Buffer.of(0)))
+    const token = sequence(der(0x04, createHash('sha256').update('signed bytes').digest()))
     const refusals: [Buffer, RegExp][] = [
-      [sequence(granted, sequence(octets(Buffer.from('another')))), /for something else/],
-      [sequence(sequence(integer(Buffer.of(2)))), /returned no token/],
+      [sequence(granted, sequence(der(0x04, Buffer.from('another')))), /for something else/],
+      [sequence(sequence(der(0x02, Buffer.of(2)))), /returned no token/],
       [Buffer.alloc(20_000), /answered with more than/],
       [Buffer.from('<html>'), /not valid DER/],
     ]
