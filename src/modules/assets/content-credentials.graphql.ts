@@ -12,7 +12,7 @@ const State = builder.enumType('ContentCredentialsState', {
 })
 
 type Names<Value> = {
-  [Name in keyof ManifestReport]: ManifestReport[Name] extends Value ? Name : never
+  [Name in keyof ManifestReport]-?: ManifestReport[Name] extends Value ? Name : never
 }[keyof ManifestReport]
 
 export const ContentCredentialsType = builder.objectRef<ManifestReport>('ContentCredentials').implement({
