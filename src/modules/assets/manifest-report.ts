@@ -9,13 +9,6 @@ export const manifestStates = {
   REMOTE: 'The file has no manifest but names the URL of one. Annal does not fetch remote manifests.',
 } as const
 
-/** Parts of a manifest that Annal cannot check, because it has no network access and no list of identity issuers. */
-export const uncheckedParts = {
-  identity: 'identity not checked',
-  timeStamp: 'time stamp not checked',
-  remoteManifest: 'remote manifest, not fetched',
-} as const
-
 export type ManifestState = keyof typeof manifestStates
 
 /** Summary of a manifest, which is stored with the asset. */
@@ -34,7 +27,7 @@ export interface ManifestReport {
   /** Entries in the format `name: use`. */
   mining: string[]
   problems: string[]
-  /** Values of `uncheckedParts`. Missing in reports from before this field existed. */
+  /** Parts that Annal cannot check: it has no network access and no list of identity issuers. Missing in reports from before this field existed. */
   notChecked?: string[]
   /** Set only if the state is REMOTE. */
   remoteManifestUrl?: string | null

@@ -49,31 +49,15 @@ export const depositRoutes = [
     searched: 'the hash of the transaction',
     order: 'newest',
     operation: graphql(/* GraphQL */ `
-    query RestDeposits($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $status: DepositStatus) {
-      deposits(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, status: $status) {
-        totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          id
-          kind
-          status
-          amount
-          transactionHash
-          blockNumber
-          confirmations
-          shortfall
-          createdAt
-          creditedAt
-          frozenAt
+      query RestDeposits($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $status: DepositStatus) {
+        deposits(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, status: $status) {
+          totalCount
+          pageInfo { startCursor endCursor }
+          nodes { id kind status amount transactionHash blockNumber confirmations shortfall createdAt creditedAt frozenAt }
         }
       }
-    }
-  `),
+    `),
     variables: (request, part) => ({ ...part, status: statusFrom(request) }),
-    connectionOf: ({ deposits }) => deposits,
     present: (deposit) => ({
       ...snakeCased(deposit),
       ...{ kind: lowerCase(deposit.kind), status: lowerCase(deposit.status) },

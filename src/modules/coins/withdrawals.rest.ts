@@ -34,23 +34,13 @@ const withdrawalRecord = z
 
 export const WithdrawalRecord = graphql(/* GraphQL */ `
   fragment WithdrawalRecord on Withdrawal {
-    id
-    status
-    amount
-    fee
-    total
-    to
-    transactionHash
-    failure
-    createdAt
-    dueAt
-    settledAt
+    id status amount fee total to transactionHash failure createdAt dueAt settledAt
   }
 `)
 
-const presentWithdrawal = (found: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
-  ...snakeCased(found),
-  status: lowerCase(found.status),
+const present = (withdrawal: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
+  ...snakeCased(withdrawal),
+  status: lowerCase(withdrawal.status),
 })
 
 const quotedBody = {
@@ -81,7 +71,7 @@ const withdrawalQuote = z
     description: 'The cost of a withdrawal, and every reason for which it would be refused.',
   })
 
-const quoteWithdrawal = defineRoute({
+const quote = defineRoute({
   method: 'POST',
   tag: 'Quotes',
   isQuote: true,
@@ -97,16 +87,8 @@ const quoteWithdrawal = defineRoute({
         __typename
         total
         available
-        problems {
-          code
-          message
-          field
-        }
-        ... on WithdrawalQuote {
-          amount
-          fee
-          leftToday
-        }
+        problems { code message field }
+        ... on WithdrawalQuote { amount fee leftToday }
       }
     }
   `),
@@ -114,94 +96,82 @@ const quoteWithdrawal = defineRoute({
   answer: withdrawalQuote,
   present({ quote }, { unread }) {
     if (quote.__typename !== 'WithdrawalQuote') throw new Error(`Unexpected quote: ${quote.__typename}`)
-    const { amount, fee, total, available, leftToday } = quote
-    const errors = presentProblems(quote.problems, unread)
+    const { amount, fee, total, available, leftToday, problems } = quote
+    const errors = presentProblems(problems, unread)
     return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
   },
 })
 
-const withdraw = defineRoute({
-  method: 'POST',
-  path: 'wallet/withdrawals',
-  operationId: 'withdrawCoins',
-  tag: 'Wallet',
-  summary: 'Withdraw currency units to an address on the chain',
-  description:
-    'The fee is added to the amount. You can cancel a withdrawal until it is signed. You are notified by mail.',
-  errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
-  body: z
-    .object({ ...quotedBody, current_password: same('WithdrawInput.currentPassword', presentPassword) })
-    .meta({ id: 'Withdraw', description: 'How much, and where to.' }),
-  action: 'withdrawal:create',
-  operation: graphql(/* GraphQL */ `
-    mutation RestWithdraw($input: WithdrawInput!) {
-      withdraw(input: $input) {
-        withdrawal {
-          ...WithdrawalRecord
-        }
-      }
-    }
-  `),
-  variables: (request) => ({
-    input: { ...withdrawalFrom(request), currentPassword: request.body.exactText('current_password') ?? '' },
-  }),
-  status: 201,
-  answer: withdrawalRecord,
-  present: ({ withdraw: { withdrawal } }) => presentWithdrawal(withdrawal),
-  quote: quoteWithdrawal,
-})
-
-const list = defineList({
-  path: 'wallet/withdrawals',
-  operationId: 'listWithdrawals',
-  tag: 'Wallet',
-  summary: 'List your withdrawals, newest first',
-  action: 'withdrawal:read',
-  record: withdrawalRecord,
-  plural: 'Withdrawals',
-  searched: 'the address, the hash of the transaction or the failure',
-  order: 'newest',
-  operation: graphql(/* GraphQL */ `
-    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
-      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...WithdrawalRecord
-        }
-      }
-    }
-  `),
-  variables: (_request, part) => part,
-  connectionOf: ({ withdrawals }) => withdrawals,
-  present: presentWithdrawal,
-})
-
-const cancel = defineRoute({
-  method: 'POST',
-  path: 'wallet/withdrawals/:id/cancel',
-  operationId: 'cancelWithdrawal',
-  tag: 'Wallet',
-  summary: 'Cancel a withdrawal that nothing is signed for',
-  params: withdrawalParam,
-  errors: ['NOT_FOUND', 'UNABLE_TO_CANCEL_WITHDRAWAL'],
-  action: 'withdrawal:create',
-  operation: graphql(/* GraphQL */ `
-    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {
-      cancelWithdrawal(input: $input) {
-        withdrawal {
-          ...WithdrawalRecord
-        }
-      }
-    }
-  `),
-  variables: ({ params }) => ({ input: { id: params.id! } }),
-  answer: withdrawalRecord,
-  present: ({ cancelWithdrawal }) => presentWithdrawal(cancelWithdrawal.withdrawal),
-})
-
 /** Routes for withdrawals. */
-export const withdrawalRoutes = [withdraw, quoteWithdrawal, list, cancel]
+export const withdrawalRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: 'wallet/withdrawals',
+    operationId: 'withdrawCoins',
+    tag: 'Wallet',
+    summary: 'Withdraw currency units to an address on the chain',
+    description:
+      'The fee is added to the amount. You can cancel a withdrawal until it is signed. You are notified by mail.',
+    errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
+    body: z
+      .object({ ...quotedBody, current_password: same('WithdrawInput.currentPassword', presentPassword) })
+      .meta({ id: 'Withdraw', description: 'The amount, its destination and your password.' }),
+    action: 'withdrawal:create',
+    operation: graphql(/* GraphQL */ `
+      mutation RestWithdraw($input: WithdrawInput!) {
+        withdraw(input: $input) {
+          withdrawal { ...WithdrawalRecord }
+        }
+      }
+    `),
+    variables: (request) => ({
+      input: { ...withdrawalFrom(request), currentPassword: request.body.exactText('current_password') ?? '' },
+    }),
+    status: 201,
+    answer: withdrawalRecord,
+    present: ({ withdraw }) => present(withdraw.withdrawal),
+    quote,
+  }),
+  quote,
+  defineList({
+    path: 'wallet/withdrawals',
+    operationId: 'listWithdrawals',
+    tag: 'Wallet',
+    summary: 'List your withdrawals, newest first',
+    action: 'withdrawal:read',
+    record: withdrawalRecord,
+    plural: 'Withdrawals',
+    searched: 'the address, the hash of the transaction or the failure',
+    order: 'newest',
+    operation: graphql(/* GraphQL */ `
+      query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+        withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
+          totalCount
+          pageInfo { startCursor endCursor }
+          nodes { ...WithdrawalRecord }
+        }
+      }
+    `),
+    present,
+  }),
+  defineRoute({
+    method: 'POST',
+    path: 'wallet/withdrawals/:id/cancel',
+    operationId: 'cancelWithdrawal',
+    tag: 'Wallet',
+    summary: 'Cancel a withdrawal that is not signed',
+    params: withdrawalParam,
+    errors: ['NOT_FOUND', 'UNABLE_TO_CANCEL_WITHDRAWAL'],
+    action: 'withdrawal:create',
+    operation: graphql(/* GraphQL */ `
+      mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {
+        cancelWithdrawal(input: $input) {
+          withdrawal { ...WithdrawalRecord }
+        }
+      }
+    `),
+    variables: ({ params }) => ({ input: { id: params.id! } }),
+    answer: withdrawalRecord,
+    present: ({ cancelWithdrawal }) => present(cancelWithdrawal.withdrawal),
+  }),
+]

@@ -56,22 +56,8 @@ export const contentCredentialsRoutes = [
       asset(id: $id) {
         nid
         contentCredentials {
-          state
-          trustList
-          signer
-          issuer
-          signedAt
-          generator
-          title
-          creators
-          actions
-          digitalSourceType
-          mining
-          problems
-          notChecked
-          remoteManifestUrl
-          manifestCount
-          checkedAt
+          state trustList signer issuer signedAt generator title creators actions digitalSourceType mining problems notChecked
+          remoteManifestUrl manifestCount checkedAt
         }
       }
     }

@@ -1,7 +1,4 @@
-/**
- * Compares the ledger of coins with the chain, address by address, and finds transactions that only the chain knows. These were sent after the backup
- * from which the database was restored. Writes nothing.
- */
+/** Compares the ledger of coins with the chain, address by address, and finds transactions that only the chain knows: those after a restored backup. */
 import type { Database } from '../../../db/database-types.ts'
 import { keyValueKeys } from '../../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'
@@ -9,56 +6,43 @@ import { keysetPages } from '../../../shared/async.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { UnknownTransfer } from '../coin-transfers.ts'
 import { TRANSFER_GAS } from './gas-prices.ts'
-import {
-  type Counted,
-  count,
-  type Found,
-  findUnknown,
-  type SearchOptions,
-  type UnknownTransaction,
-} from './unknown-transactions.ts'
+import type { SearchOptions, UnknownTransaction } from './unknown-transactions.ts'
+import { type Counted, count, type Found, findUnknown } from './unknown-transactions.ts'
 
-const ownerColumns = {
-  userId: uuid,
-  address: text,
-  closed: boolean,
-  credited: numeric,
-  nonces: arrayOf(int),
-  amounts: arrayOf(text),
-}
+/** The signed transfers from an address: nonces, and amounts in currency units. */
+const signedColumns = { nonces: arrayOf(int), amounts: arrayOf(text) }
+const signedSql = (amount: string, sender: string) =>
+  `(select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(${amount}::text order by nonce), '{}') as amounts
+    from coin_transfers where sender = ${sender})`
+
+const ownerColumns = { userId: uuid, address: text, closed: boolean, credited: numeric, ...signedColumns }
 /** An address of a user: the credited amount, and the signed transfers from it. */
 type ComparedOwner = RowOf<typeof ownerColumns>
 
 /** A page of user addresses. `which`: a condition on deposits `d` and transfers `m`. */
-const ownersSql = (
-  which: string,
-) => `select w.user_id as "userId", w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
-   from wallets w,
-     lateral (select coalesce(sum(amount), 0) as credited from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
-     lateral (
-       select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
-       from coin_transfers where sender = w.address) m
-   where w.address > $after and ${which} order by w.address limit $limit`
+const ownersStatement = (name: string, which: string) =>
+  statement(
+    name,
+    { parameters: { after: text, limit: int }, columns: ownerColumns },
+    `select w.user_id as "userId", w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
+     from wallets w,
+       lateral (select coalesce(sum(amount), 0) as credited from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
+       lateral ${signedSql('amount', 'w.address')} m
+     where w.address > $after and ${which} order by w.address limit $limit`,
+  )
+const findOwners = ownersStatement('compare_owners', 'true')
+const findOwnersWithCoins = ownersStatement('check_coins_addresses', `(d.credited > 0 or m.nonces <> '{}')`)
 
-const ownersTypes = { parameters: { after: text, limit: int }, columns: ownerColumns }
+/** Returns pages of all user addresses, or of those with a credited deposit or a transfer. */
+export const ownersOf = ({ query }: Pick<Database, 'query'>, hasCoins = false) =>
+  keysetPages({
+    first: '',
+    limit: 500,
+    read: (after, limit) => query(hasCoins ? findOwnersWithCoins : findOwners, { after, limit }),
+    keyOf: ({ address }) => address,
+  })
 
-/** All user addresses. */
-const findOwners = statement('compare_owners', ownersTypes, ownersSql('true'))
-
-/** User addresses with a credited deposit or a transfer. */
-export const findOwnersWithCoins = statement(
-  'check_coins_addresses',
-  ownersTypes,
-  ownersSql(`(d.credited > 0 or m.nonces <> '{}')`),
-)
-
-const treasuryColumns = {
-  address: text,
-  arrived: numeric,
-  nonces: arrayOf(int),
-  amounts: arrayOf(text),
-  first: orNull(int),
-}
+const treasuryColumns = { address: text, arrived: numeric, ...signedColumns, first: orNull(int) }
 /** A current or earlier treasury. */
 type Treasury = RowOf<typeof treasuryColumns>
 
@@ -71,10 +55,7 @@ const findTreasuries = statement(
    from (
      select recipient as address from coin_transfers where kind = 'SWEEP'
      union select substr(key, ${keyValueKeys.treasury.length + 1}) from key_values where key like '${keyValueKeys.treasury}%'
-   ) t, lateral (
-     select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
-       coalesce(array_agg(coalesce(arrived + fee, amount)::text order by nonce), '{}') as amounts
-     from coin_transfers where sender = t.address) m
+   ) t, lateral ${signedSql('coalesce(arrived + fee, amount)', 't.address')} m
    order by t.address`,
 )
 
@@ -112,16 +93,12 @@ export interface ComparedAddress {
   problems: string[]
 }
 
-/** Result of a comparison. */
+/** Result of a comparison: the number of addresses where ledger and chain agree, the others, and those with unknown transactions. */
 export interface Comparison {
   block: number
-  /** Number of addresses where ledger and chain agree. */
   agreeing: number
-  /** The other addresses, and those with unknown transactions. */
   differing: ComparedAddress[]
 }
-
-const PAGE = 500
 
 const FEWER = 'The chain has fewer coins there than the ledger.'
 
@@ -139,11 +116,8 @@ export async function compareCoins(options: CompareOptions): Promise<Comparison>
   for (const [index, row] of treasuries.entries())
     ofTreasuries.push(await compareTreasury(options, { ...row, ...counted[index]! }, found, swept))
   const differing = ofTreasuries.filter(({ unknown, problems }) => unknown.length + problems.length > 0)
-  return {
-    block,
-    agreeing: agreeing + ofTreasuries.length - differing.length,
-    differing: [...ofOwners, ...differing],
-  }
+  const agreeingTreasuries = ofTreasuries.length - differing.length
+  return { block, agreeing: agreeing + agreeingTreasuries, differing: [...ofOwners, ...differing] }
 }
 
 /** Returns the sum of signed transfers whose nonces are below the transaction count: these have left the address. */
@@ -158,14 +132,10 @@ export const bookedOf = (owner: Pick<ComparedOwner, 'credited' | 'nonces' | 'amo
 async function findSuspects({ rpc, database }: CompareOptions, block: number) {
   const owners: (ComparedOwner & Counted)[] = []
   let agreeing = 0
-  for await (const rows of ownersOf(database)) {
-    const counted = await count(
-      rpc,
-      rows.map((row) => ({ ...row, first: 0 })),
-      block,
-    )
-    for (const [index, row] of rows.entries()) {
-      const each = { ...row, ...counted[index]! }
+  for await (const page of ownersOf(database)) {
+    const rows = page.map((row) => ({ ...row, first: 0 }))
+    for (const [index, counted] of (await count(rpc, rows, block)).entries()) {
+      const each = { ...rows[index]!, ...counted }
       if (each.missing.length > 0 || each.held < bookedOf(each, each.sent)) owners.push(each)
       else agreeing += 1
     }
@@ -216,31 +186,21 @@ async function compareTreasury(
   }
 }
 
-async function readTreasuries({ database, treasury: present }: CompareOptions): Promise<Treasury[]> {
+async function readTreasuries({ database, treasury: address }: CompareOptions): Promise<Treasury[]> {
   const rows = await database.query(findTreasuries)
+  if (rows.some((row) => row.address === address)) return rows
   // A database from before the change of the treasury does not know what the new one paid.
   const first = rows.some(({ first }) => first !== null) ? 0 : null
-  const none = { address: present, arrived: '0', nonces: [], amounts: [], first }
-  return rows.some(({ address }) => address === present) ? rows : [...rows, none]
+  return [...rows, { address, arrived: '0', nonces: [], amounts: [], first }]
 }
-
-const ownersOf = (database: CompareOptions['database']) =>
-  keysetPages({
-    first: '',
-    limit: PAGE,
-    read: (after, limit) => database.query(findOwners, { after, limit }),
-    keyOf: ({ address }) => address,
-  })
 
 /** Matches payments with waiting withdrawals. Each withdrawal is paid by at most one transaction: the oldest by the first. */
 async function matchClaims(database: CompareOptions['database'], payments: UnknownTransaction[]) {
   if (payments.length === 0) return payments
-  const claims = await database.query(findClaims, { recipients: [...new Set(payments.map(({ to }) => to))] })
-  const left = new Set(claims)
+  const left = new Set(await database.query(findClaims, { recipients: [...new Set(payments.map(({ to }) => to))] }))
   return payments.map((payment) => {
-    const claim = [...left].find(
-      ({ recipient, amount }) => recipient === payment.to && toUnits(amount) === payment.value,
-    )
+    const { to, value } = payment
+    const claim = [...left].find(({ recipient, amount }) => recipient === to && toUnits(amount) === value)
     if (!claim) return payment
     left.delete(claim)
     return { ...payment, claim }
