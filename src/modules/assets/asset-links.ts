@@ -1,29 +1,21 @@
-/**
- * Share links to the page of a private asset. The signature of a link covers its ID, the asset and its owner, and is not stored. Links of
- * an older format have an expiry time instead of an ID. Their signature covers the link generation of the asset.
- */
+/** Share links to the page of a private asset. The signature of a link covers its ID, the asset and its owner, and is not stored. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
-import { arrayOf, boolean, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  once,
-  outlived,
-  remembered,
-  rememberSql,
-} from '../../shared/idempotency.ts'
-import { canonicalNid, fromId, NIL_UUID, toId, uuidFrom } from '../../shared/ids.ts'
+import * as idempotent from '../../shared/idempotency.ts'
+import { canonicalNid, fromId, toId, uuidFrom } from '../../shared/ids.ts'
 import { label, parse } from '../../shared/input.ts'
 import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
 import type { StatementPage } from '../wallet/statement.ts'
 
+const { idempotencyParams, once, outlived, remembered, rememberSql } = idempotent
+
 type Reader = Use<'actor' | 'database' | 'assetLinkKey'>
-type Writer = IdempotentContext & Use<'assetLinkKey'>
+type Writer = idempotent.IdempotentContext & Use<'assetLinkKey'>
 
 /** Maximum number of links per asset, including recently ended ones. Concurrent requests can exceed it slightly. */
 const MAX_LINKS = 200
@@ -64,7 +56,7 @@ export async function createAssetLink(
   const nid = canonicalNid(id) ?? id
   idempotency.isSecret = true
   const result = await once(context, 'createAssetLink', { nid, ...input }, async () => {
-    const { id: asset, now } = await findOwnFacts(context, nid)
+    const { id: asset, now } = await findOwnAsset(context, nid)
     const expiresAt = expiryOf(now, input.expiresAt)
     const params = { asset, label: input.label, expiresAt, ...idempotencyParams(context) }
     const [created] = await database.query(createLink, params)
@@ -99,7 +91,7 @@ export async function revokeAssetLinks(context: Writer, { id }: { id: string }):
   assertUserMay(actor, 'asset:update')
   const nid = canonicalNid(id) ?? id
   return once(context, 'revokeAssetLinks', { nid }, async () => {
-    const { id: asset } = await findOwnFacts(context, nid)
+    const { id: asset } = await findOwnAsset(context, nid)
     const [revoked] = await database.query(revokeLinks, { asset, ...idempotencyParams(context) })
     if (!revoked) throw notFound('Asset')
     return revoked.nid
@@ -118,64 +110,42 @@ export async function findAssetLink(context: Reader, link: string): Promise<Asse
 export async function listAssetLinks(
   context: Reader,
   asset: string,
-  { limit, offset = 0, search, after, before, inverted = false }: StatementPage,
+  { limit, offset = 0, search, inverted = false, ...cursors }: StatementPage,
 ): Promise<AssetLink[]> {
-  const page = {
-    asset,
-    patterns: searchPatterns(search),
-    after: cursorUuid('after', after, 'link'),
-    before: cursorUuid('before', before, 'link'),
-    limit,
-    offset,
-  }
-  const rows = await context.database.query(inverted ? readLinksBackwards : readLinks, page)
-  return rows.map((row) => present(context, row))
+  const after = cursorUuid('after', cursors.after, 'link')
+  const before = cursorUuid('before', cursors.before, 'link')
+  const rows = await context.database.query(readLinks, { asset, patterns: searchPatterns(search) })
+  // Link IDs are ordered by creation time.
+  const found = rows.filter(({ id }) => (after === null || id < after) && (before === null || id > before))
+  const ordered = inverted ? found.toReversed() : found
+  return ordered.slice(offset, offset + limit).map((row) => present(context, row))
 }
 
 /** Counts the links that `listAssetLinks` returns on all pages. */
-export async function countAssetLinks({ database }: Use<'database'>, asset: string, search: Search): Promise<number> {
-  const [counted] = await database.query(countLinks, { asset, patterns: searchPatterns(search) })
-  return counted!.count
-}
+export const countAssetLinks = async ({ database }: Use<'database'>, asset: string, search: Search): Promise<number> =>
+  (await database.query(readLinks, { asset, patterns: searchPatterns(search) })).length
 
 /**
  * Returns the actor for reads of an asset. A valid link in `query` gives the permissions of the system. Otherwise it returns the caller.
  */
 export async function readerByLink(context: Reader, id: string, query: URLSearchParams): Promise<Actor> {
-  const { actor } = context
-  const [link, signature] = [query.get('link'), query.get('signature')]
+  const { actor, database } = context
+  const link = fromId(query.get('link') ?? '', 'link')?.uuid
+  const signature = query.get('signature')
   const nid = canonicalNid(id)
-  if (signature === null || nid === undefined || actor.kind === 'system') return actor
-  const isValid =
-    link === null
-      ? await isValidOldLink(context, nid, Number(query.get('expires')), signature)
-      : await isValidLink(context, nid, link, signature)
-  return isValid ? { kind: 'system', guest: actor } : actor
+  if (link === undefined || signature === null || nid === undefined || actor.kind === 'system') return actor
+  const [found] = await database.query(findUsableLink, { nid, link })
+  if (!found || !equals(signature, signatureOf(context, link, found))) return actor
+  if (!found.isRecorded) await database.query(recordLinkUse, { link })
+  return { kind: 'system', guest: actor }
 }
 
-async function isValidLink(context: Reader, nid: string, id: string, signature: string): Promise<boolean> {
-  const { database } = context
-  const link = fromId(id, 'link')?.uuid
-  const [found] = link === undefined ? [] : await database.query(findUsableLink, { nid, link })
-  if (!found || !equals(signature, signatureOf(context, link!, found))) return false
-  if (!found.isRecorded) await database.query(recordLinkUse, { link: link! })
-  return true
-}
-
-async function isValidOldLink(context: Reader, nid: string, expires: number, signature: string): Promise<boolean> {
-  if (!Number.isSafeInteger(expires)) return false
-  const [facts] = await context.database.query(findLinkFacts, { nid })
-  if (!facts?.isOpen || expires <= secondsOf(facts.now)) return false
-  const { id, ownerId, generation } = facts
-  return equals(signature, sign(context, id, ownerId, generation, expires))
-}
-
-/** Returns the link facts of the caller's own asset. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
-async function findOwnFacts({ actor, database }: Reader, nid: string): Promise<LinkFacts> {
-  const known = canonicalNid(nid)
-  const [facts] = known === undefined ? [] : await database.query(findLinkFacts, { nid: known })
-  assertMayOnAsset(actor, 'asset:update', facts)
-  return facts
+/** Returns the caller's own asset and the database time. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
+async function findOwnAsset({ actor, database }: Reader, id: string) {
+  const nid = canonicalNid(id)
+  const [asset] = nid === undefined ? [] : await database.query(findLinkedAsset, { nid })
+  assertMayOnAsset(actor, 'asset:update', asset)
+  return asset
 }
 
 function present(context: Reader, { assetId, ownerId, nid, ...row }: LinkRow): AssetLink {
@@ -184,14 +154,11 @@ function present(context: Reader, { assetId, ownerId, nid, ...row }: LinkRow): A
   return { ...row, path: `${assetPagePath(nid)}?${query}` }
 }
 
-const sign = ({ assetLinkKey }: Use<'assetLinkKey'>, ...parts: (string | number)[]) =>
-  createHmac('sha256', assetLinkKey).update(parts.join('\n')).digest('base64url')
-
 const signatureOf = (
-  context: Use<'assetLinkKey'>,
+  { assetLinkKey }: Use<'assetLinkKey'>,
   link: string,
   { assetId, ownerId }: { assetId: string; ownerId: string },
-) => sign(context, 'link', link, assetId, ownerId)
+) => createHmac('sha256', assetLinkKey).update(['link', link, assetId, ownerId].join('\n')).digest('base64url')
 
 function equals(given: string, expected: string): boolean {
   const [first, second] = [Buffer.from(given), Buffer.from(expected)]
@@ -200,7 +167,7 @@ function equals(given: string, expected: string): boolean {
 
 const secondsOf = (time: Date) => Math.floor(time.getTime() / 1_000)
 
-/** Returns the expiry time, in Unix seconds. Throws VALIDATION_FAILED if the time is in the past or too far in the future. */
+/** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED if the time is in the past or too far in the future. */
 function expiryOf(now: Date, expiresAt: Date | undefined): Date {
   const from = secondsOf(now)
   const expires = expiresAt ? secondsOf(expiresAt) : from + DEFAULT_DAYS * DAY_SECONDS
@@ -214,40 +181,20 @@ const columns = {
 }
 type LinkRow = RowOf<typeof columns>
 
-const columnsSql = `l.id, l.asset_id as "assetId", a.nid, a.owner_id as "ownerId", l.label, l.created_at as "createdAt",
-  l.expires_at as "expiresAt", l.revoked_at as "revokedAt", l.last_used_at as "lastUsedAt"`
-const fromSql = 'from asset_links l join assets a on a.id = l.asset_id'
+const selectSql = `select l.id, l.asset_id as "assetId", a.nid, a.owner_id as "ownerId", l.label, l.created_at as "createdAt",
+    l.expires_at as "expiresAt", l.revoked_at as "revokedAt", l.last_used_at as "lastUsedAt"
+  from asset_links l join assets a on a.id = l.asset_id`
 
 const readLink = statement(
   'asset_link_read',
   { parameters: { link: uuid, user: uuid }, columns },
-  `select ${columnsSql} ${fromSql} where l.id = $link and a.owner_id = $user and a.deleted_at is null`,
+  `${selectSql} where l.id = $link and a.owner_id = $user and a.deleted_at is null`,
 )
 
-/** Reads a page of links between the cursors `after` and `before`. Link IDs are ordered by creation time. */
-const readPage = (name: string, direction: 'asc' | 'desc') =>
-  statement(
-    name,
-    {
-      parameters: {
-        ...{ asset: uuid, patterns: arrayOf(text), after: orNull(uuid), before: orNull(uuid) },
-        ...{ limit: int, offset: int },
-      },
-      columns,
-      isList: true,
-    },
-    `select ${columnsSql} ${fromSql}
-     where l.asset_id = $asset and l.label ilike all ($patterns) and l.id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-       and l.id > coalesce($before, '${NIL_UUID}')
-     order by l.id ${direction} limit $limit offset $offset`,
-  )
-const readLinks = readPage('asset_link_page', 'desc')
-const readLinksBackwards = readPage('asset_link_page_up', 'asc')
-
-const countLinks = statement(
-  'asset_link_count',
-  { parameters: { asset: uuid, patterns: arrayOf(text) }, columns: { count: int }, isList: true },
-  'select count(*)::int as count from asset_links where asset_id = $asset and label ilike all ($patterns)',
+const readLinks = statement(
+  'asset_link_list',
+  { parameters: { asset: uuid, patterns: arrayOf(text) }, columns, isList: true },
+  `${selectSql} where l.asset_id = $asset and l.label ilike all ($patterns) order by l.id desc`,
 )
 
 /** SQL of the stored result of an idempotency key: the nid and the ID of the link. The nid is stored because the link can be deleted. */
@@ -293,27 +240,24 @@ const revokeLink = statement(
 const revokeLinks = statement(
   'asset_link_revoke_all',
   { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
-  `with updated_asset as (
-     update assets set link_generation = link_generation + 1 where id = $asset and deleted_at is null returning id, nid
+  `with locked_asset as (
+     select id, nid from assets where id = $asset and deleted_at is null for no key update
    ),
    updated_links as (
-     update asset_links l set revoked_at = now() from updated_asset
-     where l.asset_id = updated_asset.id and l.revoked_at is null and l.expires_at > now()
+     update asset_links l set revoked_at = now() from locked_asset
+     where l.asset_id = locked_asset.id and l.revoked_at is null and l.expires_at > now()
    ),
-   ${rememberSql('nid', 'updated_asset')}
-   select nid from updated_asset`,
+   ${rememberSql('nid', 'locked_asset')}
+   select nid from locked_asset`,
 )
 
-/**
- * Finds an active link. The caller must check the signature. `isRecorded`: true if the use of the link in the current hour is already
- * recorded.
- */
+/** Finds an active link. The caller must check the signature. `isRecorded`: its use in the current hour is already recorded. */
 const findUsableLink = statement(
   'asset_link_good',
   { parameters: { nid: text, link: uuid }, columns: { assetId: uuid, ownerId: uuid, isRecorded: boolean } },
   `select a.id as "assetId", a.owner_id as "ownerId",
      l.last_used_at is not distinct from date_trunc('hour', now(), 'UTC') as "isRecorded"
-   ${fromSql} join users u on u.id = a.owner_id
+   from asset_links l join assets a on a.id = l.asset_id join users u on u.id = a.owner_id
    where l.id = $link and a.nid = $nid and a.deleted_at is null and u.locked_at is null and l.revoked_at is null
      and l.expires_at > clock_timestamp()`,
 )
@@ -325,20 +269,9 @@ const recordLinkUse = statement(
   `update asset_links set last_used_at = date_trunc('hour', now(), 'UTC') where id = $link`,
 )
 
-const factColumns = {
-  ...{ id: uuid, ownerId: uuid, publicAccess: boolean },
-  ...{ generation: int, isOpen: boolean, now: timestamp },
-}
-type LinkFacts = RowOf<typeof factColumns>
-
-/**
- * Finds the owner of an asset, the current generation of links of the older format, and the database time. `isOpen`: true if the account of
- * the owner is not locked.
- */
-const findLinkFacts = statement(
-  'asset_link_facts',
-  { parameters: { nid: text }, columns: factColumns },
-  `select a.id, a.owner_id as "ownerId", a.public_access as "publicAccess", a.link_generation as generation,
-     u.locked_at is null as "isOpen", clock_timestamp()::timestamptz(3) as now
-   from assets a join users u on u.id = a.owner_id where a.nid = $nid and a.deleted_at is null`,
+const findLinkedAsset = statement(
+  'asset_link_asset',
+  { parameters: { nid: text }, columns: { id: uuid, ownerId: uuid, publicAccess: boolean, now: timestamp } },
+  `select id, owner_id as "ownerId", public_access as "publicAccess", clock_timestamp()::timestamptz(3) as now
+   from assets where nid = $nid and deleted_at is null`,
 )

@@ -274,7 +274,6 @@ export const proofDescription: DirectDescription = {
   params: nidParam,
   query: z.object({
     link: z.string().optional().describe('Part of a link to the page of the asset.'),
-    expires: z.string().optional().describe('Part of an old link without an ID.'),
     signature: z.string().optional().describe('Part of a link to the page of the asset.'),
   }),
   errors: ['CONFLICT'],

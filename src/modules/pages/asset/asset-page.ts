@@ -321,7 +321,7 @@ async function byLink(request: PageRequest): Promise<PageRequest> {
 
 /** Returns the parameters of the share link, for links to other pages. */
 function linkOf(query: URLSearchParams): Record<string, string> {
-  const parts = ['link', 'expires', 'signature'].map((name) => [name, query.get(name)])
+  const parts = ['link', 'signature'].map((name) => [name, query.get(name)])
   return Object.fromEntries(parts.filter(([, value]) => value !== null))
 }
 
