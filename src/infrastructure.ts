@@ -1,7 +1,7 @@
 /** Opens the parts of the process: embedded ones, or those that the configuration names. Large modules are loaded when they are needed. */
 import type { Config } from './config.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
-import { createEventNotifications } from './db/event-notifications.ts'
+import { createEventNotifications, type FeedNotifications } from './db/event-notifications.ts'
 import { assertMigrated } from './db/migrations.ts'
 import { assertOwnSessions } from './db/session-settings.ts'
 import type { ContentStore, PictureMaker } from './files/file-types.ts'
@@ -23,7 +23,6 @@ import {
 import type { Mailer } from './mail/mail-types.ts'
 import { createMailer } from './mail/mailer.ts'
 import { findSampleFiles } from './modules/assets/pinned-files.ts'
-import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { boundedCheck } from './shared/async.ts'
 import { DomainError } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'

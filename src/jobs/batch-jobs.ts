@@ -4,8 +4,8 @@
  * does not affect other items. `annal jobs` lists failed items.
  */
 import type { Database } from '../db/database-types.ts'
+import type { FeedNotifications } from '../db/event-notifications.ts'
 import { arrayOf, int, type ParametersOf, type Statement, statement, text, timestamp, uuid } from '../db/sql.ts'
-import type { FeedNotifications } from '../modules/events/notification-types.ts'
 import { forEachSettled } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
 import { type IdPrefix, toId, UUID } from '../shared/ids.ts'

@@ -1,7 +1,7 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { characters, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
-import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../../graphql/lists.ts'
+import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { owns } from '../../shared/policy.ts'
@@ -61,15 +61,7 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
   }),
 })
 
-const AssetLinkConnection = builder.connectionObject(
-  {
-    type: AssetLinkType,
-    name: 'AssetLinkConnection',
-    description: 'A page of links to the page of an asset.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'AssetLinkEdge', description: 'A link with its cursor.' },
-)
+const AssetLinkConnection = connectionOf(AssetLinkType, 'AssetLink', ['a link', 'links to the page of an asset'])
 
 builder.prismaObjectField(AssetType, 'links', (t) =>
   t.connection(
@@ -108,25 +100,17 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
   }),
 })
 
-const CreateAssetLinkPayload = builder.objectRef<{ link: AssetLink }>('CreateAssetLinkPayload').implement({
-  description: 'The new link.',
-  fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
-})
+const linkPayload = (name: string, description: string) =>
+  builder.objectRef<{ link: AssetLink }>(name).implement({
+    description,
+    fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
+  })
+const CreateAssetLinkPayload = linkPayload('CreateAssetLinkPayload', 'The new link.')
+const RevokeAssetLinkPayload = linkPayload('RevokeAssetLinkPayload', 'The revoked link.')
 
-const RevokeAssetLinkInput = builder.inputType('RevokeAssetLinkInput', {
-  description: 'The link to revoke.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'ID of the link.' }) }),
-})
+const RevokeAssetLinkInput = idInputType('RevokeAssetLinkInput', 'The link to revoke.', 'ID of the link.')
 
-const RevokeAssetLinkPayload = builder.objectRef<{ link: AssetLink }>('RevokeAssetLinkPayload').implement({
-  description: 'The revoked link.',
-  fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
-})
-
-const RevokeAssetLinksInput = builder.inputType('RevokeAssetLinksInput', {
-  description: 'The asset whose links are revoked.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
-})
+const RevokeAssetLinksInput = idInputType('RevokeAssetLinksInput', 'The asset whose links are revoked.', 'The nid.')
 
 /** The payload has no `id` field, because Relay would treat the payload as the asset itself. */
 const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetLinksPayload').implement({

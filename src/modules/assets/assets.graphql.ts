@@ -4,7 +4,15 @@ import type { Asset } from '../../db/prisma/client.ts'
 import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
-import { assertCursors, offsetArg, orderByArg, searchArg, totalCountOf, withOffset } from '../../graphql/lists.ts'
+import {
+  assertCursors,
+  connectionOf,
+  idInputType,
+  listResolvers,
+  offsetArg,
+  orderByArg,
+  searchArg,
+} from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_COUNTED } from '../../shared/lists.ts'
@@ -152,33 +160,19 @@ export const AssetType = builder.prismaObject('Asset', {
         newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
         search: searchArg(t, 'the message'),
       },
-      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, context) =>
-        readHistory(
-          context,
-          id,
-          {
-            ...{ limit: limit ?? historyPages.defaultSize, offset: offset ?? 0 },
-            ...{ after: after ?? undefined, isNewestFirst: newestFirst ?? false, search },
-          },
-          query,
-        ),
+      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, context) => {
+        const page = { limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, after: after ?? undefined }
+        return readHistory(context, id, { ...page, isNewestFirst: newestFirst ?? false, search }, query)
+      },
     }),
   }),
 })
 
-const AssetConnection = builder.connectionObject(
-  {
-    type: AssetType,
-    name: 'AssetConnection',
-    description: 'A page of assets.',
-    fields: (t) => ({
-      totalCount: t.int({
-        description: `Number of assets on all pages. Exact in lists that you read signed in, except for \`User.assets\`. Otherwise it stops at ${MAX_COUNTED} or shortly after the page: there may be more.`,
-        resolve: totalCountOf,
-      }),
-    }),
-  },
-  { name: 'AssetEdge', description: 'An asset with its cursor.' },
+const AssetConnection = connectionOf(
+  AssetType,
+  'Asset',
+  ['an asset', 'assets'],
+  `Number of assets on all pages. Exact in lists that you read signed in, except for \`User.assets\`. Otherwise it stops at ${MAX_COUNTED} or shortly after the page: there may be more.`,
 )
 
 builder.prismaObjectField(UserType, 'assets', (t) =>
@@ -238,13 +232,7 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { sha256, cid, search, offset }, context) =>
-        countRegistrations(context, omitNullish({ sha256, cid }), search, offset),
-      resolve: (query, _root, { sha256, cid, search, orderBy, offset, ...page }, context) => {
-        assertCursors('id', page)
-        const file = omitNullish({ sha256, cid })
-        return lookUpFile(context, file, { ...withOffset(query, offset), listOrder: orderBy ?? undefined, search })
-      },
+      ...listResolvers(lookUpFile, countRegistrations),
     },
     AssetConnection,
   ),
@@ -262,13 +250,7 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search, orderBy, offset }, context) =>
-        countAssets(context, omitNullish({ ...filter, search }), orderBy ?? undefined, offset),
-      resolve: (query, _root, { filter, search, orderBy, offset, ...page }, context) => {
-        assertCursors('id', page)
-        const options = { ...withOffset(query, offset), listOrder: orderBy ?? undefined }
-        return listAssets(context, omitNullish({ ...filter, search }), options)
-      },
+      ...listResolvers(listAssets, countAssets),
     },
     AssetConnection,
   ),
@@ -353,10 +335,7 @@ export const RevertAssetInput = builder.inputType('RevertAssetInput', {
   }),
 })
 
-const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
-  description: 'The asset to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
-})
+const DeleteAssetInput = idInputType('DeleteAssetInput', 'The asset to delete.', 'The nid.')
 
 const assetPayload = (name: string, description: string) =>
   builder.objectRef<{ asset: Asset }>(name).implement({
@@ -379,10 +358,9 @@ builder.mutationFields((t) => ({
       'Registers a file and writes its first commit. Charges the update fee and gas. ' +
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
-    resolve: showing('asset', async (query, { input }, context) => {
-      const nid = await registerAsset(context, omitNullish(input))
-      return { asset: await getOwnAsset(context, nid, query()) }
-    }),
+    resolve: showing('asset', async (query, { input }, context) => ({
+      asset: await getOwnAsset(context, await registerAsset(context, omitNullish(input)), query()),
+    })),
   }),
   updateAssetMetadata: t.field({
     type: UpdateAssetMetadataPayload,

@@ -49,13 +49,13 @@ type AssetFilter = z.input<typeof filterInput>
 
 type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
 
-/** A page of a list. `listOrder`: the timestamp to sort by. */
-interface Page extends AssetQuery {
-  listOrder?: ListOrder | undefined
+/** Order of a list. Lists are sorted by the creation time by default. */
+interface Order {
+  orderBy?: ListOrder
 }
 
-const orderOf = (listOrder: ListOrder | undefined, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
-  listOrder === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
+const orderOf = ({ orderBy }: Order, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
+  orderBy === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
 
 const matching = (search: Search) =>
   searched<Prisma.AssetWhereInput>(search, (word) => [
@@ -67,49 +67,46 @@ const matching = (search: Search) =>
  * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that owner's assets that
  * the caller may see. Newest first. Throws VALIDATION_FAILED.
  */
-export async function listAssets(context: Needs, filter: AssetFilter, { listOrder, ...query }: Page): Promise<Asset[]> {
+export async function listAssets(context: Needs, filter: AssetFilter & Order, query: AssetQuery): Promise<Asset[]> {
   const { actor, database, cutsPages } = context
-  const where = await listCondition(context, filter, listOrder)
+  const where = await listCondition(context, filter)
   if (!isOwnList(actor, where.ownerId)) assertOffset(query.skip ?? 0)
-  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'desc'), where })
+  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(filter, 'desc'), where })
 }
 
 /** Counts the assets of `listAssets`. For anonymous callers it stops counting shortly after the page at `offset`. */
 export async function countAssets(
   context: Needs,
-  filter: AssetFilter,
-  listOrder?: ListOrder,
+  filter: AssetFilter & Order,
   offset?: number | null,
 ): Promise<number> {
-  const where = await listCondition(context, filter, listOrder)
-  return context.database.read.asset.count({
-    where,
-    ...(context.actor.kind === 'anonymous' && { take: countLimit(offset) }),
-  })
+  const where = await listCondition(context, filter)
+  const limit = context.actor.kind === 'anonymous' && { take: countLimit(offset) }
+  return context.database.read.asset.count({ where, ...limit })
 }
+
+type Lookup = FileInput & Order & { search?: string }
 
 /** Lists the registrations of a file that the caller may see, oldest first. Throws VALIDATION_FAILED. */
 export async function lookUpFile(
   { actor, database, cutsPages }: Needs,
-  file: FileInput,
-  { listOrder, search, ...query }: Page & { search?: Search },
+  lookup: Lookup,
+  query: AssetQuery,
 ): Promise<Asset[]> {
-  const where = registrationsOf(actor, file, search)
+  const where = registrationsOf(actor, lookup)
   assertOffset(query.skip ?? 0)
-  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
+  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(lookup, 'asc'), where })
 }
 
 /** Counts the registrations of `lookUpFile`. It stops counting shortly after the page at `offset`. */
 export const countRegistrations = async (
   { actor, database }: Needs,
-  file: FileInput,
-  search?: Search,
+  lookup: Lookup,
   offset?: number | null,
-): Promise<number> =>
-  database.read.asset.count({ where: registrationsOf(actor, file, search), take: countLimit(offset) })
+): Promise<number> => database.read.asset.count({ where: registrationsOf(actor, lookup), take: countLimit(offset) })
 
-function registrationsOf(actor: Actor, input: FileInput, search: Search): Prisma.AssetWhereInput {
-  const { sha256, cid } = parse(fileInput, input)
+function registrationsOf(actor: Actor, { search, orderBy: _, ...file }: Lookup): Prisma.AssetWhereInput {
+  const { sha256, cid } = parse(fileInput, file)
   return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }), ...matching(search) }
 }
 
@@ -121,11 +118,10 @@ const isOwnList = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
 
 async function listCondition(
   context: Needs,
-  input: AssetFilter,
-  listOrder: ListOrder | undefined,
+  { orderBy, ...filter }: AssetFilter & Order,
 ): Promise<Prisma.AssetWhereInput> {
   const { actor } = context
-  const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, input)
+  const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, filter)
   const ownerId = owner === undefined ? callerId(actor) : await findOwnerId(context, owner)
   const where: Prisma.AssetWhereInput = {
     // The index on owners supports this condition.
@@ -137,7 +133,7 @@ async function listCondition(
     ...(isOriginalOwner === false && { id: { in: [] } }),
   }
   const found = matching(search)
-  if (isOwnList(actor, ownerId) || !(found.AND || listOrder === 'UPDATED_AT')) return { ...where, ...found }
+  if (isOwnList(actor, ownerId) || !(found.AND || orderBy === 'UPDATED_AT')) return { ...where, ...found }
   const oldest = await findLastReadable(context, where)
   return { ...where, ...(oldest && { id: { gt: oldest.id } }), ...found }
 }

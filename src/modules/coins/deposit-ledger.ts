@@ -1,9 +1,9 @@
 /** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
 import type { Database } from '../../db/database-types.ts'
+import type { FeedNotifications } from '../../db/event-notifications.ts'
 import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
 import { type BatchJob, createBatchJobRunner } from '../../jobs/batch-jobs.ts'
 import type { Log } from '../../shared/log.ts'
-import type { FeedNotifications } from '../events/notification-types.ts'
 import {
   creditDeposits,
   findCreditTarget,

@@ -1,139 +1,305 @@
-/** Open streams of this process, their limits, and the buffer of each stream. */
+/**
+ * Streams of event feeds. A process reads each event once and passes it to all subscriptions of its feed. A notification only starts a read.
+ * Events are always read from the table by position, so no event is lost, repeated or out of order.
+ */
 import type { Database } from '../../db/database-types.ts'
+import type { FeedNotifications } from '../../db/event-notifications.ts'
 import type { Event } from '../../db/prisma/client.ts'
 import type { Actor } from '../../shared/actor.ts'
+import { createBatchLoader } from '../../shared/async.ts'
 import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
-import { isUnavailable, throttled } from '../../shared/errors.ts'
+import { authenticationFailed, isUnavailable, throttled } from '../../shared/errors.ts'
 import type { Limits } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'
 import { networkOf } from '../../shared/rate-limiter.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
-import { type AssetFacts, createEventFanout, type EventFanout, type FeedEvent, type Follower } from './event-fanout.ts'
-import { FEED_PAGE } from './events.sql.ts'
-import type { FeedNotifications } from './notification-types.ts'
+import { FEED_PAGE, type FeedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './events.sql.ts'
 
-/**
- * Maximum number of events that a buffer holds for a slow reader. With `drop`, the reader reads further events from the database. With `end`, its
- * stream ends. That limit is above one page of the feed, because a page arrives at once.
- */
-const MAX_BUFFERED = { drop: FEED_PAGE, end: 5 * FEED_PAGE }
+/** The facts that decide who may see an asset. Undefined if it is deleted. */
+type AssetFacts = { id: string; ownerId: string; publicAccess: boolean } | undefined
 
-/** Seconds after which a caller with too many open streams may retry. */
-const RETRY_SECONDS = 30
+/** An event for subscriptions. */
+export interface FeedEvent {
+  event: Event
+  /** Asset of the event's commit. */
+  assetId: string | null
+  asset: AssetFacts
+  /** Returns the result of `load`, which is called once per key for all subscriptions. */
+  once<T>(key: string, load: () => Promise<T>): Promise<T>
+}
 
 /** The events that a stream wants. */
 interface Filter {
+  /** Owner of the feed. */
   ownerId: string
+  /** Set if the stream follows an asset. Then `canSee` is also called when the visibility of the asset may have changed. */
   assetId?: string
   matches(entry: FeedEvent): boolean
   /** Returns false if the stream must end because the caller may not see the asset any more. */
   canSee?(asset: AssetFacts): boolean
 }
 
-/** A stream's subscription of a feed. */
-export interface Subscription {
-  /** Sequence of the newest event when the subscription began. */
-  newest: number
-  /** Sequence of the newest event of the feed that this process has read. */
-  readonly latest: number
-  readonly buffer: FeedEvent[]
-  readonly hasEnded: boolean
-  /** Waits for an event or the end of the subscription. */
-  wait(): Promise<void>
-  end(): void
-}
+/**
+ * Maximum number of events that a buffer holds for a slow reader. With `drop`, the reader reads further events from the database. With `end`, its
+ * stream ends. That limit is above one page of the feed, because a page arrives at once.
+ */
+const MAX_BUFFERED = { drop: FEED_PAGE, end: 5 * FEED_PAGE }
+type Overflow = keyof typeof MAX_BUFFERED
 
-/** Creates a signal with one waiter. A notification before the wait is kept. */
-function createSignal() {
+/** Seconds after which a caller with too many open streams may retry. */
+const RETRY_SECONDS = 30
+
+/** Creates a stream's subscription of a feed. `onEnd` is called once. */
+function createSubscription(actor: Actor, filter: Filter, onOverflow: Overflow, onEnd: () => void) {
   let isNotified = false
   let wake = () => {}
-  return {
+  const subscription = {
+    ...filter,
+    sessionId: actor.kind === 'user' ? actor.tokenId : null,
+    apiKeyId: actor.kind !== 'system' && typeof actor.service === 'object' ? actor.service.id : null,
+    /** Sequence of the newest event when the subscription began. */
+    newest: 0,
+    /** Sequence of the newest event of the feed that this process has read. */
+    latest: 0,
+    hasEnded: false,
+    buffer: [] as FeedEvent[],
+    push(entry: FeedEvent) {
+      subscription.latest = entry.event.sequence
+      if (!filter.matches(entry)) return
+      if (filter.canSee?.(entry.asset) === false) return subscription.end()
+      if (subscription.buffer.length < MAX_BUFFERED[onOverflow]) subscription.buffer.push(entry)
+      else if (onOverflow === 'end') return subscription.end()
+      subscription.notify()
+    },
     notify() {
       isNotified = true
       wake()
     },
+    /** Waits for an event or the end of the subscription. */
     async wait() {
       if (!isNotified) await new Promise<void>((resolve) => (wake = resolve))
       isNotified = false
     },
+    end() {
+      if (subscription.hasEnded) return
+      subscription.hasEnded = true
+      onEnd()
+      subscription.notify()
+    },
+  }
+  return subscription
+}
+
+export type Subscription = ReturnType<typeof createSubscription>
+
+const credentialsOf = ({ sessionId, apiKeyId }: Subscription) => [sessionId, apiKeyId].filter((id) => id !== null)
+
+interface Feed {
+  /** Sequence of the last event that was read. Undefined until it is known. */
+  position: number | undefined
+  /** True if there may be new events since `position` was requested. */
+  hasGrown: boolean
+  subscriptions: Set<Subscription>
+}
+
+function createFeedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, ...event }: FeedRow): FeedEvent {
+  const loaded = new Map<string, Promise<unknown>>()
+  const hasAsset = assetId !== null && !assetIsDeleted
+  return {
+    event,
+    assetId,
+    asset: hasAsset ? { id: assetId, ownerId: assetOwnerId!, publicAccess: publicAccess! } : undefined,
+    once<T>(key: string, load: () => Promise<T>) {
+      if (!loaded.has(key)) loaded.set(key, load())
+      return loaded.get(key) as Promise<T>
+    },
   }
 }
 
-/** Subscribes to a feed. Throws AUTHENTICATION_FAILED, UNAVAILABLE. */
-async function subscribe(
-  fanout: EventFanout,
-  actor: Actor,
-  { ownerId, assetId, matches, canSee, onEnd }: Filter & { onEnd(): void },
-  onOverflow: keyof typeof MAX_BUFFERED,
-): Promise<Subscription> {
-  const signal = createSignal()
-  const buffer: FeedEvent[] = []
-  let latest = 0
-  let hasEnded = false
-  let leave = () => {}
+interface FanoutParts {
+  database: Pick<Database, 'query'>
+  notifications: FeedNotifications
+  log: Log
+}
 
-  function end() {
-    if (hasEnded) return
-    hasEnded = true
-    leave()
-    onEnd()
-    signal.notify()
+/** Reads feeds for all subscriptions of this process. Without subscriptions, it neither listens nor queries. */
+function createEventFanout({ database, notifications, log }: FanoutParts) {
+  const feeds = new Map<string, Feed>()
+  const byCredential = new Map<string, Set<Subscription>>()
+  /** Owners of feeds to read. */
+  const due = new Set<string>()
+  let isReading = false
+  let isChecking = false
+  /** True if another check is needed after the current one. */
+  let hasGap = false
+  let stopListening = () => {}
+
+  const findOpening = createBatchLoader(async (joining: Subscription[]) => {
+    const rows = await database.query(findStanding, {
+      feeds: joining.map(({ ownerId }) => ownerId),
+      sessions: joining.map(({ sessionId }) => sessionId),
+      apiKeys: joining.map(({ apiKeyId }) => apiKeyId),
+    })
+    const found = new Map(rows.map((row) => [row.position, row]))
+    return joining.map((_, index) => found.get(index + 1))
+  })
+
+  /** The next check is within two seconds. */
+  const report = (error: unknown) => {
+    if (!isUnavailable(error)) log.error({ err: error, retryInSeconds: 2 }, 'Failed to read event feeds; retrying')
   }
 
-  const follower: Follower = {
-    ownerId,
-    sessionId: actor.kind === 'user' ? actor.tokenId : null,
-    apiKeyId: actor.kind !== 'system' && typeof actor.service === 'object' ? actor.service.id : null,
-    ...(assetId !== undefined && { assetId }),
-    push(entry) {
-      latest = entry.event.sequence
-      if (!matches(entry)) return
-      if (canSee && !canSee(entry.asset)) return end()
-      if (buffer.length < MAX_BUFFERED[onOverflow]) buffer.push(entry)
-      else if (onOverflow === 'end') return end()
-      signal.notify()
-    },
-    checkAsset(asset) {
-      if (canSee && !canSee(asset)) end()
-    },
-    notify: signal.notify,
-    end,
+  function pass(row: FeedRow) {
+    const feed = feeds.get(row.ownerId)
+    if (feed?.position === undefined || row.sequence <= feed.position) return
+    feed.position = row.sequence
+    const entry = createFeedEvent(row)
+    for (const subscription of feed.subscriptions) subscription.push(entry)
   }
-  const joined = await fanout.join(follower)
-  leave = joined.leave
-  // It may have ended while it joined.
-  if (hasEnded) leave()
-  latest = Math.max(latest, joined.newest)
+
+  /** Ends subscriptions whose asset is no longer visible. The visibility can change without an event. */
+  async function checkAssets(ownerIds: readonly string[]) {
+    const following = ownerIds
+      .flatMap((id) => [...(feeds.get(id)?.subscriptions ?? [])])
+      .filter(({ assetId }) => assetId !== undefined)
+    if (following.length === 0) return
+    const assets = [...new Set(following.map(({ assetId }) => assetId!))]
+    const facts = new Map((await database.query(findAssetFacts, { assets })).map((asset) => [asset.id, asset]))
+    for (const each of following) if (each.canSee?.(facts.get(each.assetId!)) === false) each.end()
+  }
+
+  async function readDue() {
+    const ownerIds = [...due].filter((ownerId) => feeds.get(ownerId)?.position !== undefined)
+    due.clear()
+    if (ownerIds.length === 0) return
+    const positions = ownerIds.map((ownerId) => feeds.get(ownerId)!.position!)
+    const counts = new Map<string, number>()
+    for (const row of await database.query(readFeeds, { feeds: ownerIds, positions })) {
+      counts.set(row.ownerId, (counts.get(row.ownerId) ?? 0) + 1)
+      pass(row)
+    }
+    for (const [ownerId, count] of counts) if (count === FEED_PAGE) due.add(ownerId)
+    // A notification without an event means a deletion.
+    await checkAssets(ownerIds.filter((ownerId) => !counts.has(ownerId)))
+  }
+
+  async function read(): Promise<void> {
+    if (isReading) return
+    isReading = true
+    try {
+      while (due.size > 0) await readDue()
+    } catch (error) {
+      report(error)
+    } finally {
+      isReading = false
+    }
+  }
+
+  function grow(ownerIds: Iterable<string>) {
+    for (const ownerId of ownerIds) {
+      const feed = feeds.get(ownerId)
+      if (!feed) continue
+      if (feed.position === undefined) feed.hasGrown = true
+      else due.add(ownerId)
+    }
+    // A running check reads the feeds when it ends.
+    if (due.size > 0 && !isChecking) void read()
+  }
+
+  function end(credentials: Iterable<string>) {
+    for (const id of credentials) for (const subscription of byCredential.get(id) ?? []) subscription.end()
+  }
+
+  /** Finds changes that were not notified. Ends streams of ended sessions and keys first, so that they receive no newer event. */
+  async function check(): Promise<void> {
+    hasGap = true
+    if (isChecking) return
+    isChecking = true
+    try {
+      while (hasGap) {
+        hasGap = false
+        if (byCredential.size === 0) continue
+        end((await database.query(findEnded, { ids: [...byCredential.keys()] })).map(({ id }) => id))
+      }
+    } catch (error) {
+      return report(error)
+    } finally {
+      isChecking = false
+    }
+    grow(feeds.keys())
+    for (const feed of feeds.values()) for (const subscription of feed.subscriptions) subscription.notify()
+  }
+
+  const listener = { onEvents: grow, onRevoked: end, onGap: () => void check() }
+
+  function leave(subscription: Subscription) {
+    const feed = feeds.get(subscription.ownerId)
+    if (!feed?.subscriptions.delete(subscription)) return
+    if (feed.subscriptions.size === 0) feeds.delete(subscription.ownerId)
+    for (const id of credentialsOf(subscription)) {
+      const others = byCredential.get(id)
+      if (others?.delete(subscription) && others.size === 0) byCredential.delete(id)
+    }
+    if (feeds.size === 0) stopListening()
+  }
+
   return {
-    newest: joined.newest,
-    get latest() {
-      return latest
+    leave,
+
+    /** Adds a subscription. Throws AUTHENTICATION_FAILED if its session or key has ended, UNAVAILABLE. */
+    async join(subscription: Subscription): Promise<void> {
+      const isFirst = feeds.size === 0
+      const { ownerId } = subscription
+      const feed = feeds.get(ownerId) ?? { position: undefined, hasGrown: false, subscriptions: new Set() }
+      feeds.set(ownerId, feed)
+      feed.subscriptions.add(subscription)
+      for (const id of credentialsOf(subscription)) {
+        byCredential.set(id, (byCredential.get(id) ?? new Set()).add(subscription))
+      }
+      if (isFirst) stopListening = notifications.listen(listener)
+      // Read after the subscription joined, so that it misses no event.
+      const standing = await findOpening(subscription)
+      if (!standing?.stands) throw authenticationFailed()
+      feed.position ??= standing.sequence
+      if (feed.hasGrown) {
+        feed.hasGrown = false
+        grow([ownerId])
+      }
+      subscription.newest = standing.sequence
+      subscription.latest = Math.max(subscription.latest, standing.sequence)
     },
-    buffer,
-    get hasEnded() {
-      return hasEnded
+
+    /** Ends all streams. */
+    stop() {
+      for (const feed of feeds.values()) for (const subscription of feed.subscriptions) subscription.end()
     },
-    wait: signal.wait,
-    end,
   }
 }
 
 /** Yields the events after a position, and then new ones. Reads events that did not fit into the buffer from the database. */
 export async function* readFeedAfter(
-  database: Pick<Database, 'read'>,
+  { read }: Pick<Database, 'read'>,
   subscription: Subscription,
-  { ownerId, after }: { ownerId: string; after: number },
+  after: number,
 ): AsyncGenerator<Event> {
+  const { ownerId, buffer } = subscription
   let sequence = after
   while (!subscription.hasEnded) {
-    const [head] = subscription.buffer
-    if (head && head.event.sequence <= sequence) subscription.buffer.shift()
-    else if (head?.event.sequence === sequence + 1) {
-      subscription.buffer.shift()
+    const [head] = buffer
+    if (head && head.event.sequence <= sequence + 1) {
+      buffer.shift()
+      if (head.event.sequence <= sequence) continue
       sequence += 1
       yield head.event
     } else if (subscription.latest > sequence) {
-      const page = await readPage(database, ownerId, sequence)
+      const where = { ownerId, sequence: { gt: sequence } }
+      const page = await read.event
+        .findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
+        // The next notification tries again.
+        .catch((error: unknown) => {
+          if (isUnavailable(error)) return []
+          throw error
+        })
       for (const event of page) {
         if (subscription.hasEnded) return
         sequence = event.sequence
@@ -141,17 +307,6 @@ export async function* readFeedAfter(
       }
       if (page.length === 0) await subscription.wait()
     } else await subscription.wait()
-  }
-}
-
-/** Returns no events while the database is unavailable. The next notification tries again. */
-async function readPage({ read }: Pick<Database, 'read'>, ownerId: string, sequence: number): Promise<Event[]> {
-  const where = { ownerId, sequence: { gt: sequence } }
-  try {
-    return await read.event.findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
-  } catch (error) {
-    if (isUnavailable(error)) return []
-    throw error
   }
 }
 
@@ -187,32 +342,17 @@ export function toIterator<T>(subscription: Subscription, source: AsyncGenerator
   }
 }
 
-interface Parts {
-  database: Database
-  notifications: FeedNotifications
-  log: Log
+interface Parts extends FanoutParts {
   meter: Meter
   counter: ConcurrencyCounter
   limits: Limits
 }
 
-type Subscribe = (filter: Filter, onOverflow: keyof typeof MAX_BUFFERED) => Promise<Subscription>
-
 /** The open streams of a process. */
-export interface EventStreams {
-  /**
-   * Counts a stream against the limits of the caller's account and address until it ends. `open` subscribes. If it fails, nothing stays open.
-   * Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
-   */
-  open<T>(actor: Actor, open: (subscribe: Subscribe) => Promise<T>): Promise<T>
-  /** Returns true if streams end because the process shuts down. */
-  isDraining(): boolean
-  /** Ends all streams, and those that open later. */
-  stop(): void
-}
+export type EventStreams = ReturnType<typeof createEventStreams>
 
-export function createEventStreams({ database, notifications, log, meter, counter, limits }: Parts): EventStreams {
-  const fanout = createEventFanout({ database, notifications, log })
+export function createEventStreams({ meter, counter, limits, ...parts }: Parts) {
+  const fanout = createEventFanout(parts)
   let openStreams = 0
   let hasStopped = false
   meter.gauge('annal_streams', () => openStreams)
@@ -220,14 +360,14 @@ export function createEventStreams({ database, notifications, log, meter, counte
   /** Returns a function that releases the stream. */
   async function acquire(actor: Actor): Promise<() => void> {
     if (actor.kind === 'system') return () => {}
-    const maxima: [subject: string, max: number][] = [
-      ...(actor.kind === 'user' ? [[`streams:user:${actor.id}`, limits['streams-per-user']] as [string, number]] : []),
-      [`streams:address:${networkOf(actor.address)}`, limits['streams-per-address']],
-    ]
+    const maxima: Record<string, number> = {
+      ...(actor.kind === 'user' && { [`streams:user:${actor.id}`]: limits['streams-per-user'] }),
+      [`streams:address:${networkOf(actor.address)}`]: limits['streams-per-address'],
+    }
     const acquired: string[] = []
     const releaseAll = () => Promise.all(acquired.splice(0).map((subject) => counter.release(subject, 1)))
     try {
-      for (const [subject, max] of maxima) {
+      for (const [subject, max] of Object.entries(maxima)) {
         if ((await counter.acquire(subject, { max, needed: 1 })) === 0) {
           meter.count('annal_limit_rejections_total', { limit: 'streams' })
           throw throttled(RETRY_SECONDS)
@@ -247,14 +387,26 @@ export function createEventStreams({ database, notifications, log, meter, counte
   }
 
   return {
-    async open(actor, open) {
+    /**
+     * Counts a stream against the limits of the caller's account and address until it ends. `open` subscribes. If it fails, nothing stays
+     * open. Throws THROTTLED, AUTHENTICATION_FAILED, UNAVAILABLE, and the errors of `open`.
+     */
+    async open<T>(
+      actor: Actor,
+      open: (subscribe: (filter: Filter, onOverflow: Overflow) => Promise<Subscription>) => Promise<T>,
+    ): Promise<T> {
       const release = await acquire(actor)
       let subscription: Subscription | undefined
       try {
         return await open(async (filter, onOverflow) => {
-          subscription = await subscribe(fanout, actor, { ...filter, onEnd: release }, onOverflow)
-          if (hasStopped) subscription.end()
-          return subscription
+          const created = createSubscription(actor, filter, onOverflow, () => {
+            fanout.leave(created)
+            release()
+          })
+          subscription = created
+          await fanout.join(created)
+          if (hasStopped) created.end()
+          return created
         })
       } catch (error) {
         subscription?.end()
@@ -262,7 +414,9 @@ export function createEventStreams({ database, notifications, log, meter, counte
         throw error
       }
     },
+    /** Returns true if streams end because the process shuts down. */
     isDraining: () => hasStopped,
+    /** Ends all streams, and those that open later. */
     stop() {
       hasStopped = true
       fanout.stop()

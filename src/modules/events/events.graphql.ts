@@ -2,7 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma'
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
-import { boundedCountDescription, offsetArg, searchArg, totalCountOf } from '../../graphql/lists.ts'
+import { boundedCountDescription, connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { getAsset } from '../assets/find-asset.ts'
 import { CommitType } from '../commits/commits.graphql.ts'
@@ -10,8 +10,7 @@ import { MAX_ACTION_ARGS_BYTES } from '../store/create-order.ts'
 import { OrderType } from '../store/orders.graphql.ts'
 import { findOrder, getOrder } from '../store/orders.ts'
 import { eventTypes } from './events.sql.ts'
-import { countEvents, type EventRecord, listEvents, readEventData } from './events.ts'
-import { followCommits, followOrder } from './follow-events.ts'
+import { countEvents, type EventRecord, followCommits, followOrder, listEvents, readEventData } from './events.ts'
 
 const pages = pageOf(1_000)
 
@@ -49,15 +48,7 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
   }),
 })
 
-const EventConnection = builder.connectionObject(
-  {
-    type: EventType,
-    name: 'EventConnection',
-    description: 'A page of a feed.',
-    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
-  },
-  { name: 'EventEdge', description: 'An event with its cursor.' },
-)
+const EventConnection = connectionOf(EventType, 'Event', ['an event', 'a feed'], boundedCountDescription)
 
 builder.queryField('events', (t) =>
   t.connection(

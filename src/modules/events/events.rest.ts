@@ -6,8 +6,7 @@ import { graphql } from '../../http/rest/generated/index.ts'
 import { anyObject, defineRecord, moment, same } from '../../http/rest/values.ts'
 import { corsHeaders } from '../../http/send.ts'
 import { assertMay } from '../../shared/policy.ts'
-import { type EventRecord as EventFacts, readEventData } from './events.ts'
-import { followEvents } from './follow-events.ts'
+import { type EventRecord as EventFacts, followEvents, readEventData } from './events.ts'
 
 export const EventRecord = graphql(/* GraphQL */ `
   fragment EventRecord on Event { id sequence type createdAt orderId commitId deliveryId transferId data }
