@@ -7,7 +7,6 @@ import { assetLinkParam, defineRecord, moment, nidParam, nothing, same, url } fr
 import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
 import { parseTimestamp } from '../../shared/input.ts'
 
-/** Maximum number of links per operation. */
 const PART_SIZE = 200
 
 export const AssetLinkRecord = graphql(/* GraphQL */ `

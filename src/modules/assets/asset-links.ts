@@ -23,9 +23,7 @@ const MAX_LINKS = 200
 export const KEPT_DAYS = 30
 const DAY_SECONDS = 86_400
 const DEFAULT_DAYS = 7
-/** Maximum lifetime of a link, in days. */
 export const MAX_LINK_DAYS = 366
-/** Maximum length of a label, in characters. */
 export const LINK_LABEL_LENGTH = 100
 
 const linkInput = z.strictObject({
@@ -39,7 +37,6 @@ export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> 
   path: string
 }
 
-/** Returns the path of an asset's page. */
 export const assetPagePath = (nid: string) => `/assets/${nid}`
 
 /**
@@ -121,13 +118,10 @@ export async function listAssetLinks(
   return ordered.slice(offset, offset + limit).map((row) => present(context, row))
 }
 
-/** Counts the links that `listAssetLinks` returns on all pages. */
 export const countAssetLinks = async ({ database }: Use<'database'>, asset: string, search: Search): Promise<number> =>
   (await database.query(readLinks, { asset, patterns: searchPatterns(search) })).length
 
-/**
- * Returns the actor for reads of an asset. A valid link in `query` gives the permissions of the system. Otherwise it returns the caller.
- */
+/** Returns the actor for reads of an asset: the system if `query` has a valid link, otherwise the caller. */
 export async function readerByLink(context: Reader, id: string, query: URLSearchParams): Promise<Actor> {
   const { actor, database } = context
   const link = fromId(query.get('link') ?? '', 'link')?.uuid
@@ -236,7 +230,6 @@ const revokeLink = statement(
    select result from updated_link`,
 )
 
-/** Revokes all links of an asset. */
 const revokeLinks = statement(
   'asset_link_revoke_all',
   { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
@@ -262,7 +255,6 @@ const findUsableLink = statement(
      and l.expires_at > clock_timestamp()`,
 )
 
-/** Records the hour in which a link was used. */
 const recordLinkUse = statement(
   'asset_link_use',
   { parameters: { link: uuid } },

@@ -264,13 +264,11 @@ type Inputs<Name extends keyof GivenValues> = InputFieldsFromShape<
   'InputObject'
 >
 
-/** Returns the optional input fields of metadata fields. */
 const inputsOf = <Name extends keyof GivenValues>(t: InputFields, fields: Record<Name, MetadataField>) =>
   mapFields<Inputs<Name>>(fields, ({ kind, description }) =>
     kind === 'flag' ? t.boolean({ description }) : t.string({ description }),
   )
 
-/** Input fields that registrations and updates share. */
 const changeFields = (t: InputFields) => ({
   ...inputsOf(t, metadataFields),
   commitMessage: t.string({
@@ -279,13 +277,11 @@ const changeFields = (t: InputFields) => ({
   maxCost: maxCostField(t),
 })
 
-/** Rules for custom fields, for both inputs. */
 const customRules =
   'You choose the keys. A key that the tree uses itself, such as assetCreator or license, replaces the value of the tree. Keys that identify ' +
   'the file are rejected in any case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
   'At most 10 KB and 16 levels deep.'
 
-/** Input fields of a registration, without the file. */
 export const registrationInputFields = (t: InputFields) => ({
   assetFileMimeType: t.string({
     description:

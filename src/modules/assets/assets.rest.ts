@@ -143,7 +143,6 @@ export const asset = values.defineRecord<AssetRecordFragment & { json: string | 
 export const presentAsset = (from: AssetRecordFragment) =>
   asset.present({ ...from, json: jsonIf(from.meta, (value) => value !== null) })
 
-/** Returns the first part of the `ETag`: the ID of the newest commit. */
 const versionOf = ({ headId }: AssetRecordFragment) => headId
 
 const read = defineRoute({
@@ -227,7 +226,6 @@ const bodyOf = (fields: Record<string, MetadataField>, limit: 'size' | 'updateSi
 const valuesIn = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
   mapFields<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
 
-/** Body fields that POST and PATCH share. */
 const metadataBody = (limit: 'size' | 'updateSize') => ({
   ...bodyOf(metadataFields, limit),
   nit_commit_custom: same('UpdateAssetMetadataInput.nitCommitCustom', values.givenObject).optional(),
@@ -253,7 +251,6 @@ const ifMatch = z
   .optional()
   .describe('The `ETag` of the asset. If the asset has changed since, the response is 409 `conflict`.')
 
-/** Shared description of routes that quote a change. */
 const quotedChange = {
   params: nidParam,
   headers: z.object({ 'If-Match': ifMatch }),
@@ -261,7 +258,6 @@ const quotedChange = {
   action: 'asset:update',
 } as const
 
-/** Shared description of routes that change an asset. */
 const change = {
   ...quotedChange,
   tag: 'Assets',

@@ -41,7 +41,6 @@ export const emptyAssetsSql = (condition: string) => `
    ),
    deleted_links as (delete from asset_links l using deleted_assets where l.asset_id = deleted_assets.id)`
 
-/** Deletes one asset. */
 export const deleteAssetStatement = statement(
   'asset_delete',
   { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
@@ -53,10 +52,7 @@ export const deleteAssetStatement = statement(
    select nid from deleted_assets`,
 )
 
-/**
- * Erases the metadata of an asset, and unpins its file and trees. The chain keeps the commits. Returns the nid. Throws NOT_FOUND,
- * ASSET_WRITE_PERMISSION_DENIED.
- */
+/** Deletes an asset, except for its commits on the chain. Returns the nid. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
 export async function deleteAsset(
   context: IdempotentContext & Use<'notifications'>,
   { id }: { id: string },
@@ -75,7 +71,6 @@ export async function deleteAsset(
 
 const isErasedSql = `deleted_at is not null and erased_through < head_sequence`
 
-/** Finds deleted assets whose history is not yet completely erased. */
 export const findUnerased = statement(
   'asset_unerased',
   pageShape,

@@ -17,21 +17,18 @@ const DAG_PB_PREFIX = 'bafybei'
 const isUnindexedSql = `p.cid like '${DAG_PB_PREFIX}%' and p.kind <> 'TREE'
      and not exists (select from asset_blocks b where b.cid = p.cid and b.asset_id = p.asset_id)`
 
-/** Finds the assets of a file whose blocks are not indexed. */
 const findUnindexed = statement(
   'blocks_unlisted',
   { parameters: { cid: text }, columns: { asset: uuid } },
   `select p.asset_id as asset from pins p where p.cid = $cid and ${isUnindexedSql}`,
 )
 
-/** Reads a page of files whose blocks are not indexed. */
 const nextUnindexed = statement(
   'blocks_next',
   { parameters: { after: text, limit: int }, columns: { cid: text } },
   `select distinct p.cid from pins p where p.cid > $after and ${isUnindexedSql} order by p.cid limit $limit`,
 )
 
-/** Inserts the blocks of assets. Skips deleted assets. */
 const insertBlocks = statement(
   'blocks_insert',
   { parameters: { cids: arrayOf(text), assets: arrayOf(uuid) } },
@@ -41,10 +38,7 @@ const insertBlocks = statement(
    ) as kept on conflict do nothing`,
 )
 
-/**
- * Finds a block of an asset that the reader may see. Public assets come first, because their responses can be cached. The root block of a
- * signed copy is excluded, because `findFile` checks its special permissions.
- */
+/** Finds a readable block, public ones first. Excludes the root of a signed copy, because `findFile` checks its special permissions. */
 const findReadableBlock = statement(
   'block_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean } },
@@ -64,7 +58,6 @@ const deleteBlocks = statement(
    delete from asset_blocks b using gone where b.asset_id = gone.id returning b.asset_id as asset`,
 )
 
-/** Adds the blocks of a file to the index, unless they are already indexed. Throws UNAVAILABLE, and NOT_FOUND if the file is incomplete. */
 export async function indexBlocks(
   { contentStore, database }: Use<'contentStore' | 'database'>,
   cid: string,

@@ -6,9 +6,7 @@ import type { IncomingFile } from './uploads.ts'
 export type Display = 'picture' | 'player' | 'inline' | 'download'
 
 interface FileType {
-  /** Display name. */
   name: string
-  /** Registered media type. */
   type: string
   /** Matches the first bytes of the file, decoded as Latin-1. */
   signature?: RegExp
@@ -147,7 +145,6 @@ const FILE_TYPES: readonly FileType[] = [
 /** Number of bytes that `detectType` needs at most. An `ftyp` box with all its brands fits into them. */
 export const HEAD_BYTES = 4_096
 
-/** Length of a brand, in bytes. */
 const BRAND_BYTES = 4
 
 /** Returns the brands of the `ftyp` box, starting with the major brand. Returns undefined if the file does not start with such a box. */
@@ -193,7 +190,6 @@ for (const row of FILE_TYPES) {
 /** Returns a media type in lower case and without its parameters. */
 const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLowerCase()
 
-/** Returns the table row of a media type or alias. */
 const rowOfType = (mediaType: string) => rowsByName.get(bareType(mediaType))
 
 /** Returns the type of a file by its first `HEAD_BYTES` bytes, or undefined if they match no type. */
@@ -205,10 +201,7 @@ export function aliasedType(mediaType: string): string | undefined {
   return row && row.type !== bareType(mediaType) ? row.type : undefined
 }
 
-/**
- * Returns true if `named` is a more specific type than the detected one. A type with a signature never is, because the content would have
- * matched that signature.
- */
+/** Returns true if `named` is more specific than the detected type. A type with a signature never is: its content would have matched. */
 export function isRefinement(named: string, head: Uint8Array): boolean {
   return rowOf(head)?.refinedBy?.test(named) === true && rowOfType(named)?.signature === undefined
 }
@@ -218,21 +211,18 @@ export type MediaKind = 'image' | 'video' | 'audio' | 'file'
 
 const KINDS = ['image', 'video', 'audio'] as const
 
-/** Returns the kind of a media type. */
 export const mediaKindOf = (mediaType: string): MediaKind =>
   KINDS.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'
 
 /** Audio and video types that are not in the table. Types that end in `+xml` are excluded, because browsers run scripts in them. */
 const PLAYABLE = /^(?:audio|video)\/[\w.-]+$/
 
-/** Returns how a file of a registered type is displayed. */
 export const displayOf = (mediaType: string): Display =>
   rowOfType(mediaType)?.display ?? (PLAYABLE.test(bareType(mediaType)) ? 'player' : 'download')
 
 /** Returns true if Annal makes a thumbnail of a file with these first bytes. */
 export const hasThumbnail = (head: Uint8Array): boolean => rowOf(head)?.thumbnail !== undefined
 
-/** The libvips loaders that thumbnails may use. */
 export const thumbnailLoaders: ReadonlySet<string> = new Set(FILE_TYPES.flatMap(({ thumbnail }) => thumbnail ?? []))
 
 /** Returns the media type of a file and its format for the C2PA library. Returns undefined if the file cannot have a signed copy. */
@@ -242,25 +232,19 @@ export function signedTypeOf(head: Uint8Array): { type: string; format: string }
   return { type: row.type, format: row.signed === true ? row.type : row.signed }
 }
 
-/** Joins the names of the table rows that have a value in the column. */
 const namesWith = (column: 'thumbnail' | 'signed', conjunction: string) =>
   [...new Set(FILE_TYPES.filter((row) => row[column]).map(({ name }) => name))]
     .join(', ')
     .replace(/, ([^,]+)$/, ` ${conjunction} $1`)
 
-/** Names of the file types that can have a signed copy, as a phrase. */
 export const signedTypeNames = namesWith('signed', 'and')
 
-/** Names of the file types that can have a thumbnail, as a phrase. */
 export const thumbnailTypeNames = namesWith('thumbnail', 'or')
 
 /** PostgreSQL patterns for registered types whose files may support a thumbnail or a signed copy. */
 export const typePatterns = { thumbnail: patternOf('thumbnail'), signed: patternOf('signed') } as const
 
-/**
- * Returns a pattern for registered types. Unknown subtypes are included, because the content may still match. SVG is excluded, because it
- * is text.
- */
+/** Includes unknown subtypes, because the content may still match. Excludes SVG, because it is text. */
 function patternOf(column: 'thumbnail' | 'signed'): string {
   const kinds = new Set(FILE_TYPES.filter((row) => row[column]).map(({ type }) => mediaKindOf(type)))
   return `^(?:(?:${[...kinds].join('|')})/(?!svg)|application/(?:octet-stream|mp4))`
@@ -302,7 +286,6 @@ async function headOf(file: IncomingFile): Promise<Uint8Array> {
 /** Returns true if the bytes contain control characters that do not occur in text files. */
 const isBinary = (head: Uint8Array) => head.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte))
 
-/** Matches media types of files that are not text. */
 const NOT_TEXT = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip)$)/
 
 const typeOfName = (fileName: string): string | undefined => {

@@ -8,7 +8,6 @@ import { metadataSelection } from './metadata.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** The Prisma selection for the requested GraphQL fields. */
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
 
 /** Returns the asset, or null if it does not exist or the caller may not see it. */
@@ -75,7 +74,6 @@ export async function findAssetToUpdate(
 type Selection = Record<string, unknown>
 const nested = (selected: unknown) => (selected as { select?: Selection } | undefined)?.select
 
-/** Merges two Prisma selections. Arguments in `second` take precedence. */
 function mergeSelections(first: Selection, second: Selection): Selection {
   const merged: Selection = { ...first, ...second }
   for (const [name, selected] of Object.entries(second)) {

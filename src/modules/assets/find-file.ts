@@ -5,7 +5,6 @@ import type { ContentStore } from '../../files/file-types.ts'
 import { isNid } from '../../shared/ids.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
 
-/** Name, type and visibility of a file to send. */
 export interface FoundFile {
   fileName: string
   mimeType: string
@@ -15,23 +14,16 @@ export interface FoundFile {
 const columns = { kind: text, fileName: text, mimeType: text, publicAccess: boolean }
 const pinsSql = `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
    from pins p join assets a on a.id = p.asset_id`
-/**
- * Order of pins if several assets pin the same bytes. Thumbnails and trees come first, because Annal made them. Public pins come next,
- * because their responses can be cached.
- */
+/** Thumbnails and trees come first, because Annal made them. Then public files, because their responses can be cached. */
 const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`
 
-/** Finds a pin of an asset that the reader may see. */
 const findPin = statement(
   'asset_pin_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns },
   `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${visibleAssetsSql} ${firstSql}`,
 )
 
-/**
- * Finds a pin of the asset that a link was made for, unless the account of its owner is locked. Only the owner gets links to files with
- * Content Credentials, so `allow_c2pa_download` does not apply here.
- */
+/** Finds a pin by a link, unless the owner's account is locked. Only the owner gets links to signed copies, so `allow_c2pa_download` does not apply. */
 const findLinkedPin = statement(
   'asset_pin_linked',
   { parameters: { cid: text, linkedAsset: uuid }, columns },
@@ -48,10 +40,7 @@ const findSignedPin = statement(
      and (u.allow_c2pa_download or a.owner_id is not distinct from $reader) ${firstSql}`,
 )
 
-/**
- * Finds a file that the caller may read, or null. `linkedAsset`: UUID of the asset that a link was made for. Thumbnails and trees are named
- * after their CID, because the file name may be private.
- */
+/** Finds a file that the caller may read. Thumbnails and trees are named after their CID, because the file name may be private. */
 export async function findFile(
   context: Use<'actor' | 'database'>,
   cid: string,

@@ -1,4 +1,3 @@
-/** Lists of assets, and lookups of files. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
@@ -21,7 +20,6 @@ import type { AssetQuery } from './find-asset.ts'
 /** A SHA-256 hash in hexadecimal, in upper or lower case, with or without `0x`. */
 const sha256 = textInput(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
 
-/** Filter of a list of assets. `proofHash` is the SHA-256 hash of the file. */
 const filterInput = z
   .strictObject({
     owner: trimmedText(254).transform(normalizeEmail),
@@ -49,7 +47,6 @@ type AssetFilter = z.input<typeof filterInput>
 
 type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
 
-/** Order of a list. Lists are sorted by the creation time by default. */
 interface Order {
   orderBy?: ListOrder
 }
@@ -153,9 +150,6 @@ async function findOwnerId({ actor, config, database }: Needs, email: string): P
   return owner ? owner.id : { in: [] }
 }
 
-/**
- * Finds the first asset after the maximum offset for lists of other users' assets. Searches and the order by update time have no index, so
- * these lists only include newer assets.
- */
+/** Searches and the order by update time have no index, so lists of other users' assets include only the newest assets. */
 const findLastReadable = ({ database }: Needs, where: Prisma.AssetWhereInput) =>
   database.read.asset.findFirst({ select: { id: true }, where, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET })

@@ -11,7 +11,6 @@ import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
 interface FieldOf<Value, Column extends string = string> {
   /** Column in `assets`. Also its name in REST and in the changes of commits. */
   column: Column
-  /** Description in both APIs. */
   description: string
   /** Name in the asset tree. Null if it is not in the tree. */
   treeName: string | null
@@ -20,15 +19,12 @@ interface FieldOf<Value, Column extends string = string> {
   /** Input type: text, a flag, or JSON text that is stored unchanged. */
   kind: 'text' | 'flag' | 'json'
   type: SqlType<Value>
-  /** Validates the value in a registration. */
   input: z.ZodType<NonNullable<Value>>
-  /** Validates the value in an update. */
   updateInput: z.ZodType<NonNullable<Value>>
   /** Value of a field that was never set or was erased by deletion. */
   empty: Value
   /** Maximum size: in bytes for JSON, in characters for text. */
   size: number
-  /** Maximum size in an update. */
   updateSize: number
 }
 
@@ -81,7 +77,6 @@ export const metadataFields = {
   signature: rawJson('signature', 'Signatures of the signed metadata', 32),
 }
 
-/** Fields that are set at registration and never change. */
 export const registrationFields = { meta: rawJson('meta', 'Data that the device recorded with the file', 64) }
 
 /** Custom fields of the asset tree, which updates merge by key. Size in bytes of JSON. */
@@ -98,7 +93,6 @@ export type ChangeKey = (typeof metadataFields)[MetadataName]['column']
 
 type Values<Fields> = { [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value> ? Value : never }
 type Plain = Values<typeof metadataFields>
-/** Values that callers can send, by their GraphQL names. */
 export type GivenValues = Plain & Values<typeof registrationFields>
 /** Metadata that commits change, by their GraphQL names. */
 export type Metadata = Plain & { custom: Record<string, unknown> }
@@ -112,16 +106,13 @@ export const mapFields = <Result>(
   toValue: (field: MetadataField, name: string) => unknown,
 ) => Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, toValue(field, name)])) as Result
 
-/** Metadata of an asset before its first commit. */
 export const emptyMetadata: Metadata = { ...mapFields<Plain>(metadataFields, ({ empty }) => empty), custom: {} }
 
-/** Returns the metadata of an asset. */
 export const metadataOf = (asset: Plain & { custom: unknown }): Metadata => ({
   ...mapFields<Plain>(metadataFields, (_, name) => asset[name as MetadataName]),
   custom: asset.custom as Metadata['custom'],
 })
 
-/** Prisma selection of the metadata. */
 export const metadataSelection = {
   ...mapFields<Record<MetadataName, true>>(metadataFields, () => true),
   custom: true,
@@ -133,7 +124,6 @@ type Inputs<Fields> = {
     : never
 }
 
-/** Tree keys that identify the file. */
 export const identifyingKeys = ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated'] as const
 const reservedKeys = new Set<string>(identifyingKeys)
 const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
@@ -149,7 +139,6 @@ const isReserved = (key: string, value: unknown) =>
 export const customFits = (custom: unknown) => Buffer.byteLength(JSON.stringify(custom)) <= customField.size
 export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
 
-/** Maximum lengths, in characters. */
 export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MAX_FILE_NAME_LENGTH } as const
 
 /** Input schemas that registrations and updates share. Custom fields are strings or nested JSON by top-level key. `null` removes a key. */
@@ -162,13 +151,11 @@ export const commitInputs = {
     ),
   commitMessage: trimmedText(inputLengths.commitMessage),
 }
-/** Input schemas of registrations. */
 export const registrationInputs = {
   ...mapFields<Inputs<typeof metadataFields>>(metadataFields, ({ input }) => input),
   ...mapFields<Inputs<typeof registrationFields>>(registrationFields, ({ input }) => input),
   ...commitInputs,
 }
-/** Input schemas of updates. */
 export const updateInputs = {
   ...mapFields<Inputs<typeof metadataFields>>(metadataFields, ({ updateInput }) => updateInput),
   ...commitInputs,
@@ -180,9 +167,7 @@ const registrationTypes = mapFields<Types<typeof registrationFields>>(registrati
 
 /** Statement parameters of the metadata. `custom` is JSON text. */
 export const metadataParameters = { ...types, custom: text }
-/** Statement parameters of a registration. */
 export const registrationParameters = { ...metadataParameters, ...registrationTypes }
-/** Returns the values of `metadataParameters`. */
 export const metadataParams = (metadata: Metadata) => ({
   ...metadataOf(metadata),
   custom: JSON.stringify(metadata.custom),
@@ -195,21 +180,16 @@ export const assignMetadataSql = (valueSql: (name: string) => string) =>
     `custom = ${valueSql('custom')}::jsonb`,
   ].join(', ')
 
-/** SQL columns of an insert with `registrationParameters`. */
 export const metadataColumnsSql = [...allEntries.map(([, { column }]) => column), 'custom'].join(', ')
-/** SQL values for the columns in `metadataColumnsSql`. */
 export const metadataValuesSql = [...allEntries.map(([name]) => `$${name}`), '$custom::jsonb'].join(', ')
 
-/** SQL assignments that erase all metadata when an asset is deleted. */
 export const eraseMetadataSql = [
   ...allEntries.map(([, { column, empty }]) => `${column} = ${empty === '' ? `''` : String(empty)}`),
   `custom = '{}'`,
 ].join(', ')
 
-/** Columns of the data export. */
 export const metadataExport = { ...types, ...registrationTypes, custom: jsonb() }
 
-/** Content of an asset tree: the metadata of an asset, its file, and its creator. */
 export interface TreeFacts extends Metadata {
   nid: string
   sha256: string
@@ -273,7 +253,6 @@ export function metadataIn(
   return { ...read, custom: Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key))) }
 }
 
-/** Changes of a commit: old and new value by field. */
 export type Changes = Record<string, [unknown, unknown]>
 
 /** Merges custom fields by top-level key. A value of null removes the key. */

@@ -13,7 +13,6 @@ const pinColumns = {
 }
 type PinRow = RowOf<typeof pinColumns>
 
-/** Reads a page of pins, ordered by CID and asset. */
 const nextPins = statement(
   'kept_pins',
   { parameters: { cid: text, asset: uuid, limit: int }, columns: pinColumns },
@@ -27,14 +26,12 @@ const findTree = statement(
   `select tree from commits where tree_cid = $cid and asset_id = $asset and tree <> '' limit 1`,
 )
 
-/** Marks an asset so that a new thumbnail is requested. */
 const requestThumbnail = statement(
   'kept_thumbnail',
   { parameters: { asset: uuid } },
   'update assets set thumbnail_requested = false where id = $asset and deleted_at is null',
 )
 
-/** Unpins a signed copy. The next request creates it again. */
 const unpinSigned = statement(
   'kept_c2pa',
   { parameters: { asset: uuid, cid: text } },
@@ -46,11 +43,8 @@ const PAGE = 500
 
 type Stores = Use<'contentStore' | 'database'>
 
-/** Result of repairing the content store. */
 export interface Repairs {
-  /** Number of restored trees. */
   trees: number
-  /** Number of requested thumbnails. */
   thumbnails: number
   /** Number of unpinned signed copies. The next request for one creates it again. */
   signed: number
@@ -78,7 +72,6 @@ async function* findIncomplete({ database, contentStore }: Stores): AsyncGenerat
 
 const describePin = ({ nid, kind, cid }: PinRow) => ({ subject: nid, kind: kind.toLowerCase(), cid })
 
-/** Checks that the content store has all pinned files. Throws UNAVAILABLE. */
 export async function checkFiles(parts: Stores): Promise<Finding> {
   const rows: object[] = []
   for await (const row of findIncomplete(parts)) if (rows.push(describePin(row)) > MOST_ROWS) break

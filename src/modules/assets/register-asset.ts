@@ -63,10 +63,7 @@ type RegisterInput = z.input<typeof registerInput>
 type Needs = IdempotentContext &
   Use<'chain' | 'config' | 'contentStore' | 'gasFee' | 'log' | 'notifications' | 'rateLimiter' | 'uploads'>
 
-/**
- * Checks the limits before the body of a quote is read. `declaredBytes`: the content length of the request. Throws NOT_AUTHENTICATED,
- * THROTTLED.
- */
+/** Checks limits before the body of a quote is read. Throws NOT_AUTHENTICATED, THROTTLED. */
 export async function admitRegistrationQuote(
   { actor, rateLimiter, uploads }: Pick<Needs, 'actor' | 'rateLimiter' | 'uploads'>,
   declaredBytes: number,
@@ -115,10 +112,7 @@ export async function registerAsset(
   )
 }
 
-/**
- * Quotes `registerAsset` without storing anything. Without a file it checks only the other fields. Errors are part of the quote. Throws
- * only NOT_AUTHENTICATED.
- */
+/** Quotes `registerAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED. */
 export async function quoteRegistration(
   context: Use<'actor' | 'config' | 'contentStore' | 'database' | 'gasFee'>,
   { assetFile, ...fields }: RegisterInput & { assetFile?: PromiseLike<IncomingFile> | IncomingFile | undefined },
@@ -155,10 +149,7 @@ async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string):
   return false
 }
 
-/**
- * Returns true if stored blocks may still be needed after a failed registration. After UNAVAILABLE, the registration may have succeeded.
- * After DUPLICATE_ASSET, the upload may have restored lost blocks of the registered file.
- */
+/** After UNAVAILABLE, the registration may have succeeded. After DUPLICATE_ASSET, the upload may have restored lost blocks. */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
 type Input = ReturnType<typeof registerInput.parse>
@@ -229,7 +220,6 @@ function assertNotEmpty(size: number): void {
   if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
 }
 
-/** Checks if a file is registered, and reads the database time. */
 export const findRegistered = statement(
   'asset_registered',
   { parameters: { nid: text }, columns: { is_registered: boolean, now: timestamp } },
@@ -241,7 +231,6 @@ export const findRegistered = statement(
 interface NewFiles {
   /** Name of the CTE that returns the assets with their `id`. */
   from: string
-  /** SQL expressions. */
   mimeType: string
   owner: string
 }
@@ -258,7 +247,6 @@ const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: New
   fairly: true as const,
 })
 
-/** SQL of the CTE `enqueued_jobs`. It enqueues a thumbnail job for each file whose type may be a picture. */
 export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs', fileJob('thumbnail', files))
 
 const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }

@@ -13,7 +13,6 @@ const SIDE = 512
 /** Maximum file size for thumbnails, in bytes. Decoding larger files takes too long. */
 const MAX_BYTES = 50_000_000
 
-/** Pins a thumbnail unless its asset was deleted. */
 const pinThumbnail = statement(
   'thumbnail_keep',
   { parameters: { asset: uuid, cid: text } },
@@ -23,7 +22,6 @@ const pinThumbnail = statement(
    insert into pins (cid, asset_id, kind) select $cid, id, 'THUMBNAIL' from updated_asset on conflict do nothing`,
 )
 
-/** Finds the newest assets for which no thumbnail was requested. */
 const findMissing = statement(
   'thumbnail_unrequested',
   pageShape,

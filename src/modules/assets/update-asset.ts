@@ -190,7 +190,6 @@ export async function readOpenFunds(context: Use<'database'>, { id }: UserActor)
   return funds
 }
 
-/** Quotes a change of the current asset, including the errors of its input. */
 async function quoteChange<Schema extends z.ZodObject>(
   context: QuoteContext,
   { schema, changeOf }: ChangeKind<Schema>,
@@ -213,7 +212,6 @@ async function quoteChange<Schema extends z.ZodObject>(
 }
 
 interface Terms {
-  /** Cost of a commit. */
   cost: ReturnType<typeof readCommitCost>
   /** Balances to check. If omitted, only the charging statement checks them. */
   funds?: Funds
@@ -256,7 +254,6 @@ export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
   }
 }
 
-/** Returns the parameters of a commit: its author, message and changes, and the tree with its identity. */
 export function commitParams(
   { identify }: Pick<ContentStore, 'identify'>,
   {
@@ -270,7 +267,6 @@ export function commitParams(
   return { user, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
 }
 
-/** Statement parameters of a commit. `changes` is JSON text. */
 export const commitParameters = {
   user: uuid,
   message: text,
@@ -283,7 +279,6 @@ export const commitParameters = {
 interface CommitParts {
   /** Name of the CTE with one row per changed asset: `id`, `position`, and the columns of the CTE `charge`. */
   asset: string
-  /** Returns the SQL expression of a parameter. */
   given: (name: string) => string
 }
 
@@ -308,10 +303,7 @@ export const commitSql = ({ asset, given }: CommitParts) => `
 
 const ofUpdate = givenSql('updated_asset')
 
-/**
- * Updates an asset and charges the wallet. The statement locks the asset and compares its newest commit with the expected one. If a
- * condition fails, it returns no row and has no effect.
- */
+/** Updates an asset and charges the wallet, unless the asset has a newer commit. If a condition fails, it returns no row and has no effect. */
 export const updateAssetStatement = joinedStatement(
   'asset_update',
   {

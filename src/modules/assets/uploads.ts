@@ -9,18 +9,13 @@ import type { Meter } from '../../telemetry/telemetry-types.ts'
 
 /** An uploaded file. It has the properties of `FileUpload` (`graphql-upload-ts`) that Annal needs. */
 export interface IncomingFile {
-  /** File name of the form part. */
   filename: string
   /** Media type of the form part. May be empty. */
   mimetype: string
-  /**
-   * Returns a stream of the bytes. Can be called several times. The stream throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED,
-   * INSUFFICIENT_STORAGE, UNAVAILABLE.
-   */
+  /** Can be called several times. The stream throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   createReadStream(): Pieces
 }
 
-/** The files of one request. */
 export interface Intake {
   /** Writes a file to disk. Throws the errors of its stream, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   hold(file: { filename: string; mimetype: string; bytes: AsyncIterable<Uint8Array> }): Promise<IncomingFile>
@@ -59,7 +54,6 @@ const RETRY_SECONDS = 10
 /** Number of bytes to reserve per step for a request without a content length. */
 const STEP_BYTES = 1_000_000
 
-/** Receives uploaded files and enforces the upload quota. */
 export type Uploads = ReturnType<typeof createUploads>
 
 /**
@@ -74,7 +68,6 @@ export function createUploads({
 }: {
   folder: UploadFolder
   counter: ConcurrencyCounter
-  /** Maximum number of bytes that one account can upload concurrently. */
   maxBytes: number
   meter: Meter
 }) {
@@ -148,7 +141,6 @@ export function createUploads({
       }
     },
 
-    /** Deletes temporary files that a stopped process left behind. */
     async deleteAbandoned(onError: OnError) {
       await folder.sweep(3_600, onError)
     },

@@ -48,7 +48,6 @@ export const countHistory = async ({ database }: Use<'database'>, assetId: strin
 export const findCommit = async ({ actor, database }: Use<'actor' | 'database'>, id: string): Promise<Commit | null> =>
   database.read.commit.findFirst({ where: { id, asset: visibleAssets(actor) } })
 
-/** Returns the commit with a sequence. */
 export const findCommitBySequence = async (
   { database }: Use<'database'>,
   assetId: string,
@@ -69,7 +68,6 @@ export async function getCommit(
   return found
 }
 
-/** Text that describes the input for a version. */
 export const versionDescription =
   'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
 
@@ -170,7 +168,6 @@ export async function readTrees({ database }: Use<'database'>, asset: string, se
   })
 }
 
-/** Maximum number of trees per request. */
 export const MAX_TREES = 1_000
 /** Maximum total size of the trees in a request, in bytes. */
 export const MAX_TREE_BYTES = 4_000_000
@@ -187,10 +184,7 @@ type TreesInput = z.input<typeof treesInput>
 
 type Tree = Record<string, unknown>
 
-/**
- * Finds commits by the CIDs of their trees. Stored trees are found by their pins. Trees that are not stored yet are found among the newest
- * 1000 pending commits.
- */
+/** Finds commits by the CIDs of their trees: stored trees by their pins, other trees among the newest 1000 pending commits. */
 const findCommitsOfTrees = statement(
   'trees_find',
   { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },

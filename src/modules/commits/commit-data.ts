@@ -1,7 +1,6 @@
 /** Commit data on the chain. The layout is a public format that third parties read. */
 import type { ContentStore } from '../../files/file-types.ts'
 
-/** Name of an action in commit data. */
 export type ActionName = 'action-initial-registration' | 'action-commit'
 
 /** Returns the action name of a commit. The first commit of an asset registers it. All later commits change it. */
@@ -25,7 +24,6 @@ export const actionDocuments: Record<ActionName, string> = {
 /** Returns the result of an action: the URL of the asset. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
-/** Returns the CIDs of the action documents. */
 export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>): Record<ActionName, string> => ({
   'action-initial-registration': identify(Buffer.from(actionDocuments['action-initial-registration'])).cid,
   'action-commit': identify(Buffer.from(actionDocuments['action-commit'])).cid,
@@ -38,7 +36,6 @@ export interface CommitData {
   assetTreeSha256: string
   /** EIP-191 signature of `assetTreeSha256` as text. Null until the tree is signed. */
   assetTreeSignature: string | null
-  /** Address of the asset's creator. */
   author: string
   /** Address of the user who made the commit and signed the tree. */
   committer: string
@@ -47,7 +44,6 @@ export interface CommitData {
   timestampCreated: number
   /** CID of the document that describes the action. */
   action: string
-  /** URL of the asset. */
   actionResult: string
   actionName: ActionName
   abstract: string
@@ -71,7 +67,6 @@ export interface CommitDataConfig {
   provider: string
   /** Public URL without a trailing slash. */
   publicUrl: string
-  /** CIDs of the action documents. */
   actionNids: Record<ActionName, string>
 }
 

@@ -1,4 +1,3 @@
-/** Routes of commits: histories, trees and proofs. */
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import {
@@ -261,7 +260,6 @@ const mergeTrees = defineRoute({
   present: ({ mergedAssetTree: { mergedAssetTree, assetTrees } }) => ({ mergedAssetTree, assetTrees }),
 })
 
-/** Routes that read histories and trees. */
 export const commitRoutes = [...histories, readTree, mergeTrees]
 
 export const proofDescription: DirectDescription = {

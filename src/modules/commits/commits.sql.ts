@@ -3,10 +3,7 @@ import { statement, text, uuid } from '../../db/sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
-/**
- * Marks a commit as failed if it can never reach the chain, and refunds its charge with a reverse transfer. The unique reference prevents a
- * second refund.
- */
+/** Fails a commit that can never reach the chain, and refunds its charge. The unique reference prevents a second refund. */
 export const failCommit = statement(
   'relay_fail',
   { parameters: { commit: uuid, reason: text }, columns: { commit_id: uuid } },
@@ -54,10 +51,7 @@ export const failCommit = statement(
    select commit_id from failed_relay`,
 )
 
-/**
- * SQL: `commit_id` and `status` of all commits that are not settled. Each of the three parts uses a partial index. So the cost does not
- * depend on the number of settled commits.
- */
+/** SQL: `commit_id` and `status` of all unsettled commits. Each of the three parts uses a partial index. */
 export const openRelaysSql = `
   select commit_id, status from commit_relays where status = 'PENDING' and lane is null and tree_signature is null
   union all
@@ -65,7 +59,6 @@ export const openRelaysSql = `
   union all
   select commit_id, status from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`
 
-/** Invariants of histories. */
 export const historyInvariants: Invariant[] = [
   {
     id: 'I6',

@@ -56,9 +56,7 @@ interface HistoryParts {
   recorders(): Promise<string[]>
 }
 
-/**
- * Returns the address of the registry, or undefined before the first commit. Falls back to the stored address if the node is unavailable.
- */
+/** Returns the address of the registry, or undefined before the first commit. Uses the stored address if the node is unavailable. */
 export async function findRegistry(registry: Registry): Promise<string | undefined> {
   try {
     return await registry.findAddress(await registry.readChainId())

@@ -13,7 +13,6 @@ import { inputLengths } from '../assets/metadata.ts'
 import { verifyHistory } from './verify-history.ts'
 
 const FINDING_CHARACTERS = 1_000
-/** Maximum number of checks per commit. */
 const MAX_CHECKS = 12
 const verifiedPages = pageOf(50)
 /** Query cost of a verification. It is high, because a verification requests every block of the history from the chain. */
@@ -37,7 +36,6 @@ const verdictValues = {
 } as const satisfies Record<string, { value: Verdict; description: string }>
 const VerdictType = builder.enumType('Verdict', { description: 'Verdict on a history.', values: verdictValues })
 
-/** GraphQL fields of every check. */
 const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Finding>) => ({
   result: t.expose('result', { type: FindingResult, description: 'Result of the check.' }),
   finding: t.string({

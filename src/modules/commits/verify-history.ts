@@ -27,10 +27,7 @@ export async function verifyHistory(
   )
 }
 
-/**
- * Calls `send` with the nid of an asset and the bytes of its proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE before that call.
- * Throws CONFLICT if the chain has no commit of the asset yet.
- */
+/** Calls `send` with the nid and the bytes of a proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT before that call. */
 export async function proveHistory(
   context: Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>,
   id: string,
@@ -65,10 +62,7 @@ async function* prepend(first: Uint8Array | undefined, rest: AsyncIterable<Uint8
   yield* rest
 }
 
-/**
- * Returns a function that reads trees of one asset by CID. It returns undefined for all other files. Otherwise anyone could read a private
- * tree by naming it in a commit on the chain. Throws UNAVAILABLE.
- */
+/** Returns a function that reads trees of one asset, and no other files. Otherwise a commit on the chain could name a private tree. */
 export const treeReader =
   ({ database, contentStore }: Use<'contentStore' | 'database'>, nid: string) =>
   async (cid: string): Promise<Uint8Array | undefined> => {

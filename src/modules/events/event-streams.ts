@@ -15,13 +15,10 @@ import { networkOf } from '../../shared/rate-limiter.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 import { FEED_PAGE, type FeedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './events.sql.ts'
 
-/** The facts that decide who may see an asset. Undefined if it is deleted. */
 type AssetFacts = { id: string; ownerId: string; publicAccess: boolean } | undefined
 
-/** An event for subscriptions. */
 export interface FeedEvent {
   event: Event
-  /** Asset of the event's commit. */
   assetId: string | null
   asset: AssetFacts
   /** Returns the result of `load`, which is called once per key for all subscriptions. */
@@ -30,7 +27,6 @@ export interface FeedEvent {
 
 /** The events that a stream wants. */
 interface Filter {
-  /** Owner of the feed. */
   ownerId: string
   /** Set if the stream follows an asset. Then `canSee` is also called when the visibility of the asset may have changed. */
   assetId?: string
@@ -348,7 +344,6 @@ interface Parts extends FanoutParts {
   limits: Limits
 }
 
-/** The open streams of a process. */
 export type EventStreams = ReturnType<typeof createEventStreams>
 
 export function createEventStreams({ meter, counter, limits, ...parts }: Parts) {
@@ -414,7 +409,6 @@ export function createEventStreams({ meter, counter, limits, ...parts }: Parts) 
         throw error
       }
     },
-    /** Returns true if streams end because the process shuts down. */
     isDraining: () => hasStopped,
     /** Ends all streams, and those that open later. */
     stop() {

@@ -68,7 +68,6 @@ const list = defineList({
   present: eventRecord.present,
 })
 
-/** The feed, page by page. */
 export const eventRoutes = [list]
 
 /** Proxies and clients close idle connections. */
@@ -94,7 +93,6 @@ export const streamDescription: DirectDescription = {
   answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
 }
 
-/** Waits until the response accepts more data or is closed. */
 const waitForDrain = (res: ServerResponse) =>
   new Promise<void>((resolve) => {
     const done = () => {
@@ -104,10 +102,7 @@ const waitForDrain = (res: ServerResponse) =>
     res.on('drain', done).on('close', done)
   })
 
-/**
- * Sends the caller's feed as server-sent events until the client disconnects or the session ends. Throws NOT_AUTHENTICATED,
- * AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED before it sends anything.
- */
+/** Sends the caller's feed. Throws NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED before it sends anything. */
 export async function streamEvents({ req, res, query, context }: DirectRequest): Promise<void> {
   assertMay(context.actor, 'event:read')
   const lastEventId = (req.headers['last-event-id'] as string | undefined) || query.get('last_event_id') || undefined

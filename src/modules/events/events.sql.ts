@@ -12,7 +12,6 @@ import {
   uuid,
 } from '../../db/sql.ts'
 
-/** Types of events. */
 export const eventTypes = [
   'commit.accepted',
   'commit.failed',
@@ -47,7 +46,6 @@ export interface EventParts {
   owner: string
   sequence: string
   type: EventType | { sql: string }
-  /** UUIDs of the resources. */
   order?: string
   commit?: string
   delivery?: string
@@ -106,7 +104,6 @@ const feedColumns = {
   assetIsDeleted: boolean,
 }
 
-/** An event and the current state of its commit's asset. */
 export type FeedRow = RowOf<typeof feedColumns>
 
 /** Reads events after a position, oldest first. `feeds` and `positions` are pairs. */
@@ -124,7 +121,6 @@ export const readFeeds = statement(
    order by e.owner_id, e.sequence`,
 )
 
-/** Returns the access tokens and API keys that have ended. */
 export const findEnded = statement(
   'event_ended',
   { parameters: { ids: arrayOf(uuid) }, columns: { id: uuid } },
@@ -135,7 +131,6 @@ export const findEnded = statement(
      and not exists (select from api_keys k where k.id = asked.id and k.revoked_at is null)`,
 )
 
-/** Returns the visibility of assets that are not deleted. */
 export const findAssetFacts = statement(
   'event_asset_facts',
   { parameters: { assets: arrayOf(uuid) }, columns: { id: uuid, ownerId: uuid, publicAccess: boolean } },

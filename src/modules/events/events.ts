@@ -48,7 +48,6 @@ interface EventRange {
 interface EventPage extends EventRange {
   limit: number
   offset?: number
-  /** Newest first. */
   inverted: boolean
 }
 
@@ -108,7 +107,6 @@ export async function findEvent({ actor, database }: Reader, id: string): Promis
   return event && toRecord(event)
 }
 
-/** Types of events that webhooks receive. */
 const webhookTypes = new Set<EventType>(['order.paid', 'order.refunded', 'webhook.test'])
 
 /** Returns the body of the webhook call for an event of the caller, or null if no webhook receives it. */
@@ -151,10 +149,7 @@ export async function followEvents(
   })
 }
 
-/**
- * Streams the commits of an asset when they change. Ends when the caller may no longer see the asset, and when the reader is too slow.
- * Throws the errors of `findAsset`, AUTHENTICATION_FAILED, THROTTLED.
- */
+/** Streams the commits of an asset when they change. Ends when the caller may no longer see the asset. Throws the errors of `findAsset`. */
 export async function followCommits(
   { actor, database, eventStreams }: Follower,
   findAsset: () => Promise<Pick<Asset, 'id' | 'ownerId'>>,
@@ -184,10 +179,7 @@ export async function followCommits(
   })
 }
 
-/**
- * Streams an order when it changes. Subscriptions of one order with the same `key` share the result of `load`. Ends when `load` returns null, and
- * when the reader is too slow. Throws the errors of `find`, AUTHENTICATION_FAILED, THROTTLED.
- */
+/** Streams an order when it changes. Subscriptions with the same `key` share the result of `load`. Ends when `load` returns null. */
 export async function followOrder<Order>(
   { actor, eventStreams }: Follower,
   find: () => Promise<{ id: string; buyerId: string }>,

@@ -2,7 +2,6 @@
 import { html } from 'hono/html'
 import { contentPolicy, layout, type PageAnswer } from './page.ts'
 
-/** Settings that determine the page's links. */
 export interface HomeParts {
   /** Base URL of the service for this reader, without a trailing slash. */
   baseUrl: string
@@ -67,15 +66,10 @@ export const apiDocsPage = {
 `),
 }
 
-/**
- * Configuration of Scalar. The defaults would contact other origins for fonts, telemetry, an agent and a proxy. The
- * caller's token is not stored.
- */
 const configuration = {
   url: '/api/v3/openapi.json',
   ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true }, proxyUrl: '' },
   ...{ persistAuth: false, hideClientButton: true, showDeveloperTools: 'never', defaultOpenFirstTag: true },
 }
 
-/** Script that starts Scalar. */
 export const apiDocsScript = `Scalar.createApiReference('#docs', ${JSON.stringify(configuration)})\n`

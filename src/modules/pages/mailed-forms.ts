@@ -31,7 +31,6 @@ export const deadLinkPage = (
 ): PageAnswer =>
   noticePage(410, { language, title: words.dead, kind: 'bad', paragraphs: [words.deadWhy, words.deadNext] })
 
-/** Minimum and maximum length of a password, in characters. */
 export interface PasswordLength {
   min: number
   max: number
@@ -40,10 +39,8 @@ export interface PasswordLength {
 /** Returns the problem with a new password, or undefined if it can be set. */
 export type PasswordProblem = (password: string) => 'tooShort' | 'tooLong' | 'unfit' | undefined
 
-/** A problem with the form, by the key of its message. */
 export type Problem = 'missing' | 'missingAgain' | 'different' | NonNullable<ReturnType<PasswordProblem>>
 
-/** Returns the first problem with the form, or undefined. */
 export function problemOf(form: URLSearchParams, passwordProblem: PasswordProblem): Problem | undefined {
   const password = form.get('new-password') ?? ''
   const again = form.get('new-password-again') ?? ''
@@ -74,18 +71,13 @@ ${wrong ? html`<p class="wrong" id="${name}-problem">${wrong}</p>` : ''}
 </div>`
 }
 
-/** Content of the password form. */
 export interface PasswordForm {
-  /** Email address of the account. */
   email: string
   passwordLength: PasswordLength
   problem?: Problem
 }
 
-/**
- * Renders the password form. It has no `action`, so it is sent to the page's URL and the HTML does not contain the
- * token.
- */
+/** Renders the password form. It has no `action`, so the HTML does not contain the token. */
 export function passwordForm(language: Language, { email, passwordLength, problem }: PasswordForm): PageAnswer {
   const { reset: words } = messages[language].pages
   const text = problem && fill(words[problem], { ...passwordLength })

@@ -11,7 +11,6 @@ import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { BodyReaders } from '../assets/uploads.ts'
 import type { PageAnswer, PageRequest, Pages } from './page.ts'
 
-/** Maximum size of a form, in bytes. */
 const MAX_FORM_BYTES = 10_000
 
 type PresentRefusal = NonNullable<DirectRoute['presentRefusal']>
@@ -28,7 +27,6 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   return new URLSearchParams(text)
 }
 
-/** Dependencies of the page routes. */
 interface PageRouteParts {
   pages: Pages
   readText: ReadText

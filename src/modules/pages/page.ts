@@ -8,17 +8,13 @@ import { type Messages, messages } from '../../locales/messages.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { preferredLanguage } from '../../shared/language.ts'
 
-/**
- * Colours of all pages, for light and dark mode. Text has a contrast of at least 4.5, other elements of at least 3.
- */
+/** Colours for light and dark mode. Text has a contrast of at least 4.5, other elements of at least 3. */
 export const palette = `
 :root { color-scheme: light dark; --text: #1b1f24; --ground: #ffffff; --quiet: #57606a; --line: #6e7781; --field: #ffffff; --box: #f3f4f6; --accent: #0b57d0; --on-accent: #ffffff; --problem: #b3261e; --good: #1a7f37; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e8eb; --ground: #14171a; --quiet: #a8b0b8; --line: #8b949e; --field: #1f2428; --box: #24292f; --accent: #8ab4f8; --on-accent: #14171a; --problem: #ff9c94; --good: #6fdd8b; } }
 `
 
-/** A request for a page. */
 export interface PageRequest {
-  /** Path parameters. */
   params: Record<string, string>
   query: URLSearchParams
   /** Value of the header Accept-Language, or an empty string. */
@@ -26,7 +22,6 @@ export interface PageRequest {
   context: Context
 }
 
-/** Response with a page. */
 export interface PageAnswer {
   status: number
   headers: Record<string, string>
@@ -46,10 +41,8 @@ export interface FormPage {
   refusal?: Pages['refusal']
 }
 
-/** All pages with forms. */
 export interface Pages {
   forms: FormPage[]
-  /** Renders an error instead of a page. */
   refusal(code: ErrorCode, status: number, languages: string): PageAnswer
 }
 
@@ -64,10 +57,7 @@ export const keyedBy = (form: URLSearchParams, idempotency: Context['idempotency
   key: form.get(NAME) || idempotency.key,
 })
 
-/**
- * Executes an operation in-process, with the same schema, context and error masking as the APIs. Throws the errors of
- * the operation.
- */
+/** Executes an operation in-process, with the same context and error masking as the APIs. Throws its errors. */
 export type Run = <Data, Variables extends Record<string, unknown>>(
   document: TypedDocumentNode<Data, Variables>,
   variables: Variables,
@@ -95,10 +85,7 @@ function nextStep(reason: Reason, isMailed: boolean, words: Messages['pages']['r
   return reason === 'unread' ? words.unreadAgain : words.again
 }
 
-/**
- * Returns the page for an error. `status` is the error's HTTP status. `isMailed`: true if a mailed link leads to the
- * page.
- */
+/** Returns the page for an error. `isMailed`: true if a mailed link leads to the page. */
 export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
   const { refusal: words } = messages[language].pages
@@ -110,13 +97,10 @@ export function refusalPage(code: ErrorCode, status: number, languages: string, 
 /** HTML in which all inserted values are escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
-/** The page-specific parts. */
 export interface PageParts {
-  /** Value of the `lang` attribute. */
   language: string
   title: string
   content: Html
-  /** Additional elements of `head`. */
   head?: Html
   /** Style sheet. Default: `pageStyle`. */
   style?: string
@@ -156,7 +140,6 @@ button { min-height: 3rem; padding: 0.625rem 1.5rem; font: inherit; font-weight:
 export const styleSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 const pageStyleSource = styleSource(pageStyle)
 
-/** Renders a complete HTML page. */
 export const layout = ({ language, title, content, head, style = pageStyle }: PageParts): string =>
   String(html`<!doctype html>
 <html lang="${language}">

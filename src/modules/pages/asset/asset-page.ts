@@ -1,7 +1,4 @@
-/**
- * Public page of an asset: metadata, history, and instructions to verify them. It executes one operation of the API
- * and needs no script.
- */
+/** Public page of an asset: metadata, history, and instructions to verify them. It needs no script. */
 import { html } from 'hono/html'
 import type { Context } from '../../../context.ts'
 import { fill, messages } from '../../../locales/messages.ts'
@@ -51,7 +48,6 @@ function mark({ result, finding }: Finding, { words }: Speech): Html {
   return html`<span class="mark ${tones[result]}"><span aria-hidden="true">${signs[result]}</span> ${name}</span>${finding === undefined ? '' : html` <span lang="en">${finding}</span>`}`
 }
 
-/** Renders the result for one commit. Empty if the chain does not have the commit. */
 export function marksOf({ commits }: Checked, { treeCid, transactionHash }: ShownCommit, speech: Speech): Html {
   const found = commits.findLast(
     (commit) => commit.commitData?.assetTreeCid === treeCid && commit.transactionHash === transactionHash,
@@ -63,7 +59,6 @@ export function marksOf({ commits }: Checked, { treeCid, transactionHash }: Show
   return html`<ul class="checks">${open.map((check) => html`<li><code>${check.name}</code> ${mark(check, speech)}</li>`)}</ul>`
 }
 
-/** Renders the overall verdict with its individual checks. */
 function result(checked: Checked, speech: Speech): Html {
   const { language, words } = speech
   const { verdict, asOf, chainId, registry, foreign, foreignRecorders } = checked
@@ -86,7 +81,6 @@ ${asOf && html`<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.numb
 ${foreign > 0 && html`<p>${fill(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
 }
 
-/** Renders a sentence with a block number and a time. */
 function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
   const [before = '', after = ''] = fill(sentence, { block, time: '\n' }).split('\n')
   return html`${before}${time}${after}`
@@ -95,10 +89,7 @@ function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
 /** Result of a verification, or the reason why it did not run. */
 export type CheckOutcome = { checked: Checked } | { refused: 'busy' | 'tooLong' | 'notYet' }
 
-/**
- * Renders the verification form and its result. It needs a click, because a verification sends the chain's node one
- * request per block.
- */
+/** Renders the verification form and its result. It needs a click, because it sends the node one request per block. */
 export function check(outcome: CheckOutcome | undefined, { words, ...speech }: Speech): Html {
   const refused = outcome && 'refused' in outcome ? outcome.refused : undefined
   return html`<section aria-labelledby="check"><h2 id="check">${words.check.title}</h2>
@@ -108,13 +99,9 @@ ${outcome && 'checked' in outcome ? result(outcome.checked, { words, ...speech }
 </section>`
 }
 
-/** Chain and registry address, if known. */
 export type Place = { chainId: number; registry: string } | undefined
 
-/**
- * Renders the link to the proof, and commands that verify it without this service. `proofUrl`: null if there is no
- * proof yet. For a private asset, only the proof contains the trees.
- */
+/** Renders the link to the proof, and commands that verify it. `proofUrl`: null if there is no proof yet. */
 export function yourself(
   { nid, publicAccess }: ShownAsset,
   { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },
@@ -283,7 +270,6 @@ async function askTheChain({ params, context }: PageRequest): Promise<CheckOutco
   }
 }
 
-/** Renders the metadata. */
 const about = (asset: ShownAsset, speech: Speech) => {
   const { language, words } = speech
   const named = ({ displayName, address }: ShownAsset['owner']) =>

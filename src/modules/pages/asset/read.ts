@@ -40,10 +40,8 @@ export function sizeText(bytes: string, language: Language): string {
   return new Intl.NumberFormat(language, style).format(size)
 }
 
-/** Maximum number of characters shown of a value. */
 const MOST_SHOWN = 600
 
-/** Shortens a long text. */
 export const clip = (text: string): string => {
   const characters = [...text.slice(0, MOST_SHOWN * 2 + 2)]
   return characters.length > MOST_SHOWN ? `${characters.slice(0, MOST_SHOWN).join('')}…` : text
@@ -60,7 +58,6 @@ export function valueText(value: unknown, { words }: Speech): string | undefined
 export const facts = (...pairs: (readonly [string, Html | string] | false | undefined)[]): Html =>
   html`<dl class="facts">${pairs.map((pair) => pair && html`<dt>${pair[0]}</dt><dd>${pair[1]}</dd>`)}</dl>`
 
-/** Returns the title of an asset. */
 export const titleOf = ({ headline, assetFileName, nid }: { headline: string; assetFileName: string; nid: string }) =>
   headline || assetFileName || nid
 
@@ -87,11 +84,8 @@ const AssetPage = graphql(/* GraphQL */ `
   }
 `)
 
-/** An asset with the fields that the page shows. */
 export type ShownAsset = NonNullable<AssetPageQuery['asset']>
-/** A commit with the fields that the page shows. */
 export type ShownCommit = ShownAsset['commits']['nodes'][number]
-/** Result of a verification. */
 export type Checked = Verification
 
 const COMMITS_ON_A_PAGE = 50
@@ -111,10 +105,8 @@ export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, asset
   return displayOf(assetFileMimeType) === 'picture' && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
 }
 
-/** Returns the alternative text of an image. */
 export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption || titleOf(asset))
 
-/** Returns the URL that downloads a file. */
 const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
 
 /** Returns the URL of the signed copy. For a private asset, it keeps the signature of the file's URL. */
@@ -145,7 +137,6 @@ export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: 
 </figure>`
 }
 
-/** Style sheet of an asset's page. */
 export const assetStyle = `${pageStyle}
 body { max-width: 46rem; }
 h2 { font-size: 1.25rem; margin: 0 0 0.5rem; }
@@ -192,16 +183,12 @@ pre code { padding: 0; background: none; }
 
 const styles = styleSource(assetStyle)
 
-/**
- * Returns the content security policy. The page may load its own style, and images, videos and audio of this service.
- * It permits no scripts and no forms to other hosts.
- */
+/** Permits its own style and media of this service. Permits no scripts and no forms to other hosts. */
 export const assetPolicy = (baseUrl: string): string => {
   const { origin } = new URL(baseUrl)
   return `default-src 'none'; style-src ${styles}; img-src 'self' ${origin}; media-src 'self' ${origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 }
 
-/** Types of schema.org by kind of media. */
 const schemaTypes: Record<MediaKind, string> = {
   image: 'ImageObject',
   video: 'VideoObject',
@@ -215,7 +202,6 @@ const person = ({ displayName, address }: ShownAsset['creator']) => ({
   identifier: address,
 })
 
-/** Returns the asset as schema.org data. */
 const structuredData = (asset: ShownAsset, url: string) => ({
   '@context': 'https://schema.org',
   '@type': schemaTypes[mediaKindOf(asset.assetFileMimeType)],
@@ -244,10 +230,7 @@ const property = (name: string, content: string | null) =>
     : html`<meta property="${name}" content="${content}">
 `
 
-/**
- * Renders the metadata of a public asset's page. JSON-LD is data, so the content security policy needs no exception
- * for it.
- */
+/** Renders the metadata of a public asset's page. JSON-LD is data, so the content security policy needs no exception for it. */
 export function head(asset: ShownAsset, url: string, { language }: Speech): Html {
   const title = titleOf(asset)
   const picture = pictureOf(asset)

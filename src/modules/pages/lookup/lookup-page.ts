@@ -1,7 +1,4 @@
-/**
- * Page that shows whether a file is registered. The browser computes the file's hash, and the URL of the result
- * contains it. Without scripts, the user enters the hash. The page executes one operation of the API.
- */
+/** Page that shows whether a file is registered. The browser computes the hash. Without scripts, the user enters it. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -25,7 +22,6 @@ import {
   styleSource,
 } from '../page.ts'
 
-/** Style sheet of the lookup page. */
 export const lookupStyle = `${pageStyle}
 p { margin: 0 0 0.75rem; }
 section { margin-top: 2rem; }
@@ -53,10 +49,7 @@ export const lookupScript = `${read(hasher)};\n{${read(new URL('hash.js', import
 
 const script = `'sha256-${createHash('sha256').update(lookupScript).digest('base64')}' 'wasm-unsafe-eval'`
 
-/**
- * Content security policy. It prevents the script from sending the file anywhere. Only the form can be submitted, to
- * this service.
- */
+/** Prevents the script from sending the file anywhere. Only the form can be submitted, to this service. */
 export const lookupPolicy = `default-src 'none'; style-src ${styleSource(lookupStyle)}; script-src ${script}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 const LookupPage = graphql(/* GraphQL */ `
