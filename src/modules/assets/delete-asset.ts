@@ -53,10 +53,7 @@ export const deleteAssetStatement = statement(
 )
 
 /** Deletes an asset, except for its commits on the chain. Returns the nid. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
-export async function deleteAsset(
-  context: IdempotentContext & Use<'notifications'>,
-  { id }: { id: string },
-): Promise<string> {
+export async function deleteAsset(context: IdempotentContext & Use<'notifications'>, { id }: { id: string }) {
   const { actor, database, notifications } = context
   const nid = canonicalNid(id) ?? id
   return once(context, 'deleteAsset', { nid }, async () => {

@@ -58,10 +58,7 @@ const deleteBlocks = statement(
    delete from asset_blocks b using gone where b.asset_id = gone.id returning b.asset_id as asset`,
 )
 
-export async function indexBlocks(
-  { contentStore, database }: Use<'contentStore' | 'database'>,
-  cid: string,
-): Promise<void> {
+export async function indexBlocks({ contentStore, database }: Use<'contentStore' | 'database'>, cid: string) {
   if (!cid.startsWith(DAG_PB_PREFIX)) return
   const assets = await database.query(findUnindexed, { cid })
   if (assets.length === 0) return
@@ -72,10 +69,7 @@ export async function indexBlocks(
 }
 
 /** Returns if the asset of a block is public. Returns null if the caller may not read the block. */
-export async function findBlock(
-  { actor, database }: Use<'actor' | 'database'>,
-  cid: string,
-): Promise<{ publicAccess: boolean } | null> {
+export async function findBlock({ actor, database }: Use<'actor' | 'database'>, cid: string) {
   if (!isNid(cid)) return null
   const [block] = await database.query(findReadableBlock, { cid, reader: actor.kind === 'user' ? actor.id : null })
   return block ?? null

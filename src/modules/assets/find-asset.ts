@@ -11,11 +11,7 @@ type Reader = Use<'actor' | 'database'>
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
 
 /** Returns the asset, or null if it does not exist or the caller may not see it. */
-export async function findAsset(
-  { actor, database }: Reader,
-  id: string,
-  query: AssetQuery = {},
-): Promise<Asset | null> {
+export async function findAsset({ actor, database }: Reader, id: string, query: AssetQuery = {}) {
   const nid = canonicalNid(id)
   if (nid === undefined) return null
   return database.read.asset.findFirst({ ...query, where: { nid, ...visibleAssets(actor) } })
@@ -60,11 +56,7 @@ const updateSelection = {
 export type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
 
 /** Returns an asset with all values that a write needs, and with the selection of `query`. The caller must check permissions. */
-export async function findAssetToUpdate(
-  { database }: Use<'database'>,
-  id: string,
-  query: AssetQuery = {},
-): Promise<AssetToUpdate | null> {
+export async function findAssetToUpdate({ database }: Use<'database'>, id: string, query: AssetQuery = {}) {
   const nid = canonicalNid(id)
   if (nid === undefined) return null
   const select = mergeSelections(updateSelection, query.select ?? {})

@@ -41,11 +41,7 @@ const findSignedPin = statement(
 )
 
 /** Finds a file that the caller may read. Thumbnails and trees are named after their CID, because the file name may be private. */
-export async function findFile(
-  context: Use<'actor' | 'database'>,
-  cid: string,
-  linkedAsset?: string,
-): Promise<FoundFile | null> {
+export async function findFile(context: Use<'actor' | 'database'>, cid: string, linkedAsset?: string) {
   const pin = isNid(cid) && (await findReadablePin(context, cid, linkedAsset))
   if (!pin) return null
   const { kind, ...file } = pin

@@ -72,11 +72,7 @@ export async function listAssets(context: Needs, filter: AssetFilter & Order, qu
 }
 
 /** Counts the assets of `listAssets`. For anonymous callers it stops counting shortly after the page at `offset`. */
-export async function countAssets(
-  context: Needs,
-  filter: AssetFilter & Order,
-  offset?: number | null,
-): Promise<number> {
+export async function countAssets(context: Needs, filter: AssetFilter & Order, offset?: number | null) {
   const where = await listCondition(context, filter)
   const limit = context.actor.kind === 'anonymous' && { take: countLimit(offset) }
   return context.database.read.asset.count({ where, ...limit })
@@ -85,11 +81,7 @@ export async function countAssets(
 type Lookup = FileInput & Order & { search?: string }
 
 /** Lists the registrations of a file that the caller may see, oldest first. Throws VALIDATION_FAILED. */
-export async function lookUpFile(
-  { actor, database, cutsPages }: Needs,
-  lookup: Lookup,
-  query: AssetQuery,
-): Promise<Asset[]> {
+export async function lookUpFile({ actor, database, cutsPages }: Needs, lookup: Lookup, query: AssetQuery) {
   const where = registrationsOf(actor, lookup)
   assertOffset(query.skip ?? 0)
   return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(lookup, 'asc'), where })
@@ -113,10 +105,7 @@ const callerId = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined
 const isOwnList = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
   actor.kind === 'system' || (ownerId !== undefined && ownerId === callerId(actor))
 
-async function listCondition(
-  context: Needs,
-  { orderBy, ...filter }: AssetFilter & Order,
-): Promise<Prisma.AssetWhereInput> {
+async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter & Order) {
   const { actor } = context
   const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, filter)
   const ownerId = owner === undefined ? callerId(actor) : await findOwnerId(context, owner)

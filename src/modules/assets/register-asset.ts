@@ -154,13 +154,7 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
 
 type Input = ReturnType<typeof registerInput.parse>
 
-async function registerOnce(
-  context: Needs,
-  actor: UserActor,
-  file: IncomingFile,
-  stored: StoredFile,
-  input: Input,
-): Promise<string> {
+async function registerOnce(context: Needs, actor: UserActor, file: IncomingFile, stored: StoredFile, input: Input) {
   const { assetFileMimeType } = input
   const facts = {
     ...input,

@@ -56,12 +56,7 @@ export const findCommitBySequence = async (
 ): Promise<Commit | null> => database.read.commit.findFirst({ ...query, where: { assetId, sequence } })
 
 /** Returns a commit of the asset by its ID (`commit_…`). Throws NOT_FOUND. */
-export async function getCommit(
-  { database }: Use<'database'>,
-  assetId: string,
-  commitId: string,
-  query: CommitQuery,
-): Promise<Commit> {
+export async function getCommit({ database }: Use<'database'>, assetId: string, commitId: string, query: CommitQuery) {
   const id = uuidFrom(commitId, 'commit', 'Commit')
   const found = await database.read.commit.findFirst({ ...query, where: { assetId, id } })
   if (!found) throw notFound('Commit')
@@ -218,10 +213,7 @@ const tooLarge = () =>
  * the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that does not exist or that the caller may not
  * see.
  */
-export async function mergeTrees(
-  context: Use<'actor' | 'database'>,
-  input: TreesInput,
-): Promise<{ merged: Tree; trees: Tree[] }> {
+export async function mergeTrees(context: Use<'actor' | 'database'>, input: TreesInput) {
   assertMay(context.actor, 'asset:read')
   const { trees: wanted } = parse(treesInput, input)
   const known = await readVisibleTrees(context, [...new Set(wanted.map(({ assetTreeCid }) => assetTreeCid))])
@@ -237,10 +229,7 @@ export async function mergeTrees(
 }
 
 /** Returns the trees that the caller may see, by CID. Throws VALIDATION_FAILED if their total size is too large. */
-async function readVisibleTrees(
-  { actor, database }: Use<'actor' | 'database'>,
-  cids: string[],
-): Promise<Map<string, { tree: Tree; size: number }>> {
+async function readVisibleTrees({ actor, database }: Use<'actor' | 'database'>, cids: string[]) {
   const found = (await database.query(findCommitsOfTrees, { cids })).map(({ id }) => id)
   const visible = await database.read.commit.findMany({
     select: { id: true },

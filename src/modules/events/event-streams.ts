@@ -273,11 +273,7 @@ function createEventFanout({ database, notifications, log }: FanoutParts) {
 }
 
 /** Yields the events after a position, and then new ones. Reads events that did not fit into the buffer from the database. */
-export async function* readFeedAfter(
-  { read }: Pick<Database, 'read'>,
-  subscription: Subscription,
-  after: number,
-): AsyncGenerator<Event> {
+export async function* readFeedAfter({ read }: Pick<Database, 'read'>, subscription: Subscription, after: number) {
   const { ownerId, buffer } = subscription
   let sequence = after
   while (!subscription.hasEnded) {

@@ -65,11 +65,7 @@ export async function readSequence(
   return event.sequence
 }
 
-async function where(
-  context: Use<'database'>,
-  ownerId: string,
-  { after, before, search }: EventRange,
-): Promise<Prisma.EventWhereInput> {
+async function where(context: Use<'database'>, ownerId: string, { after, before, search }: EventRange) {
   const sequenceOf = (field: string, text: string | undefined) =>
     text === undefined ? undefined : readSequence(context, { ownerId, field, text })
   const [gt, lt] = await Promise.all([sequenceOf('after', after), sequenceOf('before', before)])
@@ -78,10 +74,7 @@ async function where(
 }
 
 /** Lists events of the caller, oldest first unless `inverted`. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
-export async function listEvents(
-  context: Reader,
-  { limit, offset = 0, inverted, ...range }: EventPage,
-): Promise<EventRecord[]> {
+export async function listEvents(context: Reader, { limit, offset = 0, inverted, ...range }: EventPage) {
   const { actor, database } = context
   assertUserMay(actor, 'event:read')
   const events = await database.read.event.findMany({
@@ -126,10 +119,7 @@ type Follower = Use<'actor' | 'database' | 'eventStreams'>
  * Streams events of the caller after a position, or new events only if `after` is undefined.
  * Throws NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED.
  */
-export async function followEvents(
-  context: Follower,
-  after: string | undefined,
-): Promise<AsyncIterableIterator<EventRecord>> {
+export async function followEvents(context: Follower, after: string | undefined) {
   const { actor, database, eventStreams } = context
   assertUserMay(actor, 'event:read')
   const ownerId = actor.id
