@@ -88,7 +88,7 @@ interface Replayed {
 
 async function replay(context: AppContext, ids: readonly string[]): Promise<Replayed[]> {
   const { asSystem } = await import('../context.ts')
-  const { replayDelivery } = await import('../modules/webhooks/replay-delivery.ts')
+  const { replayDelivery } = await import('../modules/webhooks/deliveries.ts')
   const { DomainError } = await import('../shared/errors.ts')
   const progress = createProgress('queued')
   const replayed: Replayed[] = []

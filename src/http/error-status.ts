@@ -1,6 +1,7 @@
 /** HTTP status and `error.type` of each error code. */
 import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../shared/errors.ts'
 import { isJsonObject } from '../shared/json-input.ts'
+import { snakeCase } from '../shared/text.ts'
 
 /** Callers depend on both values, so they must not change. It does not compile if a code is missing. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
@@ -46,9 +47,6 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   VALIDATION_FAILED: { status: 400, type: 'validation_error' },
   WITHDRAWALS_PAUSED: { status: 429, type: 'withdrawals_paused' },
 }
-
-/** Returns the REST name of a field. */
-export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** An error before it is presented. */
 export interface Refusal {

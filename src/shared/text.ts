@@ -32,3 +32,6 @@ export function trimEnd(text: string, character: string): string {
   while (end > 0 && text[end - 1] === character) end -= 1
   return text.slice(0, end)
 }
+
+/** Returns a camel case name in snake case. */
+export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

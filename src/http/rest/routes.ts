@@ -13,7 +13,6 @@ import { eventRoutes } from '../../modules/events/events.rest.ts'
 import { apiKeyRoutes } from '../../modules/store/api-keys.rest.ts'
 import { networkAppRoutes } from '../../modules/store/network-apps.rest.ts'
 import { orderRoutes } from '../../modules/store/orders.rest.ts'
-import { refundRoutes } from '../../modules/store/refunds.rest.ts'
 import { grantRoutes, transferRoutes, walletRoutes } from '../../modules/wallet/wallet.rest.ts'
 import { webhookDeliveryRoutes } from '../../modules/webhooks/webhook-deliveries.rest.ts'
 import type { Route } from './define-route.ts'
@@ -33,7 +32,6 @@ export const routes: Route[] = [
   ...apiKeyRoutes,
   ...eventRoutes,
   ...orderRoutes,
-  ...refundRoutes,
   ...webhookDeliveryRoutes,
   ...grantRoutes,
   ...transferRoutes,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { MetadataField } from '../../modules/assets/metadata.ts'
 import { AMOUNT } from '../../shared/money.ts'
-import { snakeCase } from '../error-status.ts'
+import { snakeCase } from '../../shared/text.ts'
 
 /** Adds the description of a field of the GraphQL schema, by its coordinate such as `Order.price`. */
 export const same = <Schema extends z.ZodType>(coordinate: string, schema: Schema): Schema =>

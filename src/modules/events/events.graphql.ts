@@ -6,9 +6,8 @@ import { boundedCountDescription, connectionOf, offsetArg, searchArg } from '../
 import { Node } from '../../graphql/node.ts'
 import { getAsset } from '../assets/find-asset.ts'
 import { CommitType } from '../commits/commits.graphql.ts'
-import { MAX_ACTION_ARGS_BYTES } from '../store/create-order.ts'
 import { OrderType } from '../store/orders.graphql.ts'
-import { findOrder, getOrder } from '../store/orders.ts'
+import { findOrder, getOrder, MAX_ACTION_ARGS_BYTES } from '../store/orders.ts'
 import { eventTypes } from './events.sql.ts'
 import { countEvents, type EventRecord, followCommits, followOrder, listEvents, readEventData } from './events.ts'
 

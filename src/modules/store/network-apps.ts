@@ -2,28 +2,40 @@
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
-import type { NetworkApp, Prisma } from '../../db/prisma/client.ts'
+import type { DeliveryFailurePolicy, NetworkApp, Prisma } from '../../db/prisma/client.ts'
+import {
+  arrayOf,
+  bigint,
+  boolean,
+  bytes,
+  int,
+  numeric,
+  orNull,
+  type SqlType,
+  statement,
+  text,
+  textOf,
+  uuid,
+} from '../../db/sql.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, outlived, remember } from '../../shared/idempotency.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  once,
+  outlived,
+  remember,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
 import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
-import { searchPatterns } from '../../shared/lists.ts'
+import { type ListOrder, MAX_COUNTED, searchPatterns } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
 import { newSecret } from '../../shared/secrets.ts'
-import { auditorOf } from '../audit/audit-sql.ts'
+import { type AuditAction, audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
-import {
-  countNetworkApps as countNetworkAppsStatement,
-  deactivateNetworkApp as deactivateNetworkAppStatement,
-  findSecrets,
-  insertNetworkApp,
-  listNetworkAppsBackwards,
-  listNetworkApps as listNetworkAppsStatement,
-  rotateSecret,
-  updateNetworkApp as updateNetworkAppStatement,
-} from './network-apps.sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
@@ -92,6 +104,44 @@ const filterInput = z
 /** Filter of a list of apps. */
 export type NetworkAppFilter = z.input<typeof filterInput>
 
+/** Filter parameters. Null values are ignored. `onlySold`: true for callers who may not see apps that are no longer sold. */
+const filterParameters = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean, patterns: arrayOf(text) }
+const matchesSql = `name ilike all ($patterns) and ($name is null or position(lower($name) in lower(name)) > 0)
+  and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
+
+const listed = {
+  parameters: {
+    ...{ ...filterParameters, orderBy: orNull(textOf<ListOrder>()), cursor: orNull(uuid) },
+    ...{ limit: orNull(bigint), offset: bigint },
+  },
+  columns: { id: uuid },
+  isList: true,
+} as const
+
+/**
+ * SQL of a page of apps. Without `orderBy`, an app with exactly the given name comes first, because clients use the first result. The page
+ * starts after the app of the cursor, even if that app no longer matches the filter.
+ */
+const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
+  `with placed as (
+     select id, name, deactivated_at, case $orderBy when 'UPDATED_AT' then updated_at else created_at end as listed_at,
+       $orderBy is null and lower(name) is not distinct from lower($name) as is_exact
+     from network_apps
+   )
+   select id from placed
+   where ${matchesSql}
+     and ($cursor is null or (is_exact, listed_at, id) ${beyond} (select is_exact, listed_at, id from placed where id = $cursor))
+   order by is_exact ${direction}, listed_at ${direction}, id ${direction} limit $limit offset $offset`
+
+const listForwards = statement('network_app_list', listed, listSql('<', 'desc'))
+const listBackwards = statement('network_app_list_backwards', listed, listSql('>', 'asc'))
+
+const countStatement = statement(
+  'network_app_count',
+  { parameters: filterParameters, columns: { count: int }, isList: true },
+  `select count(*)::int as count from (select from network_apps where ${matchesSql} limit ${MAX_COUNTED}) counted`,
+)
+
 const appNotFound = () => notFound('Network app')
 
 /** Returns the app with this ID (`app_…`), or null if it does not exist or the actor may not see it. */
@@ -135,7 +185,7 @@ export async function listNetworkApps(
   assertMay(actor, 'store:read')
   const { take, skip = 0, cursor, ...rest } = query
   const isBackwards = take !== undefined && take < 0
-  const rows = await database.query(isBackwards ? listNetworkAppsBackwards : listNetworkAppsStatement, {
+  const rows = await database.query(isBackwards ? listBackwards : listForwards, {
     ...filterParams(actor, filter),
     orderBy: filter.orderBy ?? null,
     cursor: cursor?.id ?? null,
@@ -153,9 +203,98 @@ export async function listNetworkApps(
 /** Counts the apps that `listNetworkApps` returns on all pages. */
 export async function countNetworkApps({ actor, database }: Reader, filter: NetworkAppFilter): Promise<number> {
   assertMay(actor, 'store:read')
-  const [counted] = await database.query(countNetworkAppsStatement, filterParams(actor, filter))
+  const [counted] = await database.query(countStatement, filterParams(actor, filter))
   return counted!.count
 }
+
+const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
+
+/** Parameters of all statements that change an app. `subject`: the public ID of the app. */
+const change = { app: uuid, subject: text, ...remembered, ...audited }
+
+/**
+ * Defines a statement that changes an app and adds an audit entry. `ctes` ends with the CTE `changed_app (id)`, which has no row if the
+ * change is not possible. `result`: SQL of the result that the idempotency key remembers.
+ */
+const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
+  name: string,
+  parameters: Parameters,
+  [action, ctes, result = 'changed_app.id::text']: [action: AuditAction, ctes: string, result?: string],
+) =>
+  statement(
+    name,
+    { parameters: { ...change, ...parameters }, columns: { id: uuid } },
+    `with ${ctes},
+     ${auditSql({ from: 'changed_app', user: '$actor', action, subject: '$subject', address: '$address' })},
+     ${rememberSql(result, 'changed_app')}
+     select id from changed_app`,
+  )
+
+/** Violates the unique index `network_apps_name_key` if the name is taken. Returns no row if the owner was deleted. */
+const insertApp = changeStatement(
+  'network_app_insert',
+  { owner: uuid, name: text, price: numeric, url: orNull(text), secret: orNull(bytes), policy },
+  [
+    'network-app.created',
+    `locked_owner as materialized (
+       select id from users where id = $owner and deleted_at is null for share
+     ),
+     changed_app as (
+       insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, delivery_failure_policy)
+       select $app, id, $name, $price, $url, $secret, $policy from locked_owner returning id
+     )`,
+  ],
+)
+
+/**
+ * Updates the columns whose parameters are not null. `hasUrl`: true if the URL changes. A new URL also enables the webhook again. The first
+ * URL of an app also stores its webhook secret.
+ */
+const updateApp = changeStatement(
+  'network_app_update',
+  {
+    ...{ name: orNull(text), price: orNull(numeric), policy: orNull(policy) },
+    ...{ hasUrl: boolean, url: orNull(text), secret: orNull(bytes) },
+  },
+  [
+    'network-app.updated',
+    `changed_app as (
+       update network_apps set name = coalesce($name, name), price = coalesce($price, price),
+         webhook_url = case when $hasUrl then $url else webhook_url end,
+         webhook_secret = case when $url is null then webhook_secret else coalesce(webhook_secret, $secret) end,
+         webhook_disabled_at = case when $hasUrl then null else webhook_disabled_at end,
+         delivery_failure_policy = coalesce($policy, delivery_failure_policy), updated_at = now()
+       where id = $app returning id
+     )`,
+  ],
+)
+
+const findSecrets = statement(
+  'network_app_secrets',
+  { parameters: { app: uuid }, columns: { webhook_secret: orNull(bytes), previous_secret: orNull(bytes) } },
+  `select webhook_secret, case when previous_secret_expires_at > now() then previous_secret end as previous_secret
+   from network_apps where id = $app`,
+)
+
+/** The previous secret remains valid for 24 hours. `rotation`: ID of this rotation. Returns no row for an app without a webhook. */
+const rotateSecret = changeStatement('network_app_rotate_secret', { secret: bytes, rotation: text }, [
+  'network-app.secret-rotated',
+  `changed_app as (
+     update network_apps set previous_secret = webhook_secret, previous_secret_expires_at = now() + interval '24 hours',
+       webhook_secret = $secret, updated_at = now()
+     where id = $app and webhook_url is not null returning id
+   )`,
+  '$rotation',
+])
+
+const deactivateApp = changeStatement('network_app_deactivate', {}, [
+  'network-app.deactivated',
+  `changed_app as (
+     update network_apps set deactivated_at = coalesce(deactivated_at, now()),
+       updated_at = case when deactivated_at is null then now() else updated_at end
+     where id = $app returning id
+   )`,
+])
 
 const changeParams = (context: IdempotentContext, uuid: string) => ({
   ...{ app: uuid, subject: toId('app', uuid) },
@@ -216,7 +355,7 @@ export async function createNetworkApp(
       ...{ owner: actor.id, name: input.name, price: input.price, url, secret: sealed },
       policy: input.deliveryFailurePolicy,
     }
-    await changedBy(database.query(insertNetworkApp, params))
+    await changedBy(database.query(insertApp, params))
     if (sealed) secret = created
     return uuid
   })
@@ -244,7 +383,7 @@ export async function updateNetworkApp(
     const secret = url ? await sealSecret(context, uuid, newWebhookSecret(context, uuid)) : null
     const webhook = { hasUrl: url !== undefined, url: url ?? null, secret }
     const params = { ...changeParams(context, uuid), name, price, ...webhook, policy }
-    return changedBy(context.database.query(updateNetworkAppStatement, params))
+    return changedBy(context.database.query(updateApp, params))
   })
 }
 
@@ -278,6 +417,6 @@ export async function deactivateNetworkApp(context: IdempotentContext, { id }: {
   assertMay(context.actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')
   return once(context, 'deactivateNetworkApp', { uuid }, () =>
-    changedBy(context.database.query(deactivateNetworkAppStatement, changeParams(context, uuid))),
+    changedBy(context.database.query(deactivateApp, changeParams(context, uuid))),
   )
 }

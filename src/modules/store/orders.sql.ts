@@ -7,7 +7,6 @@ import {
   joinedStatement,
   numeric,
   orNull,
-  type RowOf,
   type SqlType,
   statement,
   text,
@@ -17,6 +16,7 @@ import {
 } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
+import { snakeCase } from '../../shared/text.ts'
 import { eventSql } from '../events/events.sql.ts'
 import {
   type EntryLine,
@@ -55,17 +55,13 @@ const orderColumns = {
   paidAt: orNull(timestamp),
   settledAt: orNull(timestamp),
 } satisfies Record<keyof Order, SqlType<unknown>>
+/** Statements return rows like Prisma does, but amounts as decimal strings. */
+const orderRow = orderColumns as unknown as { [Column in keyof Order]: SqlType<Order[Column]> }
 
-/** Row that statements return for a changed order. It has Prisma's field names, and amounts as decimal strings. */
-export type OrderRow = RowOf<typeof orderColumns>
-
-const orderSql = (from: string) => `
-  ${from}.id, ${from}.buyer_id as "buyerId", ${from}.network_app_id as "networkAppId",
-  ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs",
-  ${from}.action_args_erased_at as "actionArgsErasedAt", ${from}.price,
-  ${from}.quoted_points as "quotedPoints", ${from}.quoted_num as "quotedNum", ${from}.points_paid as "pointsPaid",
-  ${from}.num_paid as "numPaid", ${from}.points_refunded as "pointsRefunded", ${from}.num_refunded as "numRefunded", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
-  ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
+const orderSql = (from: string) =>
+  Object.keys(orderColumns)
+    .map((name) => `${from}.${snakeCase(name)}${name === 'status' ? '::text' : ''} as "${name}"`)
+    .join(', ')
 
 /**
  * Reads an app that is for sale, by ID or name. Also reads the buyer's balances and number of open orders. `free_in`: seconds until the
@@ -116,7 +112,7 @@ export const insertOrder = joinedStatement(
       maxOpen: int,
       ...remembered,
     },
-    columns: orderColumns,
+    columns: orderRow,
   },
   ({ item, skipsLocked, place }) => `with ${item},
    wanted as (
@@ -206,7 +202,7 @@ export const payOrder = joinedStatement(
   {
     apart: ['order', 'buyer'],
     parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...remembered },
-    columns: { ...orderColumns, ownerId: uuid },
+    columns: { ...orderRow, ownerId: uuid },
   },
   ({ item, skipsLocked, place }) => `with ${item},
    locked_order as materialized (
@@ -302,7 +298,7 @@ export const payOrder = joinedStatement(
 /** Cancels an open order. */
 export const cancelOrder = statement(
   'order_cancel',
-  { parameters: { order: uuid, buyer: uuid, ...remembered }, columns: orderColumns },
+  { parameters: { order: uuid, buyer: uuid, ...remembered }, columns: orderRow },
   `with locked_order as materialized (
      select id, status, expires_at from orders where id = $order and buyer_id = $buyer for update
    ),

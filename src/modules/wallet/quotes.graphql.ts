@@ -6,11 +6,9 @@ import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationInputFields, UpdateAssetMetadataInput } from '../assets/assets.graphql.ts'
 import { quoteRegistration } from '../assets/register-asset.ts'
 import { quoteRevert, quoteUpdate } from '../assets/update-asset.ts'
-import { quoteConfirmOrder } from '../store/confirm-order.ts'
-import { quoteCreateOrder } from '../store/create-order.ts'
-import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
+import { ConfirmOrderInput, CreateOrderInput, RefundOrderInput } from '../store/orders.graphql.ts'
+import { quoteConfirmOrder, quoteCreateOrder } from '../store/orders.ts'
 import { quoteRefundOrder, type RefundQuote } from '../store/refund-order.ts'
-import { RefundOrderInput } from '../store/refunds.graphql.ts'
 import type { Problem, Quote } from './quote.ts'
 
 const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({

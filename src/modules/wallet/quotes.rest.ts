@@ -1,12 +1,13 @@
 /** REST quotes: the cost of a request and all errors that would prevent it. */
 import { z } from 'zod'
-import { snakeCase, statuses } from '../../http/error-status.ts'
+import { statuses } from '../../http/error-status.ts'
 import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
 import type { QuoteInput, RestQuoteQuery } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { amount, same } from '../../http/rest/values.ts'
 import { type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import { AMOUNT, toUnits } from '../../shared/money.ts'
+import { snakeCase } from '../../shared/text.ts'
 
 /** Fields of every quote. */
 export const quoteFacts = {

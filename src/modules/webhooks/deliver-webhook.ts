@@ -14,7 +14,7 @@ import {
 } from './deliveries.sql.ts'
 import { isSale, textsOf, writePayload } from './delivery-payload.ts'
 import { nextAttemptAfter, shouldLog } from './webhook-schedule.ts'
-import type { UnsavedOutcomes, WebhookCall, WebhookOutcome } from './webhook-types.ts'
+import type { UnsavedOutcomes, WebhookCall, WebhookOutcome } from './webhook-sender.ts'
 
 type Needs = Use<
   'database' | 'envelopeCipher' | 'actionArgs' | 'webhookSender' | 'unsavedOutcomes' | 'notifications' | 'log' | 'meter'

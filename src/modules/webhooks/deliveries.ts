@@ -1,13 +1,20 @@
 /** The log of webhook deliveries. Only administrators read it. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
-import type { Prisma, WebhookDelivery } from '../../db/prisma/client.ts'
-import { notFound } from '../../shared/errors.ts'
-import { fromId } from '../../shared/ids.ts'
+import type { Event, Order, Prisma, WebhookDelivery } from '../../db/prisma/client.ts'
+import { statement, text, uuid } from '../../db/sql.ts'
+import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { notFound, validationFailed } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import { fromId, toId, uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
 import { countLimit, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
+import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
+import { eventSql } from '../events/events.sql.ts'
+import { replayDelivery as replayDeliveryStatement } from './deliveries.sql.ts'
 import { writePayload } from './delivery-payload.ts'
+import { deliveryJobs } from './webhook-schedule.ts'
 
 type Reader = Use<'actor' | 'database'>
 
@@ -91,4 +98,96 @@ export async function readPayload(
   const event = await findWebhookEvent(eventId)
   if (!event) throw notFound('Event')
   return JSON.parse(writePayload(event, event.action_args === null ? {} : WITHHELD))
+}
+
+interface Replayable {
+  event: Pick<Event, 'type'>
+  order: Pick<Order, 'status' | 'actionArgsErasedAt'> | null
+}
+
+function explain({ event, order }: Replayable): string {
+  const paid = event.type === 'order.paid' ? order : null
+  if (paid?.status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
+  if (paid?.actionArgsErasedAt)
+    return 'The order is long over and its arguments are erased, so its webhook is not called again.'
+  return SET_WEBHOOK_FIRST
+}
+
+async function rejectReplay({ database }: Use<'database'>, id: string): Promise<never> {
+  const select = {
+    event: { select: { type: true } },
+    order: { select: { status: true, actionArgsErasedAt: true } },
+  } as const
+  const delivery = await database.read.webhookDelivery.findFirst({ where: { id }, select })
+  if (!delivery) throw notFound('Webhook delivery')
+  throw validationFailed({ id: [explain(delivery)] })
+}
+
+/**
+ * Sends a delivery again now, with the same event ID and body. If the attempt fails, the schedule continues. Returns the ID of the delivery.
+ * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
+ */
+export async function replayDelivery(context: IdempotentContext, { id }: { id: string }): Promise<string> {
+  const { actor, database } = context
+  assertMay(actor, 'store:administer')
+  const uuid = uuidFrom(id, 'delivery', 'Webhook delivery')
+  await once(context, 'replayWebhookDelivery', { uuid }, async () => {
+    const parameters = { delivery: uuid, subject: id, ...idempotencyParams(context), ...auditorOf(actor) }
+    const [due] = await database.query(replayDeliveryStatement, parameters)
+    return due ? due.id : rejectReplay(context, uuid)
+  })
+  return id
+}
+
+/**
+ * Adds a test event to the feed of the app's owner, and its delivery. `subject`: prefixed ID of the app. Returns no row if the app has no
+ * webhook.
+ */
+const insertTestEvent = statement(
+  'webhook_test',
+  {
+    parameters: { app: uuid, subject: text, ...remembered, ...audited },
+    columns: { id: uuid, owner_id: uuid },
+  },
+  `with called_app as materialized (
+     select id, owner_id from network_apps where id = $app and webhook_url is not null and webhook_disabled_at is null
+   ),
+   updated_wallets as (
+     update wallets w set event_sequence = w.event_sequence + 1 from called_app
+     where w.user_id = called_app.owner_id returning w.user_id, w.event_sequence as sequence
+   ),
+   ${eventSql({ from: 'updated_wallets', owner: 'user_id', sequence: 'sequence', type: 'webhook.test' })},
+   inserted_delivery as (
+     insert into webhook_deliveries (event_id, network_app_id)
+     select inserted_events.id, called_app.id from inserted_events, called_app returning id, network_app_id
+   ),
+   ${enqueueSql('enqueued_jobs', deliveryJobs('inserted_delivery'))},
+   ${auditSql({ from: 'inserted_delivery', user: '$actor', action: 'network-app.webhook-tested', subject: '$subject', address: '$address' })},
+   ${rememberSql('id::text', 'inserted_delivery')}
+   select inserted_delivery.id, called_app.owner_id
+   from inserted_delivery, called_app, (select count(*) from enqueued_jobs) as jobs`,
+)
+
+/**
+ * Calls the receiver of a network app once with a signed test event. Returns the ID of the delivery.
+ * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
+ */
+export async function sendTestEvent(
+  context: IdempotentContext & Use<'notifications'>,
+  { networkAppId }: { networkAppId: string },
+): Promise<string> {
+  const { actor, database, notifications } = context
+  assertMay(actor, 'store:administer')
+  const app = uuidFrom(networkAppId, 'app', 'Network app')
+  const id = await once(context, 'sendTestEvent', { app }, async () => {
+    const parameters = { app, subject: networkAppId, ...idempotencyParams(context), ...auditorOf(actor) }
+    const [sent] = await database.query(insertTestEvent, parameters)
+    if (!sent) {
+      const found = await database.read.networkApp.findFirst({ where: { id: app }, select: { id: true } })
+      throw found ? validationFailed({ networkAppId: [SET_WEBHOOK_FIRST] }) : notFound('Network app')
+    }
+    notifications.notify(sent.owner_id)
+    return sent.id
+  })
+  return toId('delivery', id)
 }

@@ -15,9 +15,14 @@ import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { NetworkAppType } from '../store/network-apps.graphql.ts'
-import { countDeliveries, getDelivery, listDeliveries, readPayload } from './deliveries.ts'
-import { replayDelivery } from './replay-delivery.ts'
-import { sendTestEvent } from './send-test-event.ts'
+import {
+  countDeliveries,
+  getDelivery,
+  listDeliveries,
+  readPayload,
+  replayDelivery,
+  sendTestEvent,
+} from './deliveries.ts'
 import { MAX_ATTEMPTS } from './webhook-schedule.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
