@@ -100,6 +100,13 @@ builder.mutationType({
 /** Type of an input for services. In GraphQL an optional field is null or absent; for services it is only absent. */
 export type OmitNullish<Input> = { [Key in keyof Input]: Exclude<Input[Key], null> }
 
+/** Options of a field with an amount. */
+export const decimal = (description: string) => ({ type: 'Decimal', description }) as const
+/** Options of a field with a time. */
+export const time = (description: string) => ({ type: 'DateTime', description }) as const
+/** Options of a field with a time or null. */
+export const optionalTime = (description: string) => ({ type: 'DateTime', nullable: true, description }) as const
+
 /** Returns the fields of an input that are neither null nor undefined. */
 export const omitNullish = <Input extends object>(input: Input) =>
   Object.fromEntries(

@@ -208,3 +208,10 @@ export const defineCommand = <Data, Variables extends Record<string, unknown>>(
   route: Omit<Command<Data, Variables>, 'variables'> & Partial<Pick<Command<Data, Variables>, 'variables'>>,
 ): Route =>
   ({ variables: () => ({}), present: () => undefined, ...route, status: 204, answer: nothing }) as unknown as Route
+
+const routeOf =
+  <const Name extends Method>(method: Name) =>
+  (path: string, operationId: string, tag: Tag) => ({ method, path, operationId, tag })
+
+/** Method, path, operation ID and chapter of a route. */
+export const [get, post, patch, del] = [routeOf('GET'), routeOf('POST'), routeOf('PATCH'), routeOf('DELETE')] as const

@@ -8,6 +8,10 @@ import { snakeCase } from '../../shared/text.ts'
 export const same = <Schema extends z.ZodType>(coordinate: string, schema: Schema): Schema =>
   schema.meta({ ...schema.meta(), same: coordinate })
 
+/** An object of the OpenAPI document. `id`: its name. */
+export const objectOf = <Shape extends z.core.$ZodLooseShape>(id: string, description: string, shape: Shape) =>
+  z.object(shape).meta({ id, description })
+
 /** A timestamp. Presenters may return a `Date`. */
 export const moment = z.iso.datetime().transform((text): Date | string => text)
 

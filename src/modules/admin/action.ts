@@ -94,7 +94,6 @@ ${control(field, attributes)}
 const passwordInput = ({ name }: Field, attributes: Html): Html =>
   html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password" autocapitalize="none" spellcheck="false"${attributes}>`
 
-/** Renders a password field. */
 const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
   renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
 
@@ -109,10 +108,7 @@ const ownName = ({ context: { actor } }: AdminRequest): Html =>
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
-/**
- * Returns the message above a form. It omits problems that are shown beside a field in `names`, and replaces API
- * field names by words.
- */
+/** Returns the message above a form. It omits problems that are shown beside a field in `names`, and replaces API field names by words. */
 export function refusalSentence(
   { message, fields }: Pick<Refused, 'message' | 'fields'>,
   names: readonly string[] = [],
@@ -147,10 +143,7 @@ ${renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that
   }
 }
 
-/**
- * Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the
- * page itself does not exist.
- */
+/** Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the page itself does not exist. */
 export function refusedNaming(refused: Refused | undefined, field: string | undefined): Refused | undefined {
   if (refused?.code !== 'NOT_FOUND') return refused
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }

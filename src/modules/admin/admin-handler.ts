@@ -53,7 +53,6 @@ export interface Told {
   retryAfter?: number | undefined
 }
 
-/** Dependencies of the handler. */
 export interface AdminParts {
   run: Run
   /** Context values that all requests share. */

@@ -100,10 +100,7 @@ button.danger { background: var(--problem); color: var(--ground); }
 
 const hash = createHash('sha256').update(adminStyle).digest('base64')
 
-/**
- * Content security policy. It permits only this style sheet, no scripts, no resources, no forms to other hosts, and
- * no framing.
- */
+/** Content security policy. It permits only this style sheet, no scripts, no resources, no forms to other hosts, and no framing. */
 export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 /** An error that a page shows. */
@@ -119,7 +116,6 @@ export interface Refused {
 
 /** A request for a page. */
 export interface AdminRequest {
-  /** Path parameters. */
   params: Record<string, string>
   query: URLSearchParams
   /** Submitted form. Empty for GET. */
@@ -222,10 +218,7 @@ ${content}
   return text.replaceAll('\0', '\uFFFD')
 }
 
-/**
- * Headers of every page. They forbid caching, and send the referrer only to this service, which checks a form's
- * origin.
- */
+/** Headers of every page. They forbid caching, and send the referrer only to this service, which checks a form's origin. */
 export const adminHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': 'en',

@@ -1,6 +1,4 @@
-/**
- * Session cookie of administrators. Under HTTPS, its name prefix prevents other hosts of the domain from setting it.
- */
+/** Session cookie of administrators. Under HTTPS, its name prefix prevents other hosts of the domain from setting it. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -62,17 +60,11 @@ export const forged = () =>
 export const hasFormToken = (form: URLSearchParams, formToken: string): boolean =>
   isSame(form.get(FORM_TOKEN) ?? '', formToken)
 
-/**
- * Returns the input of a form without its CSRF token and password, in URL-encoded format. The form can be filled in
- * with it again.
- */
+/** Returns the input of a form without its CSRF token and password, in URL-encoded format. The form can be filled in with it again. */
 export const keptOf = (form: URLSearchParams): string =>
   String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
-/**
- * Throws PERMISSION_DENIED unless one of our pages sent the form, and UNSUPPORTED_MEDIA_TYPE unless it is
- * URL-encoded.
- */
+/** Throws PERMISSION_DENIED unless one of our pages sent the form, and UNSUPPORTED_MEDIA_TYPE unless it is URL-encoded. */
 export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
   if (!isOwnForm(req, publicUrl)) throw forged()
   if (mediaTypeOf(req.headers['content-type']) !== 'application/x-www-form-urlencoded')

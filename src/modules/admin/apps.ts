@@ -8,7 +8,6 @@ import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
 import { badge, doneAt, facts, heading, id, moment, userLink } from './components.ts'
 import { listRoute } from './list-page.ts'
 
-/** Fields of a network app that pages show. */
 export const NetworkAppFacts = graphql(/* GraphQL */ `
   fragment NetworkAppFacts on NetworkApp {
     id name price webhookUrl webhookDisabledAt deliveryFailurePolicy isActive createdAt updatedAt

@@ -14,7 +14,6 @@ export interface Series {
   textOf: (index: number) => string
 }
 
-/** Content of a chart. */
 export interface PlotParts {
   /** Element ID, unique in the page. */
   id: string

@@ -26,10 +26,8 @@ const tones: Record<string, readonly string[]> = {
   bad: ['FAILURE', 'FAILED', 'FROZEN', 'GIVEN_UP', 'locked', 'revoked', 'deactivated'],
 }
 const toneOf = (status: string) => Object.keys(tones).find((tone) => tones[tone]!.includes(status)) ?? ''
-/** Breadcrumb links from the top: labels by path. */
 export type Trail = Record<string, string>
 
-/** Renders a status. */
 export const badge = (status: string): Html => html`<span class="badge ${toneOf(status)}">${words(status)}</span>`
 
 /** Renders a list of names and values. */
@@ -67,10 +65,7 @@ function shownColumn<Row>(column: Column<Row> | AmountColumn<Row>, rows: readonl
   return { name, isNumber: true, show: (row) => padAmount(amount(row), decimals) }
 }
 
-/**
- * Renders a table that can be scrolled with the keyboard, or `empty` if it has no rows. `label`: name of the table
- * for screen readers.
- */
+/** Renders a table that can be scrolled with the keyboard, or `empty` if it has no rows. `label`: name of the table for screen readers. */
 export function table<Row>(
   label: string,
   given: readonly (Column<Row> | AmountColumn<Row>)[],

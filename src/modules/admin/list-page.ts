@@ -39,7 +39,6 @@ export interface ListPage<Row, Asked> {
   read(asked: Asked, request: AdminRequest, page: { limit: number; offset: number }): Promise<ListPart<Row>>
 }
 
-/** Filter by status. */
 export const statusFilter = (...statuses: string[]): Filter => ({
   name: 'status',
   label: 'Status',
@@ -62,9 +61,7 @@ function askedOf(filters: readonly Filter[], { query }: AdminRequest): Record<st
   return Object.fromEntries(given.filter(([, value]) => value !== ''))
 }
 
-/**
- * Formats a total. If counting stopped at the limit, the text says "or more". `offset`: offset of the counted page.
- */
+/** Formats a total. If counting stopped at the limit, the text says "or more". `offset`: offset of the counted page. */
 export const inAll = (total: number, offset = 0): string =>
   total < countLimit(offset) ? String(total) : `${total} or more`
 

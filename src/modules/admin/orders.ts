@@ -19,7 +19,6 @@ import {
 } from './components.ts'
 import { listRoute, statusFilter } from './list-page.ts'
 
-/** Fields of an order that lists and pages show. */
 export const SaleFacts = graphql(/* GraphQL */ `
   fragment SaleFacts on Sale {
     orderId status networkAppId networkAppName
@@ -57,7 +56,6 @@ const PATH = '/admin/orders'
 const appOf = ({ networkAppId, networkAppName }: SaleFactsFragment) =>
   appLink({ id: networkAppId, name: networkAppName })
 
-/** Columns of a list of orders. */
 export const saleColumns: readonly (Column<SaleFactsFragment> | AmountColumn<SaleFactsFragment>)[] = [
   { name: 'Order', show: ({ orderId }) => id(orderId, `${PATH}/${orderId}`) },
   { name: 'Status', show: ({ status }) => badge(status) },

@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, decimal, optionalTime } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/document-cost.ts'
 import { type DayStatistics, MAX_DAYS, readStatistics, type Statistics } from './statistics.ts'
 
@@ -6,14 +6,8 @@ const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement(
   description: 'Statistics of one day.',
   fields: (t) => ({
     day: t.exposeString('day', { ...characters(10), description: 'The day in UTC, as in `2026-11-22`.' }),
-    revenueNum: t.expose('revenueNum', {
-      type: 'Decimal',
-      description: 'Revenue in NUM: fees and sales shares, minus refunds.',
-    }),
-    revenuePoints: t.expose('revenuePoints', {
-      type: 'Decimal',
-      description: 'Revenue in points: fees and sales shares, minus refunds.',
-    }),
+    revenueNum: t.expose('revenueNum', decimal('Revenue in NUM: fees and sales shares, minus refunds.')),
+    revenuePoints: t.expose('revenuePoints', decimal('Revenue in points: fees and sales shares, minus refunds.')),
     ordersMade: t.exposeInt('ordersMade', { description: 'Number of orders created on this day.' }),
     ordersPaid: t.exposeInt('ordersPaid', { description: 'Number of orders paid on this day.' }),
     refunds: t.exposeInt('refunds', { description: 'Number of refunds on this day.' }),
@@ -50,11 +44,10 @@ const FiguresType = builder.objectRef<Statistics>('Figures').implement({
       description: 'Statistics per day in UTC, oldest first. The last day is today.',
     }),
     waitingCommits: t.exposeInt('waitingCommits', { description: 'Number of commits that are not in a block yet.' }),
-    oldestWaitingCommitAt: t.expose('oldestWaitingCommitAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Acceptance time of the oldest waiting commit. Null when no commit waits.',
-    }),
+    oldestWaitingCommitAt: t.expose(
+      'oldestWaitingCommitAt',
+      optionalTime('Acceptance time of the oldest waiting commit. Null when no commit waits.'),
+    ),
     waitingDeliveries: t.exposeInt('waitingDeliveries', {
       description: 'Number of webhook deliveries that will be retried.',
     }),

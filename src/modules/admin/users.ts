@@ -14,7 +14,6 @@ import { badge, doneAt, facts, heading, id, moment, table, userLink } from './co
 import { inAll, listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
 
-/** Fields of an account that pages show. */
 export const UserFacts = graphql(/* GraphQL */ `
   fragment UserFacts on User {
     id username displayName createdAt lockedAt

@@ -8,7 +8,6 @@ import { type AdminRoute, pageAt } from './admin-page.ts'
 import { appLink, badge, doneAt, facts, heading, id, moment, table } from './components.ts'
 import { listRoute, statusFilter } from './list-page.ts'
 
-/** Fields of a delivery that pages show. */
 export const DeliveryFacts = graphql(/* GraphQL */ `
   fragment DeliveryFacts on WebhookDelivery {
     id eventId eventType orderId

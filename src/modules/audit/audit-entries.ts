@@ -38,7 +38,6 @@ const where = (actor: Actor, { search, ...filter }: AuditFilter): Prisma.AuditEn
   ...searched(search, (word) => [{ action: word }, { subject: word }, { address: word }, { reason: word }]),
 })
 
-/** Returns an entry, or null if it does not exist or the caller may not see it. */
 export async function findAuditEntry({ actor, database }: Reader, id: string): Promise<AuditEntry | null> {
   const uuid = fromId(id, 'audit')?.uuid
   if (uuid === undefined || actor.kind === 'anonymous') return null

@@ -77,7 +77,6 @@ export const auditSql = ({
 /** Parameters of a statement with `auditSql`. Both are null for the system. */
 export const audited = { actor: orNull(uuid), address: orNull(text) }
 
-/** Values of these parameters. */
 export const auditorOf = (actor: Actor) => ({
   actor: actor.kind === 'user' ? actor.id : null,
   address: actor.kind === 'system' ? null : actor.address,

@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, time } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -14,21 +14,18 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
   select: { id: true, action: true, subject: true, address: true, reason: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
-    action: t.string({
+    action: t.exposeString('action', {
       ...characters(64),
       description: `What was done: ${auditActions.join(', ')}.`,
-      resolve: ({ action }) => action,
     }),
-    subject: t.id({
+    subject: t.exposeID('subject', {
       nullable: true,
       description: 'Identifier of what it was done to; null when that is the account itself.',
-      resolve: ({ subject }) => subject,
     }),
-    address: t.string({
+    address: t.exposeString('address', {
       ...characters(64),
       nullable: true,
       description: 'Network address it came from; null of the system and of deleted accounts.',
-      resolve: ({ address }) => address,
     }),
     reason: t.string({
       ...characters(500),
@@ -36,7 +33,7 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
       description: 'Why, where an administrator said it.',
       resolve: ({ reason }) => reason,
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ createdAt }) => createdAt }),
+    createdAt: t.expose('createdAt', time('When it was done.')),
     user: t.relation('user', {
       type: UserType,
       nullable: true,

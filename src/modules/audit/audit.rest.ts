@@ -1,18 +1,16 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, same, snakeCased } from '../../http/rest/values.ts'
+import { moment, objectOf, same, snakeCased } from '../../http/rest/values.ts'
 
-const auditEntryRecord = z
-  .object({
-    id: same('AuditEntry.id', z.string()),
-    action: same('AuditEntry.action', z.string()),
-    subject: same('AuditEntry.subject', z.string().nullable()),
-    address: same('AuditEntry.address', z.string().nullable()),
-    reason: same('AuditEntry.reason', z.string().nullable()),
-    created_at: same('AuditEntry.createdAt', moment),
-  })
-  .meta({ id: 'AuditEntry', description: 'An operation on an account, or an operation of an administrator.' })
+const auditEntryRecord = objectOf('AuditEntry', 'An operation on an account, or an operation of an administrator.', {
+  id: same('AuditEntry.id', z.string()),
+  action: same('AuditEntry.action', z.string()),
+  subject: same('AuditEntry.subject', z.string().nullable()),
+  address: same('AuditEntry.address', z.string().nullable()),
+  reason: same('AuditEntry.reason', z.string().nullable()),
+  created_at: same('AuditEntry.createdAt', moment),
+})
 
 const list = defineList({
   path: 'auth/users/me/audit-entries',

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../db/prisma/client.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder, optionalTime, time } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
@@ -15,12 +15,8 @@ const ApiKeyType = builder.prismaObject('ApiKey', {
     id: t.id({ description: 'Identifier, as in `key_01h2x…`.', resolve: ({ id }) => toId('key', id) }),
     name: t.exposeString('name', { ...characters(100), description: 'Name of the service that uses the key.' }),
     prefix: t.exposeString('prefix', { ...characters(8), description: 'The first 8 characters of the key.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the revocation. Null while the key is valid.',
-    }),
+    createdAt: t.expose('createdAt', time('Time of creation.')),
+    revokedAt: t.expose('revokedAt', optionalTime('Time of the revocation. Null while the key is valid.')),
   }),
 })
 

@@ -1,41 +1,35 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute } from '../../http/rest/define-route.ts'
+import { defineRoute, del, post } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { apiKeyParam, moment, neededText, nothing, same, snakeCased } from '../../http/rest/values.ts'
+import { apiKeyParam, moment, neededText, nothing, objectOf, same, snakeCased } from '../../http/rest/values.ts'
 
-/** The GraphQL fields that the REST record of an API key needs. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {
     id name prefix createdAt revokedAt
   }
 `)
 
-const apiKeyRecord = z
-  .object({
-    id: same('ApiKey.id', z.string()),
-    name: same('ApiKey.name', z.string()),
-    prefix: same('ApiKey.prefix', z.string()),
-    created_at: same('ApiKey.createdAt', moment),
-    revoked_at: same('ApiKey.revokedAt', moment.nullable()),
-  })
-  .meta({ id: 'ApiKey', description: 'A key of a trusted service, without its secret.' })
+const apiKeyRecord = objectOf('ApiKey', 'A key of a trusted service, without its secret.', {
+  id: same('ApiKey.id', z.string()),
+  name: same('ApiKey.name', z.string()),
+  prefix: same('ApiKey.prefix', z.string()),
+  created_at: same('ApiKey.createdAt', moment),
+  revoked_at: same('ApiKey.revokedAt', moment.nullable()),
+})
 
 const newApiKeyRecord = apiKeyRecord
   .extend({ key: same('IssueApiKeyPayload.key', z.string()) })
   .meta({ id: 'ApiKeyWithSecret', description: 'An API key with its secret, which is never shown again.' })
 
 const issue = defineRoute({
-  method: 'POST',
-  path: 'store/api-keys',
-  operationId: 'issueApiKey',
-  tag: 'Store',
+  ...post('store/api-keys', 'issueApiKey', 'Store'),
   summary: 'Issue an API key',
   description: 'Only this response shows the key.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
-  body: z
-    .object({ name: same('IssueApiKeyInput.name', neededText(100)) })
-    .meta({ id: 'IssueApiKey', description: 'The trusted service that gets the key.' }),
+  body: objectOf('IssueApiKey', 'The trusted service that gets the key.', {
+    name: same('IssueApiKeyInput.name', neededText(100)),
+  }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestIssueApiKey($input: IssueApiKeyInput!) {
@@ -71,10 +65,7 @@ const list = defineList({
 })
 
 const revoke = defineRoute({
-  method: 'DELETE',
-  path: 'store/api-keys/:id',
-  operationId: 'revokeApiKey',
-  tag: 'Store',
+  ...del('store/api-keys/:id', 'revokeApiKey', 'Store'),
   summary: 'Revoke an API key',
   params: apiKeyParam,
   action: 'store:administer',
@@ -89,5 +80,4 @@ const revoke = defineRoute({
   present: () => undefined,
 })
 
-/** Routes of API keys, for administrators. */
 export const apiKeyRoutes = [issue, list, revoke]

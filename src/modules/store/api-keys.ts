@@ -22,7 +22,6 @@ import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** The selection of columns to load for an API key, made from the requested GraphQL fields. */
 export type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
 
 const issueInput = z.strictObject({ name: requiredDisplayName(100) })
@@ -144,7 +143,6 @@ export async function listApiKeys(
   return database.read.apiKey.findMany({ ...query, orderBy, where: whereOf(filter) })
 }
 
-/** Counts the records that `listApiKeys` returns on all pages. */
 export async function countApiKeys({ actor, database }: Reader, filter: { search?: Search }): Promise<number> {
   assertMay(actor, 'store:administer')
   return database.read.apiKey.count({ where: whereOf(filter) })

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { NetworkApp } from '../../db/prisma/client.ts'
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import { builder, decimal, omitNullish, optionalTime, time } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, orderByArg, searchArg } from '../../graphql/lists.ts'
@@ -33,7 +33,6 @@ const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
 
 const adminsOnly = 'Null for users who are not administrators.'
 
-/** The type `NetworkApp`. Only administrators see apps that are no longer sold. */
 export const NetworkAppType = builder.prismaObject('NetworkApp', {
   description: 'A paid action with a price and, optionally, a webhook that is called after a payment.',
   interfaces: [Node],
@@ -42,7 +41,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
     id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
     name: t.exposeString('name', { ...characters(100), description: 'Name. It is unique; case does not matter.' }),
     priceMode: t.expose('priceMode', { type: PriceMode, description: 'How the price is determined.' }),
-    price: t.expose('price', { type: 'Decimal', description: 'Price of a new order, in currency units. 0 is free.' }),
+    price: t.expose('price', decimal('Price of a new order, in currency units. 0 is free.')),
     webhookUrl: t.string({
       ...characters(2048),
       nullable: true,
@@ -65,13 +64,9 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       description: 'True while the app is sold.',
       resolve: ({ deactivatedAt }) => deactivatedAt === null,
     }),
-    deactivatedAt: t.expose('deactivatedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time at which the sale ended. Null while the app is sold.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last update.' }),
+    deactivatedAt: t.expose('deactivatedAt', optionalTime('Time at which the sale ended. Null while the app is sold.')),
+    createdAt: t.expose('createdAt', time('Time of creation.')),
+    updatedAt: t.expose('updatedAt', time('Time of the last update.')),
     owner: t.relation('owner', {
       type: UserType,
       description: 'The administrator who created the app and earns its sales.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineRoute, del, get, patch, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderByFrom } from '../../http/rest/pagination.ts'
@@ -13,13 +13,13 @@ import {
   neededText,
   networkAppParam,
   nothing,
+  objectOf,
   same,
   snakeCased,
   url,
 } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
 
-/** The GraphQL fields that the REST record of a network app needs. */
 export const NetworkAppRecord = graphql(/* GraphQL */ `
   fragment NetworkAppRecord on NetworkApp {
     id name priceMode price webhookUrl isActive deliveryFailurePolicy createdAt updatedAt
@@ -31,19 +31,17 @@ export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
 /** Lower-case names of the price modes. */
 export const priceMode = z.enum(['fixed'])
 
-const networkAppRecord = z
-  .object({
-    id: same('NetworkApp.id', z.string()),
-    name: same('NetworkApp.name', z.string()),
-    price_mode: same('NetworkApp.priceMode', priceMode),
-    price: same('NetworkApp.price', amount),
-    webhook_url: same('NetworkApp.webhookUrl', url.nullable()),
-    is_active: same('NetworkApp.isActive', z.boolean()),
-    delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy),
-    created_at: same('NetworkApp.createdAt', moment),
-    updated_at: same('NetworkApp.updatedAt', moment),
-  })
-  .meta({ id: 'NetworkApp', description: 'A paid action with a price and, optionally, a webhook.' })
+const networkAppRecord = objectOf('NetworkApp', 'A paid action with a price and, optionally, a webhook.', {
+  id: same('NetworkApp.id', z.string()),
+  name: same('NetworkApp.name', z.string()),
+  price_mode: same('NetworkApp.priceMode', priceMode),
+  price: same('NetworkApp.price', amount),
+  webhook_url: same('NetworkApp.webhookUrl', url.nullable()),
+  is_active: same('NetworkApp.isActive', z.boolean()),
+  delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy),
+  created_at: same('NetworkApp.createdAt', moment),
+  updated_at: same('NetworkApp.updatedAt', moment),
+})
 
 const networkAppWithSecret = networkAppRecord
   .extend({ webhook_secret: same('CreateNetworkAppPayload.webhookSecret', z.string().nullable()) })
@@ -71,22 +69,17 @@ function priceModeFrom({ body }: RestRequest) {
 }
 
 const create = defineRoute({
-  method: 'POST',
-  path: 'store/network-apps',
-  operationId: 'createNetworkApp',
-  tag: 'Store',
+  ...post('store/network-apps', 'createNetworkApp', 'Store'),
   summary: 'Create a network app',
   description: 'You earn its sales. Only this response shows the secret of its webhook.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
-  body: z
-    .object({
-      name: same('CreateNetworkAppInput.name', neededText(100)),
-      price_mode: priceMode.describe('How the price is determined. Must be `fixed`.'),
-      price: same('CreateNetworkAppInput.price', givenAmount),
-      webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
-      delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
-    })
-    .meta({ id: 'CreateNetworkApp', description: 'The network app to create.' }),
+  body: objectOf('CreateNetworkApp', 'The network app to create.', {
+    name: same('CreateNetworkAppInput.name', neededText(100)),
+    price_mode: priceMode.describe('How the price is determined. Must be `fixed`.'),
+    price: same('CreateNetworkAppInput.price', givenAmount),
+    webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+    delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+  }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {
@@ -141,10 +134,7 @@ const list = defineList({
 })
 
 const read = defineRoute({
-  method: 'GET',
-  path: 'store/network-apps/:id',
-  operationId: 'getNetworkApp',
-  tag: 'Store',
+  ...get('store/network-apps/:id', 'getNetworkApp', 'Store'),
   summary: 'Read a network app',
   params: networkAppParam,
   action: 'store:read',
@@ -159,23 +149,15 @@ const read = defineRoute({
 })
 
 const update = defineRoute({
-  method: 'PATCH',
-  path: 'store/network-apps/:id',
-  operationId: 'updateNetworkApp',
-  tag: 'Store',
+  ...patch('store/network-apps/:id', 'updateNetworkApp', 'Store'),
   summary: 'Change a network app',
   params: networkAppParam,
-  body: z
-    .object({
-      name: same('UpdateNetworkAppInput.name', neededText(100)).optional(),
-      price: same('UpdateNetworkAppInput.price', givenAmount).optional(),
-      webhook_url: same('UpdateNetworkAppInput.webhookUrl', givenWebhook).optional(),
-      delivery_failure_policy: same('UpdateNetworkAppInput.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
-    })
-    .meta({
-      id: 'UpdateNetworkApp',
-      description: 'Omitted fields do not change. Null or an empty text removes the webhook.',
-    }),
+  body: objectOf('UpdateNetworkApp', 'Omitted fields do not change. Null or an empty text removes the webhook.', {
+    name: same('UpdateNetworkAppInput.name', neededText(100)).optional(),
+    price: same('UpdateNetworkAppInput.price', givenAmount).optional(),
+    webhook_url: same('UpdateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+    delivery_failure_policy: same('UpdateNetworkAppInput.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+  }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {
@@ -196,10 +178,7 @@ const update = defineRoute({
 })
 
 const deactivate = defineRoute({
-  method: 'DELETE',
-  path: 'store/network-apps/:id',
-  operationId: 'deactivateNetworkApp',
-  tag: 'Store',
+  ...del('store/network-apps/:id', 'deactivateNetworkApp', 'Store'),
   summary: 'End the sale of a network app',
   description: 'Existing orders do not change.',
   params: networkAppParam,
@@ -216,10 +195,7 @@ const deactivate = defineRoute({
 })
 
 const rotateSecret = defineRoute({
-  method: 'POST',
-  path: 'store/network-apps/:id/rotate-secret',
-  operationId: 'rotateWebhookSecret',
-  tag: 'Store',
+  ...post('store/network-apps/:id/rotate-secret', 'rotateWebhookSecret', 'Store'),
   summary: 'Create a new webhook secret of a network app',
   description: 'Only this response shows the secret.',
   params: networkAppParam,
@@ -237,5 +213,4 @@ const rotateSecret = defineRoute({
   }),
 })
 
-/** Routes of network apps. Administrators manage and list apps. Signed-in users can read one by its ID. */
 export const networkAppRoutes = [create, list, read, update, deactivate, rotateSecret]

@@ -40,7 +40,6 @@ import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
 type Reader = Use<'actor' | 'database'>
 type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
 
-/** The selection of columns to load for an app, made from the requested GraphQL fields. */
 export type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
 
 /** UUID of a changed app, with its new webhook secret. The secret is never shown again. */
@@ -101,7 +100,6 @@ const filterInput = z
   })
   .partial()
 
-/** Filter of a list of apps. */
 export type NetworkAppFilter = z.input<typeof filterInput>
 
 /** Filter parameters. Null values are ignored. `onlySold`: true for callers who may not see apps that are no longer sold. */
@@ -200,7 +198,6 @@ export async function listNetworkApps(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Counts the apps that `listNetworkApps` returns on all pages. */
 export async function countNetworkApps({ actor, database }: Reader, filter: NetworkAppFilter): Promise<number> {
   assertMay(actor, 'store:read')
   const [counted] = await database.query(countStatement, filterParams(actor, filter))
@@ -319,9 +316,7 @@ const newWebhookSecret = ({ vault }: Use<'vault'>, id: string, key?: string) =>
 const sealSecret = ({ envelopeCipher }: Use<'envelopeCipher'>, app: string, secret: string) =>
   envelopeCipher.seal(secret, webhookSecretContext(app))
 
-/**
- * Returns the secret that the first request with this idempotency key created. Throws IDEMPOTENCY_KEY_REUSED if the secret was replaced.
- */
+/** Returns the secret that the first request with this idempotency key created. Throws IDEMPOTENCY_KEY_REUSED if the secret was replaced. */
 async function replaySecret(context: SecretContext, app: string, id: string): Promise<string> {
   const { database, envelopeCipher, idempotency } = context
   const secret = newWebhookSecret(context, id, idempotency.key)
@@ -410,9 +405,7 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
   return { id: uuid, webhookSecret: secret ?? (await replaySecret(context, uuid, rotation)) }
 }
 
-/**
- * Ends the sale of an app, and returns its UUID. Existing orders are not affected. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
- */
+/** Ends the sale of an app, and returns its UUID. Existing orders are not affected. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
 export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }): Promise<string> {
   assertMay(context.actor, 'store:administer')
   const uuid = uuidFrom(id, 'app', 'Network app')

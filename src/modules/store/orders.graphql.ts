@@ -1,5 +1,5 @@
 import type { Order, Prisma, Refund } from '../../db/prisma/client.ts'
-import { allColumns, builder, maxCostField, omitNullish } from '../../graphql/builder.ts'
+import { allColumns, builder, decimal, maxCostField, omitNullish, optionalTime, time } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
@@ -48,7 +48,6 @@ const OrderStatus = builder.enumType('OrderStatus', {
 
 const nameDescription = 'Name of the network app when the order was created.'
 
-/** The type `Order`. Only its buyer can read it. */
 export const OrderType = builder.prismaObject('Order', {
   description: 'One purchase of a network app. Only its buyer sees it.',
   interfaces: [Node],
@@ -72,34 +71,32 @@ export const OrderType = builder.prismaObject('Order', {
       description: 'Arguments for the webhook of the network app. Empty if there were none, or once they are erased.',
       resolve: ({ id, actionArgs }, _args, context) => context.actionArgs.openForDisplay(id, actionArgs),
     }),
-    actionArgsErasedAt: t.expose('actionArgsErasedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+    actionArgsErasedAt: t.expose(
+      'actionArgsErasedAt',
+      optionalTime(
         'Time at which the arguments were erased. They are erased when the order expires, is cancelled or is refunded, and some time ' +
-        'after its delivery. Null if they are stored, and if there were none.',
-    }),
-    price: t.expose('price', { type: 'Decimal', description: 'Price of the network app when the order was created.' }),
-    pointsQuoted: t.expose('quotedPoints', {
-      type: 'Decimal',
-      description: 'Points that the wallet would have paid when the order was created.',
-    }),
-    numQuoted: t.expose('quotedNum', {
-      type: 'Decimal',
-      description: 'Currency units that the wallet would have paid when the order was created.',
-    }),
-    pointsPaid: t.expose('pointsPaid', { type: 'Decimal', description: 'Amount paid in points.' }),
-    numPaid: t.expose('numPaid', { type: 'Decimal', description: 'Amount paid in currency units.' }),
+          'after its delivery. Null if they are stored, and if there were none.',
+      ),
+    ),
+    price: t.expose('price', decimal('Price of the network app when the order was created.')),
+    pointsQuoted: t.expose(
+      'quotedPoints',
+      decimal('Points that the wallet would have paid when the order was created.'),
+    ),
+    numQuoted: t.expose(
+      'quotedNum',
+      decimal('Currency units that the wallet would have paid when the order was created.'),
+    ),
+    pointsPaid: t.expose('pointsPaid', decimal('Amount paid in points.')),
+    numPaid: t.expose('numPaid', decimal('Amount paid in currency units.')),
     totalPaid: t.field({
-      type: 'Decimal',
-      description: 'Amount paid in points and currency units.',
+      ...decimal('Amount paid in points and currency units.'),
       resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
     }),
-    pointsRefunded: t.expose('pointsRefunded', { type: 'Decimal', description: 'Amount refunded in points.' }),
-    numRefunded: t.expose('numRefunded', { type: 'Decimal', description: 'Amount refunded in currency units.' }),
+    pointsRefunded: t.expose('pointsRefunded', decimal('Amount refunded in points.')),
+    numRefunded: t.expose('numRefunded', decimal('Amount refunded in currency units.')),
     totalRefunded: t.field({
-      type: 'Decimal',
-      description: 'Amount refunded in points and currency units. Never more than was paid.',
+      ...decimal('Amount refunded in points and currency units. Never more than was paid.'),
       resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
     }),
     refunds: t.relation('refunds', recentRefunds),
@@ -108,21 +105,16 @@ export const OrderType = builder.prismaObject('Order', {
       description: 'Identifier of the charge in your `transfers`. Null until the order is paid.',
       resolve: ({ transferId }) => (transferId ? toId('transfer', transferId) : null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: 'Deadline of the confirmation. The order can be confirmed only before this time.',
-    }),
-    paidAt: t.expose('paidAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the payment. Null until the order is paid.',
-    }),
-    settledAt: t.expose('settledAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time at which the order reached its final status. Null until then.',
-    }),
+    createdAt: t.expose('createdAt', time('Time of creation.')),
+    expiresAt: t.expose(
+      'expiresAt',
+      time('Deadline of the confirmation. The order can be confirmed only before this time.'),
+    ),
+    paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
+    settledAt: t.expose(
+      'settledAt',
+      optionalTime('Time at which the order reached its final status. Null until then.'),
+    ),
   }),
 })
 
@@ -139,32 +131,25 @@ const SaleType = builder.prismaObject('Order', {
     }),
     networkAppName: t.exposeString('networkAppName', { ...characters(100), description: nameDescription }),
     buyer: t.relation('buyer', { type: UserType, description: 'The user who created the order.' }),
-    price: t.expose('price', { type: 'Decimal', description: 'Price of the network app when the order was created.' }),
-    pointsPaid: t.expose('pointsPaid', { type: 'Decimal', description: 'Amount paid in points.' }),
-    numPaid: t.expose('numPaid', { type: 'Decimal', description: 'Amount paid in currency units.' }),
+    price: t.expose('price', decimal('Price of the network app when the order was created.')),
+    pointsPaid: t.expose('pointsPaid', decimal('Amount paid in points.')),
+    numPaid: t.expose('numPaid', decimal('Amount paid in currency units.')),
     totalPaid: t.field({
-      type: 'Decimal',
-      description: 'Amount paid in points and currency units.',
+      ...decimal('Amount paid in points and currency units.'),
       resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
     }),
     totalRefunded: t.field({
-      type: 'Decimal',
-      description: 'Amount refunded in points and currency units.',
+      ...decimal('Amount refunded in points and currency units.'),
       resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
     }),
     refunds: t.relation('refunds', recentRefunds),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Deadline of the confirmation.' }),
-    paidAt: t.expose('paidAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the payment. Null until the order is paid.',
-    }),
-    settledAt: t.expose('settledAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time at which the order reached its final status. Null until then.',
-    }),
+    createdAt: t.expose('createdAt', time('Time of creation.')),
+    expiresAt: t.expose('expiresAt', time('Deadline of the confirmation.')),
+    paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
+    settledAt: t.expose(
+      'settledAt',
+      optionalTime('Time at which the order reached its final status. Null until then.'),
+    ),
   }),
 })
 
@@ -185,7 +170,6 @@ const SaleFilter = builder.inputType('SaleFilter', {
   }),
 })
 
-/** Input of `createOrder` and its quote. */
 export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'The order to create.',
   fields: (t) => ({
@@ -195,7 +179,6 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   }),
 })
 
-/** Input of `confirmOrder` and its quote. */
 export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   description: 'The order to pay.',
   fields: (t) => ({
@@ -298,11 +281,10 @@ const RefundType = builder.prismaObject('Refund', {
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `refund_01h2x…`.', resolve: ({ id }) => toId('refund', id) }),
     orderId: t.id({ description: 'Identifier of the order.', resolve: ({ orderId }) => toId('order', orderId) }),
-    num: t.expose('num', { type: 'Decimal', description: 'Refunded currency units.' }),
-    points: t.expose('points', { type: 'Decimal', description: 'Refunded points.' }),
+    num: t.expose('num', decimal('Refunded currency units.')),
+    points: t.expose('points', decimal('Refunded points.')),
     total: t.field({
-      type: 'Decimal',
-      description: 'Refunded points and currency units together.',
+      ...decimal('Refunded points and currency units together.'),
       resolve: ({ num, points }) => add(num, points),
     }),
     reason: t.exposeString('reason', {
@@ -313,14 +295,13 @@ const RefundType = builder.prismaObject('Refund', {
       description: "Identifier of the transfer in the buyer's `transfers`.",
       resolve: ({ transferId }) => toId('transfer', transferId),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the refund.' }),
+    createdAt: t.expose('createdAt', time('Time of the refund.')),
   }),
 })
 
 /** Maximum number of refunds that an order shows. Most refunded orders have only one. */
 const MAX_IN_ORDER = 20
 
-/** The GraphQL field `refunds` of an order. */
 export const recentRefunds = {
   type: RefundType,
   ...atMost(MAX_IN_ORDER),
@@ -352,7 +333,6 @@ builder.queryField('refunds', (t) =>
   ),
 )
 
-/** Input of `refundOrder` and its quote. */
 export const RefundOrderInput = builder.inputType('RefundOrderInput', {
   description: 'The refund to make.',
   fields: (t) => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import {
@@ -11,13 +11,13 @@ import {
   givenObject,
   moment,
   neededText,
+  objectOf,
   orderParam,
   same,
   snakeCased,
 } from '../../http/rest/values.ts'
 import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
 
-/** The GraphQL fields that the REST record of an order needs. */
 export const OrderRecord = graphql(/* GraphQL */ `
   fragment OrderRecord on Order {
     id status networkAppId networkAppName actionArgs price pointsQuoted numQuoted pointsPaid numPaid
@@ -26,44 +26,38 @@ export const OrderRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const orderRecord = z
-  .object({
-    id: same('Order.id', z.string()),
-    status: z
-      .enum(['created', 'pending', 'success', 'failure'])
-      .describe(
-        '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
-      ),
-    network_app_id: same('Order.networkAppId', z.string()),
-    network_app_name: same('Order.networkAppName', z.string()),
-    action: z.string().describe('The same as `network_app_name`.'),
-    action_args: anyObject.describe(
-      'Arguments for the webhook, as they were sent. An empty object if there were none.',
+const orderRecord = objectOf('Order', 'One purchase of a network app. Only its buyer sees it.', {
+  id: same('Order.id', z.string()),
+  status: z
+    .enum(['created', 'pending', 'success', 'failure'])
+    .describe(
+      '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
     ),
-    price: same('Order.price', amount),
-    fee: z.literal('0').describe('Always 0. The price includes all fees.'),
-    num_charged: same('Order.numQuoted', amount),
-    points_charged: same('Order.pointsQuoted', amount),
-    num_paid: same('Order.numPaid', amount),
-    points_paid: same('Order.pointsPaid', amount),
-    total_cost: amount.describe('The same as `price`.'),
-    quantity: z.literal(1).describe('Always 1.'),
-    fund_crypto_transaction_id: always(null),
-    fund_tx_hash: always(''),
-    payment_crypto_transaction_id: same('Order.transferId', z.string().nullable()),
-    payment_tx_hash: z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.'),
-    workflow_id: always(null),
-    owner: z.string().describe('E-mail address of the buyer.'),
-    created_at: same('Order.createdAt', moment),
-    expired_at: same('Order.expiresAt', moment),
-  })
-  .meta({ id: 'Order', description: 'One purchase of a network app. Only its buyer sees it.' })
+  network_app_id: same('Order.networkAppId', z.string()),
+  network_app_name: same('Order.networkAppName', z.string()),
+  action: z.string().describe('The same as `network_app_name`.'),
+  action_args: anyObject.describe('Arguments for the webhook, as they were sent. An empty object if there were none.'),
+  price: same('Order.price', amount),
+  fee: z.literal('0').describe('Always 0. The price includes all fees.'),
+  num_charged: same('Order.numQuoted', amount),
+  points_charged: same('Order.pointsQuoted', amount),
+  num_paid: same('Order.numPaid', amount),
+  points_paid: same('Order.pointsPaid', amount),
+  total_cost: amount.describe('The same as `price`.'),
+  quantity: z.literal(1).describe('Always 1.'),
+  fund_crypto_transaction_id: always(null),
+  fund_tx_hash: always(''),
+  payment_crypto_transaction_id: same('Order.transferId', z.string().nullable()),
+  payment_tx_hash: z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.'),
+  workflow_id: always(null),
+  owner: z.string().describe('E-mail address of the buyer.'),
+  created_at: same('Order.createdAt', moment),
+  expired_at: same('Order.expiresAt', moment),
+})
 
 type OrderResponse = z.output<typeof orderRecord>
 
-/**
- * REST names of the order statuses. Old clients know only four. An order that ended without the paid action has the status of a failure.
- */
+/** REST names of the order statuses. Old clients know only four. An order that ended without the paid action has the status of a failure. */
 const statuses: Record<OrderRecordFragment['status'], OrderResponse['status']> = {
   CREATED: 'created',
   PENDING: 'pending',
@@ -102,13 +96,11 @@ const presentOrder = (order: OrderRecordFragment): OrderResponse => ({
   expired_at: order.expiresAt,
 })
 
-const orderBody = z
-  .object({
-    network_app: same('CreateOrderInput.networkApp', neededText(100)),
-    action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
-    max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
-  })
-  .meta({ id: 'CreateOrder', description: 'The order to create.' })
+const orderBody = objectOf('CreateOrder', 'The order to create.', {
+  network_app: same('CreateOrderInput.networkApp', neededText(100)),
+  action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
+  max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
+})
 
 // Old clients also send `price`, which is ignored.
 const orderFrom = (request: RestRequest) => ({
@@ -129,10 +121,7 @@ const quoteCreation = quoteRoute({
 })
 
 const create = defineRoute({
-  method: 'POST',
-  path: 'store/network-app-orders',
-  operationId: 'createOrder',
-  tag: 'Orders',
+  ...post('store/network-app-orders', 'createOrder', 'Orders'),
   summary: 'Create an order of a network app',
   description: 'Nothing is charged yet. Confirm the order before `expired_at`, by default within 15 minutes.',
   apiKey: 'needed',
@@ -157,9 +146,9 @@ const create = defineRoute({
   quote: quoteCreation,
 })
 
-const confirmationBody = z
-  .object({ max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional() })
-  .meta({ id: 'ConfirmOrder', description: 'The maximum cost.' })
+const confirmationBody = objectOf('ConfirmOrder', 'The maximum cost.', {
+  max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional(),
+})
 
 const confirmationFrom = (request: RestRequest) => ({ id: request.params.id!, maxCost: maxCostOf(request) })
 
@@ -176,10 +165,7 @@ const quoteConfirmation = quoteRoute({
 })
 
 const confirm = defineRoute({
-  method: 'POST',
-  path: 'store/network-app-orders/:id/confirm',
-  operationId: 'confirmOrder',
-  tag: 'Orders',
+  ...post('store/network-app-orders/:id/confirm', 'confirmOrder', 'Orders'),
   summary: 'Pay an order',
   description: 'Charges the wallet exactly once. Returns a paid order unchanged.',
   apiKey: 'needed',
@@ -199,10 +185,7 @@ const confirm = defineRoute({
 })
 
 const cancel = defineRoute({
-  method: 'POST',
-  path: 'store/network-app-orders/:id/cancel',
-  operationId: 'cancelOrder',
-  tag: 'Orders',
+  ...post('store/network-app-orders/:id/cancel', 'cancelOrder', 'Orders'),
   summary: 'Cancel an unpaid order',
   params: orderParam,
   errors: ['CONFLICT', 'ORDER_EXPIRED', 'UNABLE_TO_CANCEL_ORDER'],
@@ -218,10 +201,7 @@ const cancel = defineRoute({
 })
 
 const read = defineRoute({
-  method: 'GET',
-  path: 'store/network-app-orders/:id',
-  operationId: 'getOrder',
-  tag: 'Orders',
+  ...get('store/network-app-orders/:id', 'getOrder', 'Orders'),
   summary: 'Read an order',
   params: orderParam,
   action: 'order:read',
@@ -257,25 +237,22 @@ const list = defineList({
   present: presentOrder,
 })
 
-/** The GraphQL fields that the REST record of a refund needs. */
 export const RefundRecord = graphql(/* GraphQL */ `
   fragment RefundRecord on Refund {
     id orderId num points total reason transferId createdAt
   }
 `)
 
-const refundRecord = z
-  .object({
-    id: same('Refund.id', z.string()),
-    order_id: same('Refund.orderId', z.string()),
-    num: same('Refund.num', amount),
-    points: same('Refund.points', amount),
-    total: same('Refund.total', amount),
-    reason: same('Refund.reason', z.string()),
-    transfer_id: same('Refund.transferId', z.string()),
-    created_at: same('Refund.createdAt', moment),
-  })
-  .meta({ id: 'Refund', description: 'A refund of an order.' })
+const refundRecord = objectOf('Refund', 'A refund of an order.', {
+  id: same('Refund.id', z.string()),
+  order_id: same('Refund.orderId', z.string()),
+  num: same('Refund.num', amount),
+  points: same('Refund.points', amount),
+  total: same('Refund.total', amount),
+  reason: same('Refund.reason', z.string()),
+  transfer_id: same('Refund.transferId', z.string()),
+  created_at: same('Refund.createdAt', moment),
+})
 
 const listRefunds = defineList({
   path: 'store/network-app-orders/:id/refunds',
@@ -302,12 +279,10 @@ const listRefunds = defineList({
   present: snakeCased,
 })
 
-const refundBody = z
-  .object({
-    amount: same('RefundOrderInput.amount', givenAmount).optional(),
-    reason: same('RefundOrderInput.reason', neededText(500)),
-  })
-  .meta({ id: 'RefundOrder', description: 'The amount and the reason.' })
+const refundBody = objectOf('RefundOrder', 'The amount and the reason.', {
+  amount: same('RefundOrderInput.amount', givenAmount).optional(),
+  reason: same('RefundOrderInput.reason', neededText(500)),
+})
 
 const refundFrom = ({ params, body }: RestRequest) => ({
   orderId: params.id!,
@@ -328,10 +303,7 @@ const quoteRefund = quoteRoute({
 })
 
 const refund = defineRoute({
-  method: 'POST',
-  path: 'store/network-app-orders/:id/refunds',
-  operationId: 'refundOrder',
-  tag: 'Store',
+  ...post('store/network-app-orders/:id/refunds', 'refundOrder', 'Store'),
   summary: 'Refund an order, completely or in part',
   description:
     'Never more than was paid. The buyer gets an e-mail, and the webhook of the network app gets the event `order.refunded`.',
@@ -351,7 +323,6 @@ const refund = defineRoute({
   quote: quoteRefund,
 })
 
-/** Routes of orders and their refunds. */
 export const orderRoutes = [
   ...[create, quoteCreation, confirm, quoteConfirmation, cancel, read, list],
   ...[listRefunds, refund, quoteRefund],

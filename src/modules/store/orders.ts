@@ -21,7 +21,6 @@ import {
 
 type Reader = Use<'actor' | 'database'>
 
-/** The selection of columns to load for an order, made from the requested GraphQL fields. */
 type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
 interface OrderFilter {
@@ -90,7 +89,6 @@ export async function listOrders(context: Reader & Cuttable, filter: OrderFilter
   return readClientOf(context.database, context.cutsPages).order.findMany({ ...query, orderBy: newestFirst, where })
 }
 
-/** Counts the orders that `listOrders` returns on all pages. */
 export async function countOrders({ actor, database }: Reader, filter: OrderFilter): Promise<number> {
   return database.read.order.count({ where: whereOf(actor, filter) })
 }

@@ -15,7 +15,6 @@ import { findRefundable, refundOrder as refundOrderStatement } from './refunds.s
 
 type Reader = Use<'actor' | 'database'>
 
-/** The selection of columns to load for a refund, made from the requested GraphQL fields. */
 type RefundQuery = Omit<Prisma.RefundFindFirstArgs, 'where'>
 
 const refundInput = z.strictObject({
@@ -131,7 +130,6 @@ export async function findRefund(
   return database.read.refund.findFirst({ ...query, where: { id: uuid, ...visibleRefunds(actor) } })
 }
 
-/** Returns a refund by its UUID. Throws NOT_FOUND. */
 export async function getRefund(context: Reader, uuid: string, query?: RefundQuery): Promise<Refund> {
   const refund = await findRefund(context, uuid, query)
   if (!refund) throw notFound('Refund')
@@ -164,7 +162,6 @@ export async function listRefunds(
   })
 }
 
-/** Counts the refunds that `listRefunds` returns on all pages. */
 export async function countRefunds(
   context: Reader,
   { orderId, search }: { orderId: string; search: Search },

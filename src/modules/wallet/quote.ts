@@ -18,9 +18,7 @@ export interface Pricing {
 
 type Prices = Use<'config' | 'gasFee'>
 
-/**
- * Returns the current cost of one commit. The gas fee can change at any time, so an operation that charges must read the cost only once.
- */
+/** Returns the current cost of one commit. The gas fee can change at any time, so an operation that charges must read the cost only once. */
 export const readCommitCost = ({ config, gasFee }: Prices): { price: string; gas: string } => ({
   price: formatAmount(config.money.assetUpdateFee),
   gas: formatAmount(gasFee()),

@@ -1,6 +1,6 @@
 import type { InputRef } from '@pothos/core'
 import type { Context } from '../../context.ts'
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import { builder, decimal, omitNullish } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/document-cost.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationInputFields, UpdateAssetMetadataInput } from '../assets/assets.graphql.ts'
@@ -39,14 +39,14 @@ export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement(
     return 'refundable' in quote ? 'RefundQuote' : quote.typeName
   },
   fields: (t) => ({
-    total: t.expose('total', {
-      type: 'Decimal',
-      description: 'The amount that the mutation would charge, or the amount that a refund would return.',
-    }),
+    total: t.expose(
+      'total',
+      decimal('The amount that the mutation would charge, or the amount that a refund would return.'),
+    ),
     available: t.field({
-      type: 'Decimal',
-      description:
+      ...decimal(
         'The amount that the wallet can pay: points and currency units, or only currency units for a withdrawal. For a refund, the amount that can still be refunded.',
+      ),
       resolve: (quote) => ('refundable' in quote ? quote.refundable : quote.available),
     }),
     problems: t.expose('problems', {
@@ -61,13 +61,13 @@ builder.objectRef<Quote>('PaymentQuote').implement({
   description: 'The cost of a commit or an order, and how the wallet pays for it: points first.',
   interfaces: [QuoteInterface],
   fields: (t) => ({
-    price: t.expose('price', { type: 'Decimal', description: 'Price without gas.' }),
-    gas: t.expose('gas', { type: 'Decimal', description: 'Fee for the chain transaction.' }),
-    num: t.expose('num', { type: 'Decimal', description: 'Balance of the wallet in currency units.' }),
-    points: t.expose('points', { type: 'Decimal', description: 'Balance of the wallet in points.' }),
-    pointsCharged: t.expose('pointsCharged', { type: 'Decimal', description: 'Part of the total paid in points.' }),
-    numCharged: t.expose('numCharged', { type: 'Decimal', description: 'Part of the total paid in currency units.' }),
-    missing: t.expose('missing', { type: 'Decimal', description: 'Part of the total that the wallet cannot pay.' }),
+    price: t.expose('price', decimal('Price without gas.')),
+    gas: t.expose('gas', decimal('Fee for the chain transaction.')),
+    num: t.expose('num', decimal('Balance of the wallet in currency units.')),
+    points: t.expose('points', decimal('Balance of the wallet in points.')),
+    pointsCharged: t.expose('pointsCharged', decimal('Part of the total paid in points.')),
+    numCharged: t.expose('numCharged', decimal('Part of the total paid in currency units.')),
+    missing: t.expose('missing', decimal('Part of the total that the wallet cannot pay.')),
   }),
 })
 
@@ -75,8 +75,8 @@ builder.objectRef<RefundQuote>('RefundQuote').implement({
   description: 'The amount that a refund would return. Currency units are returned before points.',
   interfaces: [QuoteInterface],
   fields: (t) => ({
-    num: t.expose('num', { type: 'Decimal', description: 'Part of the total in currency units.' }),
-    points: t.expose('points', { type: 'Decimal', description: 'Part of the total in points.' }),
+    num: t.expose('num', decimal('Part of the total in currency units.')),
+    points: t.expose('points', decimal('Part of the total in points.')),
   }),
 })
 

@@ -4,7 +4,7 @@ import { statuses } from '../../http/error-status.ts'
 import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
 import type { QuoteInput, RestQuoteQuery } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, same } from '../../http/rest/values.ts'
+import { amount, objectOf, same } from '../../http/rest/values.ts'
 import { type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import { AMOUNT, toUnits } from '../../shared/money.ts'
 import { snakeCase } from '../../shared/text.ts'
@@ -24,35 +24,32 @@ export const quoteFacts = {
 }
 
 const records = {
-  PaymentQuote: z
-    .object({
-      dry_run: quoteFacts.dry_run,
-      price: same('PaymentQuote.price', amount),
-      gas: same('PaymentQuote.gas', amount),
-      total_cost: same('PaymentQuote.total', amount),
-      balance: z
-        .object({ num: same('PaymentQuote.num', amount), points: same('PaymentQuote.points', amount) })
-        .describe('The balance of the wallet.'),
-      available: same('PaymentQuote.available', amount),
-      points_charged: same('PaymentQuote.pointsCharged', amount),
-      num_charged: same('PaymentQuote.numCharged', amount),
-      missing: same('PaymentQuote.missing', amount),
-      errors: quoteFacts.errors,
-    })
-    .meta({ id: 'Quote', description: 'The cost of a request, and every reason for which it would be refused.' }),
-  RefundQuote: z
-    .object({
+  PaymentQuote: objectOf('Quote', 'The cost of a request, and every reason for which it would be refused.', {
+    dry_run: quoteFacts.dry_run,
+    price: same('PaymentQuote.price', amount),
+    gas: same('PaymentQuote.gas', amount),
+    total_cost: same('PaymentQuote.total', amount),
+    balance: z
+      .object({ num: same('PaymentQuote.num', amount), points: same('PaymentQuote.points', amount) })
+      .describe('The balance of the wallet.'),
+    available: same('PaymentQuote.available', amount),
+    points_charged: same('PaymentQuote.pointsCharged', amount),
+    num_charged: same('PaymentQuote.numCharged', amount),
+    missing: same('PaymentQuote.missing', amount),
+    errors: quoteFacts.errors,
+  }),
+  RefundQuote: objectOf(
+    'RefundQuote',
+    'The amount a refund would return, and every reason for which it would be refused.',
+    {
       dry_run: quoteFacts.dry_run,
       num: same('RefundQuote.num', amount),
       points: same('RefundQuote.points', amount),
       total: same('RefundQuote.total', amount),
       refundable: same('RefundQuote.available', amount),
       errors: quoteFacts.errors,
-    })
-    .meta({
-      id: 'RefundQuote',
-      description: 'The amount a refund would return, and every reason for which it would be refused.',
-    }),
+    },
+  ),
 }
 
 type Quote = RestQuoteQuery['quote']

@@ -39,9 +39,7 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
 
 const knownReferences = Object.keys(kinds)
 
-/**
- * Returns the reference words whose transfer kind contains all search words, ignoring case. `isOther`: true if the kind OTHER matches, too.
- */
+/** Returns the reference words whose transfer kind contains all search words, ignoring case. `isOther`: true if the kind OTHER matches, too. */
 function referencesWith(words: readonly string[]): { references: string[]; isOther: boolean } {
   const matches = (kind: TransferKind) => words.every((word) => kind.includes(word.toUpperCase()))
   return { references: knownReferences.filter((word) => matches(kinds[word]!.kind)), isOther: matches('OTHER') }

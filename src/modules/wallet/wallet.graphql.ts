@@ -1,18 +1,14 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder } from '../../graphql/builder.ts'
+import { builder, decimal, time } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { add } from '../../shared/money.ts'
-import { readStoredUser } from '../accounts/read-user.ts'
-import { UserType } from '../accounts/users.graphql.ts'
-import { type Grant, grantPoints } from './grant-points.ts'
 import { type Pricing, readPricing } from './quote.ts'
 import { countTransfers, listTransfers, type StatementLine } from './statement.ts'
 
-/** The type `Wallet`. Only its owner can read it. */
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
   select: { userId: true, address: true, num: true, points: true },
@@ -23,14 +19,13 @@ export const WalletType = builder.prismaObject('Wallet', {
         "The key pair's address on the chain. Coins of plain transactions to it and the configured token are credited to the wallet " +
         'after enough confirmations. `deposits` shows them before. Coins that a contract sends are not credited automatically.',
     }),
-    num: t.expose('num', { type: 'Decimal', description: 'Balance in currency units.' }),
-    points: t.expose('points', {
-      type: 'Decimal',
-      description: 'Balance in points. One point pays for one currency unit. Points are spent before currency units.',
-    }),
+    num: t.expose('num', decimal('Balance in currency units.')),
+    points: t.expose(
+      'points',
+      decimal('Balance in points. One point pays for one currency unit. Points are spent before currency units.'),
+    ),
     spendable: t.field({
-      type: 'Decimal',
-      description: 'The spendable amount: num and points together.',
+      ...decimal('The spendable amount: num and points together.'),
       resolve: (wallet) => add(wallet.num, wallet.points),
     }),
   }),
@@ -39,17 +34,15 @@ export const WalletType = builder.prismaObject('Wallet', {
 const PricingType = builder.objectRef<Pricing>('Pricing').implement({
   description: 'Prices of paid operations, in currency units.',
   fields: (t) => ({
-    assetUpdateFee: t.expose('assetUpdateFee', {
-      type: 'Decimal',
-      description: 'Price of each commit: registering or updating an asset.',
-    }),
-    gasFee: t.expose('gasFee', {
-      type: 'Decimal',
-      description:
+    assetUpdateFee: t.expose('assetUpdateFee', decimal('Price of each commit: registering or updating an asset.')),
+    gasFee: t.expose(
+      'gasFee',
+      decimal(
         'Fee for the chain transaction that carries a commit. The operator can let it follow the gas price within limits. `quote` returns ' +
-        'the current fee, and `maxCost` limits it.',
-    }),
-    total: t.expose('total', { type: 'Decimal', description: 'Total cost of a commit.' }),
+          'the current fee, and `maxCost` limits it.',
+      ),
+    ),
+    total: t.expose('total', decimal('Total cost of a commit.')),
     currency: t.exposeString('currency', { ...characters(64), description: 'Name of the currency unit.' }),
   }),
 })
@@ -87,8 +80,8 @@ const TransferKind = builder.enumType('TransferKind', {
 const Balance = builder.objectRef<StatementLine['balance']>('WalletBalance').implement({
   description: 'The balances of a wallet at one time.',
   fields: (t) => ({
-    num: t.expose('num', { type: 'Decimal', description: 'Balance in currency units.' }),
-    points: t.expose('points', { type: 'Decimal', description: 'Balance in points.' }),
+    num: t.expose('num', decimal('Balance in currency units.')),
+    points: t.expose('points', decimal('Balance in points.')),
   }),
 })
 
@@ -103,16 +96,10 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
       description:
         'ID of the commit, order, grant, withdrawal or user that caused the transfer. For a deposit: the hash of its transaction.',
     }),
-    num: t.expose('num', {
-      type: 'Decimal',
-      description: 'Change of your balance in currency units. Negative for a charge.',
-    }),
-    points: t.expose('points', {
-      type: 'Decimal',
-      description: 'Change of your balance in points. Negative for a charge.',
-    }),
+    num: t.expose('num', decimal('Change of your balance in currency units. Negative for a charge.')),
+    points: t.expose('points', decimal('Change of your balance in points. Negative for a charge.')),
     balance: t.expose('balance', { type: Balance, description: 'Your balances after the transfer.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the transfer.' }),
+    createdAt: t.expose('createdAt', time('Time of the transfer.')),
   }),
 })
 
@@ -138,47 +125,4 @@ builder.queryField('transfers', (t) =>
     },
     TransferConnection,
   ),
-)
-
-const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
-  description: 'Points that an administrator gave to a user. The user and administrators see it.',
-  interfaces: [Node],
-  fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `grant_01h2x…`.', resolve: ({ id }) => toId('grant', id) }),
-    user: t.read({
-      type: UserType,
-      description: 'The user who received the points.',
-      resolve: (query, { userId }, _args, context) => readStoredUser(context, userId, query),
-    }),
-    amount: t.expose('amount', { type: 'Decimal', description: 'Number of points.' }),
-    reason: t.exposeString('reason', {
-      ...characters(500),
-      description: 'Reason that the administrator gave. Empty once the account is deleted.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the grant.' }),
-  }),
-})
-
-const GrantPointsInput = builder.inputType('GrantPointsInput', {
-  description: 'The recipient, the number of points and the reason.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: "The user's ID, e-mail address or username." }),
-    amount: t.field({ type: 'Decimal', required: true, description: 'Number of points, more than 0.' }),
-    reason: t.string({ required: true, description: 'Reason, at most 500 characters. The user can read it.' }),
-  }),
-})
-
-const GrantPointsPayload = builder.objectRef<{ grant: Grant }>('GrantPointsPayload').implement({
-  description: 'Result of `grantPoints`.',
-  fields: (t) => ({ grant: t.expose('grant', { type: PointGrantType, description: 'The grant.' }) }),
-})
-
-builder.mutationField('grantPoints', (t) =>
-  t.field({
-    type: GrantPointsPayload,
-    description:
-      'Gives points to a user. Only for administrators. Raises PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.',
-    args: { input: t.arg({ type: GrantPointsInput, required: true, description: 'The grant to make.' }) },
-    resolve: async (_root, { input }, context) => ({ grant: await grantPoints(context, input) }),
-  }),
 )

@@ -1,21 +1,29 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute } from '../../http/rest/define-route.ts'
+import { defineRoute, post } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { always, amount, givenAmount, lowerCase, moment, neededText, same, snakeCased } from '../../http/rest/values.ts'
+import {
+  always,
+  amount,
+  givenAmount,
+  lowerCase,
+  moment,
+  neededText,
+  objectOf,
+  same,
+  snakeCased,
+} from '../../http/rest/values.ts'
 import { formatAmount } from '../../shared/money.ts'
 
-const walletRecord = z
-  .object({
-    address: same('Wallet.address', z.string()),
-    num_balance: z
-      .object({
-        num: amount.describe('Balance in currency units, with at least 1 decimal.'),
-        eth_num: always('0'),
-      })
-      .describe('Balances of the wallet.'),
-  })
-  .meta({ id: 'WalletBalance', description: 'The wallet of the caller and its balance.' })
+const walletRecord = objectOf('WalletBalance', 'The wallet of the caller and its balance.', {
+  address: same('Wallet.address', z.string()),
+  num_balance: z
+    .object({
+      num: amount.describe('Balance in currency units, with at least 1 decimal.'),
+      eth_num: always('0'),
+    })
+    .describe('Balances of the wallet.'),
+})
 
 const walletOperation = graphql(/* GraphQL */ `
   query RestWallet {
@@ -43,30 +51,27 @@ const walletRoute = (path: string, operationId: string, summary: string) =>
     }),
   })
 
-/** Routes of the caller's wallet, at the paths that the phone apps use. A user has only one wallet, so both return the same record. */
 export const walletRoutes = [
   walletRoute('wallets/num-wallet', 'getNumWallet', 'Get the NUM wallet of the caller'),
   walletRoute('wallets/asset-wallet', 'getAssetWallet', 'Get the asset wallet of the caller'),
 ]
 
-const transferRecord = z
-  .object({
-    id: same('Transfer.id', z.string()),
-    kind: same(
-      'Transfer.kind',
-      z.enum([
-        ...(['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'deposit_freeze'] as const),
-        ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
-      ]),
-    ),
-    subject_id: same('Transfer.subjectId', z.string().nullable()),
-    num: same('Transfer.num', amount),
-    points: same('Transfer.points', amount),
-    balance_num: amount.describe('Balance in currency units after the transfer.'),
-    balance_points: amount.describe('Balance in points after the transfer.'),
-    created_at: same('Transfer.createdAt', moment),
-  })
-  .meta({ id: 'Transfer', description: 'One change of the balances of a wallet, as its owner sees it.' })
+const transferRecord = objectOf('Transfer', 'One change of the balances of a wallet, as its owner sees it.', {
+  id: same('Transfer.id', z.string()),
+  kind: same(
+    'Transfer.kind',
+    z.enum([
+      ...(['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'deposit_freeze'] as const),
+      ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
+    ]),
+  ),
+  subject_id: same('Transfer.subjectId', z.string().nullable()),
+  num: same('Transfer.num', amount),
+  points: same('Transfer.points', amount),
+  balance_num: amount.describe('Balance in currency units after the transfer.'),
+  balance_points: amount.describe('Balance in points after the transfer.'),
+  created_at: same('Transfer.createdAt', moment),
+})
 
 const listTransfers = defineList({
   path: 'wallet/transfers',
@@ -95,33 +100,25 @@ const listTransfers = defineList({
   }),
 })
 
-/** Routes of the transfers of the caller's wallet. */
 export const transferRoutes = [listTransfers]
 
-const grantRecord = z
-  .object({
-    id: same('PointGrant.id', z.string()),
-    user_id: z.string().describe('ID of the user who received the points.'),
-    amount: same('PointGrant.amount', amount),
-    reason: same('PointGrant.reason', z.string()),
-    created_at: same('PointGrant.createdAt', moment),
-  })
-  .meta({ id: 'PointGrant', description: 'Points that an administrator gave to a user.' })
+const grantRecord = objectOf('PointGrant', 'Points that an administrator gave to a user.', {
+  id: same('PointGrant.id', z.string()),
+  user_id: z.string().describe('ID of the user who received the points.'),
+  amount: same('PointGrant.amount', amount),
+  reason: same('PointGrant.reason', z.string()),
+  created_at: same('PointGrant.createdAt', moment),
+})
 
 const grantPoints = defineRoute({
-  method: 'POST',
-  path: 'store/point-grants',
-  operationId: 'grantPoints',
-  tag: 'Store',
+  ...post('store/point-grants', 'grantPoints', 'Store'),
   summary: 'Give points to a user',
   errors: ['NOT_FOUND'],
-  body: z
-    .object({
-      user_id: same('GrantPointsInput.userId', neededText(254)),
-      amount: same('GrantPointsInput.amount', givenAmount),
-      reason: same('GrantPointsInput.reason', neededText(500)),
-    })
-    .meta({ id: 'GrantPoints', description: 'The recipient, the number of points and the reason.' }),
+  body: objectOf('GrantPoints', 'The recipient, the number of points and the reason.', {
+    user_id: same('GrantPointsInput.userId', neededText(254)),
+    amount: same('GrantPointsInput.amount', givenAmount),
+    reason: same('GrantPointsInput.reason', neededText(500)),
+  }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestGrantPoints($input: GrantPointsInput!) {
@@ -147,5 +144,4 @@ const grantPoints = defineRoute({
   }) => ({ ...snakeCased(grant), user_id: user.id }),
 })
 
-/** Routes of grants. Only administrators can grant points. */
 export const grantRoutes = [grantPoints]

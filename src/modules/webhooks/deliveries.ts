@@ -18,7 +18,6 @@ import { deliveryJobs } from './webhook-schedule.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-/** The fields of a delivery to load. Made from the GraphQL selection. */
 type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
 
 const filterInput = z.strictObject({

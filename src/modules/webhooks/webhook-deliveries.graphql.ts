@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { WebhookDelivery } from '../../db/prisma/client.ts'
-import { allColumns, builder } from '../../graphql/builder.ts'
+import { allColumns, builder, optionalTime, time } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
@@ -43,13 +43,12 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   description: 'One call of a receiver and what came of it.',
   select: { number: true, startedAt: true, duration: true, statusCode: true, failure: true, response: true },
   fields: (t) => ({
-    number: t.int({ description: 'Number of the attempt, from 1.', resolve: ({ number }) => number }),
-    startedAt: t.field({ type: 'DateTime', description: 'When it began.', resolve: ({ startedAt }) => startedAt }),
-    duration: t.int({ description: 'How long it took, in milliseconds.', resolve: ({ duration }) => duration }),
-    statusCode: t.int({
+    number: t.exposeInt('number', { description: 'Number of the attempt, from 1.' }),
+    startedAt: t.expose('startedAt', time('When it began.')),
+    duration: t.exposeInt('duration', { description: 'How long it took, in milliseconds.' }),
+    statusCode: t.exposeInt('statusCode', {
       nullable: true,
       description: 'Status of the answer; null when none came.',
-      resolve: ({ statusCode }) => statusCode,
     }),
     failure: t.string({
       ...characters(300),
@@ -57,10 +56,9 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
       description: 'Why it failed, in a sentence; null when the receiver took it.',
       resolve: ({ failure }) => failure,
     }),
-    response: t.string({
+    response: t.exposeString('response', {
       ...characters(1000),
       description: 'The first 1,000 characters of the answer, without what the call must keep to itself.',
-      resolve: ({ response }) => response,
     }),
   }),
 })
@@ -103,26 +101,16 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       description: 'Status of the delivery.',
       resolve: ({ status }) => status,
     }),
-    attemptCount: t.int({ description: 'How many attempts were made.', resolve: ({ attemptCount }) => attemptCount }),
-    nextAttemptAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'When the next attempt is due; null when there is none.',
-      resolve: ({ nextAttemptAt }) => nextAttemptAt,
-    }),
+    attemptCount: t.exposeInt('attemptCount', { description: 'How many attempts were made.' }),
+    nextAttemptAt: t.expose('nextAttemptAt', optionalTime('When the next attempt is due; null when there is none.')),
     attempts: t.relation('attempts', {
       type: WebhookAttemptType,
       ...atMost(SHOWN_ATTEMPTS),
       description: `The last ${SHOWN_ATTEMPTS} attempts, the oldest of them first.`,
       query: { orderBy: { number: 'asc' }, take: -SHOWN_ATTEMPTS },
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
-    settledAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was delivered or given up; null until then.',
-      resolve: ({ settledAt }) => settledAt,
-    }),
+    createdAt: t.expose('createdAt', time('When it was made.')),
+    settledAt: t.expose('settledAt', optionalTime('When it was delivered or given up; null until then.')),
   }),
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList, LARGE_RECORDS } from '../../http/rest/define-list.ts'
-import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type {
   DeliveryStatus,
   WebhookDeliveryDetailFragment,
@@ -13,11 +13,11 @@ import {
   lowerCase,
   moment,
   networkAppParam,
+  objectOf,
   same,
   snakeCased,
 } from '../../http/rest/values.ts'
 
-/** The GraphQL fields of a delivery in a list. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {
     id eventId eventType orderId networkAppId status attemptCount nextAttemptAt createdAt settledAt
@@ -25,7 +25,6 @@ export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** The GraphQL fields of a single delivery. */
 export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
   fragment WebhookDeliveryDetail on WebhookDelivery {
     ...WebhookDeliveryRecord payload
@@ -34,32 +33,28 @@ export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
 
-const attemptRecord = z
-  .object({
-    number: same('WebhookAttempt.number', z.number().int()),
-    started_at: same('WebhookAttempt.startedAt', moment),
-    duration_ms: same('WebhookAttempt.duration', z.number().int()),
-    status_code: same('WebhookAttempt.statusCode', z.number().int().nullable()),
-    failure: same('WebhookAttempt.failure', z.string().nullable()),
-    response: same('WebhookAttempt.response', z.string()),
-  })
-  .meta({ id: 'WebhookAttempt', description: 'One call of a receiver and what came of it.' })
+const attemptRecord = objectOf('WebhookAttempt', 'One call of a receiver and what came of it.', {
+  number: same('WebhookAttempt.number', z.number().int()),
+  started_at: same('WebhookAttempt.startedAt', moment),
+  duration_ms: same('WebhookAttempt.duration', z.number().int()),
+  status_code: same('WebhookAttempt.statusCode', z.number().int().nullable()),
+  failure: same('WebhookAttempt.failure', z.string().nullable()),
+  response: same('WebhookAttempt.response', z.string()),
+})
 
-const deliveryRecord = z
-  .object({
-    id: same('WebhookDelivery.id', z.string()),
-    event_id: same('WebhookDelivery.eventId', z.string()),
-    event_type: same('WebhookDelivery.eventType', z.string()),
-    order_id: same('WebhookDelivery.orderId', z.string().nullable()),
-    network_app_id: same('WebhookDelivery.networkAppId', z.string()),
-    status: same('WebhookDelivery.status', deliveryStatus),
-    attempt_count: same('WebhookDelivery.attemptCount', z.number().int()),
-    next_attempt_at: same('WebhookDelivery.nextAttemptAt', moment.nullable()),
-    created_at: same('WebhookDelivery.createdAt', moment),
-    settled_at: same('WebhookDelivery.settledAt', moment.nullable()),
-    attempts: same('WebhookDelivery.attempts', z.array(attemptRecord)),
-  })
-  .meta({ id: 'WebhookDelivery', description: 'One event on its way to the webhook of a network app.' })
+const deliveryRecord = objectOf('WebhookDelivery', 'One event on its way to the webhook of a network app.', {
+  id: same('WebhookDelivery.id', z.string()),
+  event_id: same('WebhookDelivery.eventId', z.string()),
+  event_type: same('WebhookDelivery.eventType', z.string()),
+  order_id: same('WebhookDelivery.orderId', z.string().nullable()),
+  network_app_id: same('WebhookDelivery.networkAppId', z.string()),
+  status: same('WebhookDelivery.status', deliveryStatus),
+  attempt_count: same('WebhookDelivery.attemptCount', z.number().int()),
+  next_attempt_at: same('WebhookDelivery.nextAttemptAt', moment.nullable()),
+  created_at: same('WebhookDelivery.createdAt', moment),
+  settled_at: same('WebhookDelivery.settledAt', moment.nullable()),
+  attempts: same('WebhookDelivery.attempts', z.array(attemptRecord)),
+})
 
 const presentDelivery = ({ status, attempts, ...delivery }: WebhookDeliveryRecordFragment) => ({
   ...snakeCased(delivery),
@@ -118,10 +113,7 @@ const list = defineList({
 })
 
 const read = defineRoute({
-  method: 'GET',
-  path: 'store/webhook-deliveries/:id',
-  operationId: 'getWebhookDelivery',
-  tag: 'Store',
+  ...get('store/webhook-deliveries/:id', 'getWebhookDelivery', 'Store'),
   summary: 'Read a webhook delivery',
   params: deliveryParam,
   action: 'store:administer',
@@ -136,10 +128,7 @@ const read = defineRoute({
 })
 
 const replay = defineRoute({
-  method: 'POST',
-  path: 'store/webhook-deliveries/:id/replay',
-  operationId: 'replayWebhookDelivery',
-  tag: 'Store',
+  ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store'),
   summary: 'Send a webhook delivery once more',
   description: 'With the same `webhook-id`, so that a receiver that has it already takes no notice.',
   params: deliveryParam,
@@ -155,10 +144,7 @@ const replay = defineRoute({
 })
 
 const test = defineRoute({
-  method: 'POST',
-  path: 'store/network-apps/:id/test-events',
-  operationId: 'sendTestEvent',
-  tag: 'Store',
+  ...post('store/network-apps/:id/test-events', 'sendTestEvent', 'Store'),
   summary: 'Call the webhook of a network app once, as a test',
   description:
     'With a signed event of the type `webhook.test`, which is about no order and charges nobody. It has one attempt; nothing follows from it.',
@@ -175,5 +161,4 @@ const test = defineRoute({
   present: ({ sendTestEvent }) => presentDetail(sendTestEvent.webhookDelivery),
 })
 
-/** Webhook deliveries, for administrators. */
 export const webhookDeliveryRoutes = [list, read, replay, test]

@@ -68,7 +68,6 @@ const MAX_EXCERPT = 1_000
 const MIN_SECRET_LENGTH = 6
 const REMOVED = '[removed]'
 
-/** Options of the sender. */
 export interface WebhookSenderOptions {
   /** Allows http and internal addresses, for development. */
   allowInsecure: boolean

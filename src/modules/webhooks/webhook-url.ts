@@ -36,7 +36,6 @@ const MAX_LENGTH = 2048
 /** Lower ports belong to other services, such as SSH or SMTP. */
 const FIRST_FREE_PORT = 1024
 
-/** Options of the rules. */
 export interface WebhookUrlOptions {
   /** Allows http and internal addresses, for development. */
   allowInsecure: boolean
