@@ -4,7 +4,12 @@ import { performance } from 'node:perf_hooks'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { INTERNAL, type WebhookCall, createWebhookSender, parseRetryAfter } from '../../../src/modules/webhooks/webhook-sender.ts'
+import {
+  createWebhookSender,
+  INTERNAL,
+  parseRetryAfter,
+  type WebhookCall,
+} from '../../../src/modules/webhooks/webhook-sender.ts'
 import { eventually } from '../../support/eventually.ts'
 import { internalHosts } from '../../support/internal-hosts.ts'
 import { listen } from '../../support/listen.ts'
