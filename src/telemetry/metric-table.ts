@@ -85,9 +85,7 @@ export const metricTable = {
     'Reads that the read compiler left to Prisma, which is slower. More than 0 is a bug in Annal.',
     'read',
   ),
-  annal_process_stalls_total: process.counter(
-    'Times that this process did not run for several seconds, for example because it was frozen.',
-  ),
+  annal_process_stalls_total: process.counter('Times that this process was frozen for several seconds.'),
 
   annal_processes: database.gauge('Running processes of the installation, by role.', 'role'),
   annal_upload_bytes_total: event.counter('Bytes of uploaded files.'),
@@ -100,7 +98,7 @@ export const metricTable = {
 
   annal_webhook_attempts_total: {
     ...event.counter(
-      'Webhook delivery attempts, except test events: delivered, failed (will be retried) or abandoned. By class of the HTTP status (none: no response).',
+      'Webhook delivery attempts: delivered, failed (will be retried) or abandoned. By class of the HTTP status (none: no response).',
       'outcome',
       'status',
     ),
@@ -129,7 +127,7 @@ export const metricTable = {
     'batch_job',
   ),
   annal_batch_items_total: event.counter(
-    'Items that batch jobs of this process processed, such as deleted rows that were past their retention.',
+    'Items that batch jobs of this process processed, such as expired rows.',
     'batch_job',
   ),
   annal_retention_overdue_seconds: database.gauge(
@@ -169,10 +167,7 @@ export const metricTable = {
     'Seconds since the relay of this process last completed a step without an error.',
   ),
   annal_relay_lane_held: process.gauge('1 if this process holds the lane of a relay account.', 'account'),
-  annal_relay_in_flight: process.gauge(
-    'Signed transactions of a relay account that are not in a block, as seen by the process that holds its lane.',
-    'account',
-  ),
+  annal_relay_in_flight: process.gauge('Signed transactions of a relay account that are not in a block.', 'account'),
   annal_relay_head: process.gauge('Number of the newest block that the relay of this process has seen.'),
   annal_relay_base_fee_wei: process.gauge('Base fee of the next block, in wei per unit of gas.'),
   annal_relay_max_fee_wei: process.gauge(
@@ -190,7 +185,7 @@ export const metricTable = {
     'currency',
   ),
   annal_ledger_balance_units: ledger.gauge(
-    'Balance of a ledger account of the platform, in currency units. Negative if it paid out more than it received.',
+    'Balance of a ledger account of the platform, in currency units.',
     'book',
     'currency',
   ),
