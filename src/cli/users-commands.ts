@@ -50,7 +50,7 @@ async function findUsers(search: string, { json }: { json?: true }) {
 async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { reason, json }: ReasonFlags) {
   const { toId } = await import('../shared/ids.ts')
   const operations = await import('../modules/accounts/lock-user.ts')
-  const { readUser } = await import('../modules/accounts/read-user.ts')
+  const { readUser } = await import('../modules/accounts/find-users.ts')
   const { id: uuid, lockedAt } = await withApp(async (layer) => {
     const context = asSystem(layer.context)
     return readUser(context, await operations[operation](context, { userId, reason }))

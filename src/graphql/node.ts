@@ -1,6 +1,6 @@
 import { brandWithType } from '@pothos/core'
 import type { Context } from '../context.ts'
-import { findUser } from '../modules/accounts/read-user.ts'
+import { findUser } from '../modules/accounts/find-users.ts'
 import { findSession } from '../modules/accounts/sessions.ts'
 import { findAssetLink } from '../modules/assets/asset-links.ts'
 import { findAsset } from '../modules/assets/find-asset.ts'

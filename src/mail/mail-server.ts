@@ -77,19 +77,9 @@ const rules: Rule[] = [
     `The port probably expects TLS first: set SMTP_URL to ${TLS_FIRST}. For STARTTLS, use port 587.`,
   ],
   [
-    ({ timeoutType, originalCode }) => timeoutType === 'CONNECT_TIMEOUT' || originalCode === 'ETIMEDOUT',
-    'The mail server at {at} did not accept the connection in time',
-    REACH,
-  ],
-  [
-    ({ timeoutType, code }) => timeoutType !== undefined || code === 'ETIMEDOUT',
+    ({ timeoutType, code, originalCode }) => timeoutType !== undefined || [code, originalCode].includes('ETIMEDOUT'),
     'The mail server at {at} did not answer in time',
-    'Look at the load and the log of the mail server.',
-  ],
-  [
-    ({ code, command, responseCode }) => code === 'EAUTH' && command === 'API' && responseCode === undefined,
-    'SMTP_URL has a user name without a password',
-    'Write both into SMTP_URL, percent-encoded, or neither.',
+    `${REACH} Look at the load and the log of the mail server.`,
   ],
   [
     ({ responseCode, response = '' }) => responseCode === 538 || (responseCode === 530 && /TLS/i.test(response)),
@@ -100,11 +90,6 @@ const rules: Rule[] = [
     ({ code, responseCode = 500 }) => code === 'EAUTH' && responseCode >= 500,
     'The mail server at {at} rejected the user name or the password of SMTP_URL',
     'Write the right ones into SMTP_URL. Characters such as @ : / # % must be percent-encoded. Many providers require a password for applications. If the mail server has no AUTH PLAIN or LOGIN, remove both.',
-  ],
-  [
-    ({ command, responseCode }) => command === 'CONN' && responseCode !== undefined,
-    'The mail server at {at} does not talk to this machine',
-    'Look at the log of the mail server. It may block or limit the address of this machine.',
   ],
   [
     ({ responseCode, response = '' }) =>

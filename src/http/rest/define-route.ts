@@ -201,6 +201,17 @@ export const defineRoute = <Data, Variables extends Record<string, unknown>, Bod
   route: Route<Data, Variables, Body> & Required<Pick<Route<Data, Variables, Body>, 'present'>> & { list?: never },
 ): Route => route as unknown as Route
 
+/** Method, path, operation ID, chapter and summary of a route. */
+export const endpoint = <M extends Method>(
+  method: M,
+  path: string,
+  operationId: string,
+  tag: Tag,
+  summary: string,
+) => ({
+  ...{ method, path, operationId, tag, summary },
+})
+
 type Command<Data, Variables extends Record<string, unknown>> = Omit<Route<Data, Variables>, 'answer' | 'status'>
 
 /** Defines a route that changes something and has no response body. */

@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database-types.ts'
-import { arrayOf, boolean, bytes, int, json, statement, text, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, bytes, int, json, type RowOf, statement, text, uuid } from '../../db/sql.ts'
 import type { Actor, SignedInUser } from '../../shared/actor.ts'
 import { createBatchLoader } from '../../shared/async.ts'
 import { sha256 } from '../../shared/secrets.ts'
@@ -39,13 +39,12 @@ export const findApiKeys = statement(
      join api_keys k on k.hash = asked.hash where k.revoked_at is null`,
 )
 
+const passwordColumns = { position: int, id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean }
+
 /** Finds the password hashes of accounts by e-mail address. `position` counts from 1. */
 const findPasswordHashes = statement(
   'account_credentials',
-  {
-    parameters: { emails: arrayOf(text) },
-    columns: { position: int, id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean },
-  },
+  { parameters: { emails: arrayOf(text) }, columns: passwordColumns },
   `select asked.position::int, found.* from unnest((select $emails)) with ordinality as asked (address, position)
      cross join lateral (
        select id, password_hash, email_verified, locked_at is not null as is_locked
@@ -61,27 +60,12 @@ const recordTokenUse = statement(
    where id in (select id from access_tokens where id = any ($tokens) for no key update skip locked)`,
 )
 
-export interface PasswordRecord {
-  id: string
-  password_hash: string
-  email_verified: boolean
-  is_locked: boolean
-}
+/** The credentials of an account. */
+export type PasswordRecord = Omit<RowOf<typeof passwordColumns>, 'position'>
+export type Credentials = ReturnType<typeof createCredentials>
 
 /** Looks up credentials. Lookups that arrive together are one statement. */
-export interface Credentials {
-  /** Finds the user of an access token by the token's SHA-256. */
-  findSessionUser(hash: Buffer): Promise<SessionUser | undefined>
-  findApiKey(hash: Buffer): Promise<{ id: string } | undefined>
-  /** Finds the account that holds an e-mail address, or that claimed it first. */
-  findPassword(email: string): Promise<PasswordRecord | undefined>
-  /** Notes in memory that an access token was used, so that a request does not cost a write. */
-  noteTokenUse(tokenId: string): void
-  /** Writes the noted uses. Keeps them for the next time if that fails. */
-  recordTokenUse(): Promise<void>
-}
-
-export function createCredentials({ database }: { database: Database }): Credentials {
+export function createCredentials({ database }: { database: Database }) {
   let usedTokens = new Set<string>()
   const inOrder = <Row extends { position: number }>(keys: unknown[], rows: readonly Row[]) => {
     const found = new Map(rows.map((row) => [row.position, row]))
@@ -91,15 +75,19 @@ export function createCredentials({ database }: { database: Database }): Credent
     inOrder(hashes, await database.query(findSessionUsers, { hashes })),
   )
   return {
-    findSessionUser: async (hash) => (await findSession(hash))?.signed_in,
+    /** Finds the user of an access token by the token's SHA-256. */
+    findSessionUser: async (hash: Buffer) => (await findSession(hash))?.signed_in,
     findApiKey: createBatchLoader(async (hashes: Buffer[]) =>
       inOrder(hashes, await database.query(findApiKeys, { hashes })),
     ),
+    /** Finds the account that holds an e-mail address, or that claimed it first. */
     findPassword: createBatchLoader(async (emails: string[]) =>
       inOrder(emails, await database.query(findPasswordHashes, { emails })),
     ),
-    noteTokenUse: (tokenId) => void usedTokens.add(tokenId),
-    async recordTokenUse() {
+    /** Remembers that an access token was used, so that a request does not cost a write. */
+    noteTokenUse: (tokenId: string) => void usedTokens.add(tokenId),
+    /** Writes the remembered uses. Keeps them for the next time if that fails. */
+    async recordTokenUse(): Promise<void> {
       if (usedTokens.size === 0) return
       const noted = usedTokens
       usedTokens = new Set()

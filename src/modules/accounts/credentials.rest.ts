@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import { defineCommand, defineRoute } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, endpoint } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { givenEmail, neededText, newPassword, presentPassword, same } from '../../http/rest/values.ts'
 import { assertMayRequestMail } from './mailed-links.ts'
 
-const shared = { method: 'POST', tag: 'Account' } as const
-
 const changeEmail = defineCommand({
-  ...shared,
-  path: 'auth/users/set_email',
-  operationId: 'changeEmail',
-  summary: 'Change one’s e-mail address',
+  ...endpoint('POST', 'auth/users/set_email', 'changeEmail', 'Account', 'Change one’s e-mail address'),
   description: 'An address that is verified stands until the new one is verified, too.',
   errors: ['DUPLICATE_EMAIL'],
   body: z
@@ -31,10 +26,7 @@ const changeEmail = defineCommand({
 })
 
 const changeUsername = defineCommand({
-  ...shared,
-  path: 'auth/users/set_username',
-  operationId: 'changeUsername',
-  summary: 'Change one’s username',
+  ...endpoint('POST', 'auth/users/set_username', 'changeUsername', 'Account', 'Change one’s username'),
   errors: ['DUPLICATE_USERNAME'],
   body: z
     .object({
@@ -54,10 +46,13 @@ const changeUsername = defineCommand({
 })
 
 const verifyEmail = defineCommand({
-  ...shared,
-  path: 'auth/users/activation',
-  operationId: 'verifyEmail',
-  summary: 'Verify an e-mail address with the link of a mail',
+  ...endpoint(
+    'POST',
+    'auth/users/activation',
+    'verifyEmail',
+    'Account',
+    'Verify an e-mail address with the link of a mail',
+  ),
   errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
   body: z
     .object({
@@ -75,10 +70,13 @@ const verifyEmail = defineCommand({
 })
 
 const requestVerification = defineCommand({
-  ...shared,
-  path: 'auth/users/resend_activation',
-  operationId: 'requestEmailVerification',
-  summary: 'Ask for another link to verify an e-mail address',
+  ...endpoint(
+    'POST',
+    'auth/users/resend_activation',
+    'requestEmailVerification',
+    'Account',
+    'Ask for another link to verify an e-mail address',
+  ),
   description: 'Signed in, for one’s own address; else for the one that is sent.',
   errors: ['NOT_AUTHENTICATED'],
   body: z
@@ -95,10 +93,13 @@ const requestVerification = defineCommand({
 })
 
 const requestPasswordReset = defineRoute({
-  ...shared,
-  path: 'auth/users/reset_password',
-  operationId: 'requestPasswordReset',
-  summary: 'Ask for a link to set another password',
+  ...endpoint(
+    'POST',
+    'auth/users/reset_password',
+    'requestPasswordReset',
+    'Account',
+    'Ask for a link to set another password',
+  ),
   description: 'The answer is the same whether or not an account has the address.',
   body: z
     .object({ email: same('RequestPasswordResetInput.email', givenEmail) })
@@ -117,10 +118,13 @@ const requestPasswordReset = defineRoute({
 })
 
 const resetPassword = defineCommand({
-  ...shared,
-  path: 'auth/users/reset_password_confirm',
-  operationId: 'resetPassword',
-  summary: 'Set another password with the link of a mail',
+  ...endpoint(
+    'POST',
+    'auth/users/reset_password_confirm',
+    'resetPassword',
+    'Account',
+    'Set another password with the link of a mail',
+  ),
   description: 'Ends every session of the account.',
   errors: ['INVALID_TOKEN'],
   body: z
@@ -143,10 +147,7 @@ const resetPassword = defineCommand({
 })
 
 const changePassword = defineCommand({
-  ...shared,
-  path: 'auth/users/set_password',
-  operationId: 'changePassword',
-  summary: 'Change one’s password',
+  ...endpoint('POST', 'auth/users/set_password', 'changePassword', 'Account', 'Change one’s password'),
   body: z
     .object({
       current_password: same('ChangePasswordInput.currentPassword', presentPassword),

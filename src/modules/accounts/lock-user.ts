@@ -11,59 +11,45 @@ import { voidTokensSql } from './mailed-links.ts'
 
 const parameters = { user: uuid, subject: text, reason: text, ...audited, ...remembered }
 
-/** SQL of audit entries for the owner and for the administrator. Only the administrator's entry has the network address. */
-const auditEntriesSql = (action: 'account.locked' | 'account.unlocked'): string => `
-   ${auditSql({ name: 'owner_entry', from: 'updated_user', user: 'updated_user.id', action, reason: '$reason' })},
-   ${auditSql({ name: 'administrator_entry', from: 'updated_user', user: '$actor', action, subject: '$subject', address: '$address', reason: '$reason' })}`
-
-const voidedLinksSql = voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })
-
 /**
- * Locks an account, unless it is locked. Ends its sessions and mailed links, and cancels a pending address. No row: there is no such account. `subject` is its
- * public ID.
+ * Locks or unlocks an account. Ends its sessions and mailed links, also those that were created while it was being locked. Locking cancels a pending address. No
+ * row: there is no such account. `subject` is its public ID. Only the administrator's audit entry has the network address.
  */
-const lockStatement = statement(
-  'user_lock',
-  { parameters, columns: { id: uuid } },
-  `with found_user as materialized (
-     select id, locked_at from users where id = $user and deleted_at is null for no key update
-   ),
-   updated_user as (
-     update users u set locked_at = now(), pending_email = null from found_user
-     where u.id = found_user.id and found_user.locked_at is null returning u.id
-   ),
-   deleted_tokens as (delete from access_tokens t using found_user where t.user_id = found_user.id),
-   deleted_admin_sessions as (delete from admin_sessions s using found_user where s.user_id = found_user.id),
-   ${voidedLinksSql},
-   ${auditEntriesSql('account.locked')},
-   ${rememberSql('found_user.id::text', 'found_user')}
-   select id from found_user`,
-)
+const changeLock = (
+  name: string,
+  action: 'account.locked' | 'account.unlocked',
+  assignments: string,
+  condition: string,
+) =>
+  statement(
+    name,
+    { parameters, columns: { id: uuid } },
+    `with found_user as materialized (
+       select id, locked_at from users where id = $user and deleted_at is null for no key update
+     ),
+     updated_user as (
+       update users u set ${assignments} from found_user
+       where u.id = found_user.id and found_user.locked_at ${condition} returning u.id
+     ),
+     deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
+     deleted_admin_sessions as (delete from admin_sessions s using updated_user where s.user_id = updated_user.id),
+     ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
+     ${auditSql({ name: 'owner_entry', from: 'updated_user', user: 'updated_user.id', action, reason: '$reason' })},
+     ${auditSql({ name: 'administrator_entry', from: 'updated_user', user: '$actor', action, subject: '$subject', address: '$address', reason: '$reason' })},
+     ${rememberSql('found_user.id::text', 'found_user')}
+     select id from found_user`,
+  )
 
-/** Unlocks an account. Sessions and links that were created while it was being locked are invalid. No row: there is no such account. */
-const unlockStatement = statement(
-  'user_unlock',
-  { parameters, columns: { id: uuid } },
-  `with found_user as materialized (
-     select id, locked_at from users where id = $user and deleted_at is null for no key update
-   ),
-   updated_user as (
-     update users u set locked_at = null from found_user
-     where u.id = found_user.id and found_user.locked_at is not null returning u.id
-   ),
-   deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
-   deleted_admin_sessions as (delete from admin_sessions s using updated_user where s.user_id = updated_user.id),
-   ${voidedLinksSql},
-   ${auditEntriesSql('account.unlocked')},
-   ${rememberSql('found_user.id::text', 'found_user')}
-   select id from found_user`,
-)
+const statements = {
+  lockUser: changeLock('user_lock', 'account.locked', 'locked_at = now(), pending_email = null', 'is null'),
+  unlockUser: changeLock('user_unlock', 'account.unlocked', 'locked_at = null', 'is not null'),
+}
 
 type Needs = IdempotentContext & Use<'config'>
 
 async function change(
   context: Needs,
-  operation: 'lockUser' | 'unlockUser',
+  operation: keyof typeof statements,
   rawInput: AccountWithReason,
 ): Promise<string> {
   const { actor, database } = context
@@ -73,7 +59,7 @@ async function change(
     const user = await findAccount(context, input.userId)
     if (user === undefined) throw notFound('User')
     if (actor.kind === 'user' && actor.id === user) throw validationFailed({ userId: ['This is your own account.'] })
-    const [changed] = await database.query(operation === 'lockUser' ? lockStatement : unlockStatement, {
+    const [changed] = await database.query(statements[operation], {
       ...{ user, subject: toId('user', user), reason: input.reason },
       ...auditorOf(actor),
       ...idempotencyParams(context),

@@ -122,11 +122,6 @@ export function tokenKey({ uid, token }: MailedLink): { userId: string; hash: Bu
   return userId === undefined ? undefined : { userId, hash: sha256(token) }
 }
 
-interface IssuedToken {
-  token: string
-  email: string
-}
-
 /**
  * Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. Undefined if a newer or
  * used token exists, or the account is locked or deleted.
@@ -134,7 +129,7 @@ interface IssuedToken {
 export async function issueToken(
   { database, vault }: Use<'database' | 'vault'>,
   { purpose, userId: user, requestId: request }: { purpose: Purpose; userId: string; requestId: string },
-): Promise<IssuedToken | undefined> {
+): Promise<{ token: string; email: string } | undefined> {
   const derivationKey = vault.derive('one-time-token')
   const token = newSecret(derivationKey, `${purpose}\n${user}`, request, SECRET_BYTES).toString('base64url')
   const parameters = { user, purpose, request, hash: sha256(token), seconds: lifetimes[purpose] }
@@ -152,12 +147,12 @@ export async function findLink(
   return key && (await database.query(findUsableToken, { user: key.userId, purpose, hash: key.hash }))[0]
 }
 
-const enqueueMail = (name: string, mail: AccountMailParts) =>
+const enqueueMail = <T extends Template>(name: string, template: T, facts: object) =>
   statement(
     name,
     { parameters: { email: text, asker: orNull(uuid), ...remembered } },
     `with request as (select $email as address, $asker as asker),
-     ${accountMailSql(mail)},
+     ${accountMailSql({ from: 'request', template, facts } as AccountMailParts)},
      ${rememberSql("'requested'", 'request')}
      select from enqueued_mails`,
   )
@@ -165,18 +160,12 @@ const enqueueMail = (name: string, mail: AccountMailParts) =>
 const requests = {
   'password-reset': {
     limit: 'reset',
-    enqueue: enqueueMail('password_reset_request', {
-      from: 'request',
-      template: 'password-reset',
-      facts: { email: 'request.address' },
-    }),
+    enqueue: enqueueMail('password_reset_request', 'password-reset', { email: 'request.address' }),
   },
   'email-verification': {
     limit: 'verification',
-    enqueue: enqueueMail('account_verification_request', {
-      from: 'request',
-      template: 'email-verification',
-      facts: { email: 'request.address', asker: 'request.asker' },
+    enqueue: enqueueMail('account_verification_request', 'email-verification', {
+      ...{ email: 'request.address', asker: 'request.asker' },
     }),
   },
 } as const

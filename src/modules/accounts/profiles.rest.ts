@@ -6,6 +6,7 @@ import {
   type DirectRoute,
   defineCommand,
   defineRoute,
+  endpoint,
 } from '../../http/rest/define-route.ts'
 import type { ProfileRecordFragment, UserRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
@@ -136,11 +137,7 @@ const meOperation = graphql(/* GraphQL */ `
 `)
 
 const me = defineRoute({
-  method: 'GET',
-  path: 'auth/users/me',
-  operationId: 'getMe',
-  tag: 'Account',
-  summary: 'Read one’s own account',
+  ...endpoint('GET', 'auth/users/me', 'getMe', 'Account', 'Read one’s own account'),
   action: 'account:read',
   operation: meOperation,
   variables: () => ({}),
@@ -149,11 +146,7 @@ const me = defineRoute({
 })
 
 const deleteMe = defineCommand({
-  method: 'DELETE',
-  path: 'auth/users/me',
-  operationId: 'deleteMe',
-  tag: 'Account',
-  summary: 'Delete one’s own account',
+  ...endpoint('DELETE', 'auth/users/me', 'deleteMe', 'Account', 'Delete one’s own account'),
   description:
     'What was registered stays on the chain, with the messages of commits; the person, their files and what else they said are erased.',
   errors: ['CONFLICT'],
@@ -190,11 +183,7 @@ const listUsers = defineList({
 })
 
 const updateMe = defineRoute({
-  method: 'PATCH',
-  path: 'auth/users/me',
-  operationId: 'updateMe',
-  tag: 'Account',
-  summary: 'Change settings of one’s own account',
+  ...endpoint('PATCH', 'auth/users/me', 'updateMe', 'Account', 'Change settings of one’s own account'),
   body: z
     .object({
       language: same('UpdateProfileInput.language', givenText(16)).optional(),
@@ -220,11 +209,7 @@ const updateMe = defineRoute({
 })
 
 const updateProfile = defineRoute({
-  method: 'PATCH',
-  path: 'auth/users/profile',
-  operationId: 'updateProfile',
-  tag: 'Account',
-  summary: 'Change one’s profile and its pictures',
+  ...endpoint('PATCH', 'auth/users/profile', 'updateProfile', 'Account', 'Change one’s profile and its pictures'),
   body: z
     .object({
       display_name: same('UpdateProfileInput.displayName', givenText(100)).optional(),
@@ -254,11 +239,7 @@ const updateProfile = defineRoute({
 })
 
 const readProfile = defineRoute({
-  method: 'GET',
-  path: 'auth/users/profile',
-  operationId: 'getProfile',
-  tag: 'Account',
-  summary: 'Read one’s profile',
+  ...endpoint('GET', 'auth/users/profile', 'getProfile', 'Account', 'Read one’s profile'),
   action: 'account:read',
   operation: graphql(/* GraphQL */ `
     query RestProfile {

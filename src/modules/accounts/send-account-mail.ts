@@ -1,7 +1,7 @@
 import type { Use } from '../../context.ts'
 import { boolean, int, numeric, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
 import type { AccountMailJob } from '../../jobs/queues.ts'
-import type { AccountFacts, AccountMessage, WithdrawalFacts } from '../../mail/mail-types.ts'
+import type { AccountMessage } from '../../mail/mail-types.ts'
 import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import { formatAmount } from '../../shared/money.ts'
@@ -9,36 +9,31 @@ import { byEmailSql, isEmailUsable } from './account-input.ts'
 import { issueToken, lifetimes, type Purpose } from './mailed-links.ts'
 
 const columns = {
-  id: uuid,
-  username: text,
-  display_name: text,
-  email: text,
-  email_verified: boolean,
+  ...{ id: uuid, username: text, display_name: text, language: text, email: text, email_verified: boolean },
   /** True if no other account claims the address. */
   email_held: boolean,
   pending_email: orNull(text),
-  language: text,
 }
-export type RecipientRow = RowOf<typeof columns>
+type RecipientRow = RowOf<typeof columns>
 
 const recipientSql =
-  'select id, username, display_name, email, email_verified, email_held, pending_email, language from users'
+  'select id, username, display_name, language, email, email_verified, email_held, pending_email from users'
 
-export const findRecipient = statement(
+const findRecipient = statement(
   'account_addressee',
   { parameters: { user: uuid }, columns },
   `${recipientSql} where id = $user and deleted_at is null`,
 )
 
 /** Finds the account that holds an address, or that claimed it first. */
-export const findRecipientByEmail = statement(
+const findRecipientByEmail = statement(
   'account_addressee_by_email',
   { parameters: { email: text }, columns },
   `${recipientSql} ${byEmailSql('$email')}`,
 )
 
 /** Finds up to three accounts that wait for the verification of an address: `asker` first, then the newest. No row once it is verified. */
-export const findUnverified = statement(
+const findUnverified = statement(
   'account_awaiting',
   { parameters: { email: text, asker: orNull(uuid) }, columns },
   `${recipientSql}
@@ -49,7 +44,7 @@ export const findUnverified = statement(
 )
 
 /** Returns a row if this many seconds have passed since a time in ISO 8601. */
-export const isExpired = statement(
+const isExpired = statement(
   'account_mail_over',
   { parameters: { since: text, seconds: int }, columns: { over: boolean } },
   'select true as over where now() >= $since::timestamptz + make_interval(secs => $seconds)',
@@ -64,9 +59,7 @@ const withdrawalColumns = {
   isSent: boolean,
   dueAt: timestamp,
 }
-export type MailedWithdrawal = RowOf<typeof withdrawalColumns>
-
-export const findWithdrawal = statement(
+const findWithdrawal = statement(
   'account_mail_withdrawal',
   { parameters: { user: uuid, withdrawal: uuid }, columns: withdrawalColumns },
   `select x.amount, x.fee, x.recipient, x.status, coalesce(m.status <> 'SIGNED', false) as "isSent", x.due_at as "dueAt"
@@ -116,100 +109,72 @@ async function issueLink(
   return { address: issued.email, link: `${publicUrl}/account/${template}/${toId('user', userId)}/${issued.token}` }
 }
 
-async function passwordResetMail(context: Needs, job: Job<'password-reset'>): Promise<Letter[]> {
-  const [to] = await context.database.query(findRecipientByEmail, { email: job.email })
-  const issued = to && (await issueLink(context, 'PASSWORD_RESET', job, to.id))
-  if (!issued) return []
-  const { address, link } = issued
-  const minutes = lifetimes.PASSWORD_RESET / 60
-  return [{ to, address, message: { template: 'password-reset', username: to.username, link, minutes } }]
-}
+const withdrawalTemplates = {
+  ...{ WAITING: 'withdrawal-requested', SENDING: 'withdrawal-requested', CONFIRMED: 'withdrawal-confirmed' },
+  ...{ FAILED: 'withdrawal-failed', CANCELLED: 'withdrawal-cancelled' },
+} as const
 
-/** Several accounts may claim an address. Each gets a link of its own. */
-async function verificationMails(context: Needs, job: Job<'email-verification'>): Promise<Letter[]> {
-  const { database } = context
-  const recipients =
-    'userId' in job
-      ? await database.query(findRecipient, { user: job.userId })
-      : await database.query(findUnverified, { email: job.email, asker: job.asker ?? null })
-  const letters: Letter[] = []
-  for (const to of recipients) {
-    if (to.email_verified && to.pending_email === null) continue
-    const issued = await issueLink(context, 'EMAIL_VERIFICATION', job, to.id)
-    if (!issued) continue
-    const { address, link } = issued
-    const hours = lifetimes.EMAIL_VERIFICATION / 3600
-    const message = { template: 'email-verification', username: to.username, link, hours } as const
-    letters.push({ to, address, message, part: to.id })
-  }
-  return letters
-}
-
-async function passwordChangedMail(context: Needs, { userId, at }: Job<'password-changed'>): Promise<Letter[]> {
-  const to = await findById(context, userId)
-  if (!to || !hasUsableEmail(context, to)) return []
-  return [{ to, message: { template: 'password-changed', username: to.username, at: new Date(at) } }]
-}
+type Compose<Template extends AccountMailJob['template']> = (context: Needs, job: Job<Template>) => Promise<Letter[]>
 
 /** Notifies the old address, which may be about to lose its account. */
-async function emailChangeMail(
-  context: Needs,
-  { template, userId, email, newEmail, at }: Job<'email-change-requested' | 'email-changed'>,
-): Promise<Letter[]> {
+const emailChanged: Compose<'email-change-requested' | 'email-changed'> = async (context, job) => {
+  const { template, userId, email: address, newEmail, at } = job
   const to = await findById(context, userId)
-  if (!to) return []
-  return [{ to, address: email, message: { template, username: to.username, newEmail, at: new Date(at) } }]
-}
-
-function withdrawalMessage(
-  { status, dueAt, isSent }: MailedWithdrawal,
-  facts: AccountFacts & WithdrawalFacts,
-): AccountMessage {
-  switch (status) {
-    case 'WAITING':
-    case 'SENDING':
-      return { template: 'withdrawal-requested', dueAt, ...facts }
-    case 'CONFIRMED':
-      return { template: 'withdrawal-confirmed', ...facts }
-    case 'FAILED':
-      // A transaction that was never sent cost no fee.
-      return { template: 'withdrawal-failed', keepsFee: isSent, ...facts }
-    case 'CANCELLED':
-      return { template: 'withdrawal-cancelled', ...facts }
-  }
+  return to ? [{ to, address, message: { template, username: to.username, newEmail, at: new Date(at) } }] : []
 }
 
 /** Reports the current status of the withdrawal, which may have changed since the job was enqueued. */
-async function withdrawalMail(
-  context: Needs,
-  { userId, withdrawalId, at }: Job<'withdrawal-requested' | 'withdrawal-settled'>,
-): Promise<Letter[]> {
+const withdrawalChanged: Compose<'withdrawal-requested' | 'withdrawal-settled'> = async (context, job) => {
+  const { userId, withdrawalId, at } = job
   const to = await findById(context, userId)
   const [found] = await context.database.query(findWithdrawal, { user: userId, withdrawal: withdrawalId })
   if (!to || !found || !hasUsableEmail(context, to)) return []
-  const { amount, fee, recipient } = found
-  const facts = {
-    ...{ username: to.username, withdrawalId: toId('withdrawal', withdrawalId), to: recipient, at: new Date(at) },
-    ...{ amount: formatAmount(amount), fee: formatAmount(fee) },
+  const { amount, fee, recipient, status, dueAt, isSent } = found
+  const message = {
+    ...{ template: withdrawalTemplates[status], username: to.username, withdrawalId: toId('withdrawal', withdrawalId) },
+    ...{ amount: formatAmount(amount), fee: formatAmount(fee), to: recipient, at: new Date(at), dueAt },
+    // A transaction that was never sent cost no fee.
+    keepsFee: isSent,
   }
-  return [{ to, message: withdrawalMessage(found, facts) }]
+  return [{ to, message: message as AccountMessage }]
 }
 
-function lettersOf(context: Needs, job: AccountMailJob): Promise<Letter[]> {
-  switch (job.template) {
-    case 'password-reset':
-      return passwordResetMail(context, job)
-    case 'email-verification':
-      return verificationMails(context, job)
-    case 'password-changed':
-      return passwordChangedMail(context, job)
-    case 'email-change-requested':
-    case 'email-changed':
-      return emailChangeMail(context, job)
-    case 'withdrawal-requested':
-    case 'withdrawal-settled':
-      return withdrawalMail(context, job)
-  }
+const composers: Record<AccountMailJob['template'], (context: Needs, job: never) => Promise<Letter[]>> = {
+  async 'password-reset'(context, job: Job<'password-reset'>) {
+    const [to] = await context.database.query(findRecipientByEmail, { email: job.email })
+    const issued = to && (await issueLink(context, 'PASSWORD_RESET', job, to.id))
+    if (!issued) return []
+    const minutes = lifetimes.PASSWORD_RESET / 60
+    const message = { template: 'password-reset', username: to.username, link: issued.link, minutes } as const
+    return [{ to, address: issued.address, message }]
+  },
+  /** Several accounts may claim an address. Each gets a link of its own. */
+  async 'email-verification'(context, job: Job<'email-verification'>) {
+    const { database } = context
+    const recipients =
+      'userId' in job
+        ? await database.query(findRecipient, { user: job.userId })
+        : await database.query(findUnverified, { email: job.email, asker: job.asker ?? null })
+    const hours = lifetimes.EMAIL_VERIFICATION / 3600
+    const letters: Letter[] = []
+    for (const to of recipients) {
+      if (to.email_verified && to.pending_email === null) continue
+      const issued = await issueLink(context, 'EMAIL_VERIFICATION', job, to.id)
+      if (!issued) continue
+      const message = { template: 'email-verification', username: to.username, link: issued.link, hours } as const
+      letters.push({ to, address: issued.address, message, part: to.id })
+    }
+    return letters
+  },
+  async 'password-changed'(context, { template, userId, at }: Job<'password-changed'>) {
+    const to = await findById(context, userId)
+    if (!to || !hasUsableEmail(context, to)) return []
+    return [{ to, message: { template, username: to.username, at: new Date(at) } }]
+  },
+  'email-change-requested': emailChanged,
+  'email-changed': emailChanged,
+  'withdrawal-requested': withdrawalChanged,
+  'withdrawal-settled': withdrawalChanged,
 }
 
 /**
@@ -219,7 +184,8 @@ function lettersOf(context: Needs, job: AccountMailJob): Promise<Letter[]> {
  */
 export async function sendAccountMail(context: Needs, job: AccountMailJob): Promise<void> {
   const { composeMail, log, mailer } = context
-  const letters = await lettersOf(context, job)
+  // Indexing by a union loses the relation between a template and its job.
+  const letters = await composers[job.template](context, job as never)
   const about = { template: job.template, user: 'userId' in job ? toId('user', job.userId) : undefined }
   if (letters.length === 0) log.debug(about, 'Mail dropped: no recipient')
   for (const { to, address = to.email, message, part } of letters) {

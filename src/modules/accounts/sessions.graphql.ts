@@ -2,7 +2,7 @@ import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@poth
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
-import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../../graphql/lists.ts'
+import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { normalizeEmail } from './account-input.ts'
@@ -118,20 +118,7 @@ const SessionType = builder.objectRef<Session>('Session').implement({
   }),
 })
 
-const SessionConnection = builder.connectionObject(
-  {
-    type: SessionType,
-    name: 'SessionConnection',
-    description: 'A page of sessions.',
-    fields: (t) => ({
-      totalCount: t.int({
-        description: totalCountDescription,
-        resolve: totalCountOf,
-      }),
-    }),
-  },
-  { name: 'SessionEdge', description: 'A session with its cursor.' },
-)
+const SessionConnection = connectionOf(SessionType, 'Session', ['a session', 'sessions'])
 
 builder.queryField('sessions', (t) =>
   t.connection(
@@ -155,10 +142,7 @@ builder.queryField('sessions', (t) =>
   ),
 )
 
-const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
-  description: 'The session to end.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the session.' }) }),
-})
+const RevokeSessionInput = idInputType('RevokeSessionInput', 'The session to end.', 'Identifier of the session.')
 
 const RevokeSessionPayload = builder.objectRef<{ id: string }>('RevokeSessionPayload').implement({
   description: 'The session that has ended.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineCommand, defineRoute } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, endpoint } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import type { Fields } from '../../http/rest/read-body.ts'
 import {
@@ -31,11 +31,7 @@ const tokenRecord = z
   .meta({ id: 'Token', description: 'What a session is asked with.' })
 
 const signUp = defineRoute({
-  method: 'POST',
-  path: 'auth/users',
-  operationId: 'signUp',
-  tag: 'Account',
-  summary: 'Sign up',
+  ...endpoint('POST', 'auth/users', 'signUp', 'Account', 'Sign up'),
   description: 'Makes an account with a wallet and a few points. A mail asks to verify the address.',
   apiKey: 'possible',
   errors: ['DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
@@ -82,11 +78,7 @@ function deviceOf(body: Fields): string | undefined {
 }
 
 const login = defineRoute({
-  method: 'POST',
-  path: 'auth/token/login',
-  operationId: 'signIn',
-  tag: 'Sessions',
-  summary: 'Sign in',
+  ...endpoint('POST', 'auth/token/login', 'signIn', 'Sessions', 'Sign in'),
   description: 'Begins a session. Send its token as `Authorization: Bearer <token>` (or `token <token>`) from then on.',
   errors: ['AUTHENTICATION_FAILED', 'EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
   body: z
@@ -118,11 +110,7 @@ const login = defineRoute({
 })
 
 const logout = defineCommand({
-  method: 'POST',
-  path: 'auth/token/logout',
-  operationId: 'signOut',
-  tag: 'Sessions',
-  summary: 'Sign out',
+  ...endpoint('POST', 'auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
   description: 'Ends the session whose token was sent.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
@@ -171,11 +159,7 @@ const list = defineList({
 })
 
 const revoke = defineCommand({
-  method: 'DELETE',
-  path: 'auth/sessions/:id',
-  operationId: 'revokeSession',
-  tag: 'Sessions',
-  summary: 'End a session',
+  ...endpoint('DELETE', 'auth/sessions/:id', 'revokeSession', 'Sessions', 'End a session'),
   params: sessionParam,
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
@@ -188,11 +172,13 @@ const revoke = defineCommand({
 
 /** Has its own path, because a caller that lost an identifier sends `DELETE auth/sessions/`. */
 const revokeOthers = defineCommand({
-  method: 'POST',
-  path: 'auth/sessions/revoke-others',
-  operationId: 'revokeOtherSessions',
-  tag: 'Sessions',
-  summary: 'End every session but this one',
+  ...endpoint(
+    'POST',
+    'auth/sessions/revoke-others',
+    'revokeOtherSessions',
+    'Sessions',
+    'End every session but this one',
+  ),
   description: 'An administrator’s sessions at the pages for administrators end, too.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
@@ -206,11 +192,7 @@ const revokeOthers = defineCommand({
 const MAX_DEVICE_LENGTH = 10_000
 
 const registerDevice = defineRoute({
-  method: 'POST',
-  path: 'auth/devices',
-  operationId: 'registerDevice',
-  tag: 'Earlier apps',
-  summary: 'Tell of a device',
+  ...endpoint('POST', 'auth/devices', 'registerDevice', 'Earlier apps', 'Tell of a device'),
   description: 'Nothing is pushed to devices, so nothing of it is kept.',
   deprecated: true,
   body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Whatever is known of the device.' }),

@@ -11,9 +11,15 @@ import { canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
 import { WalletType } from '../wallet/wallet.graphql.ts'
 import { deleteAccount } from './delete-account.ts'
 import { MAX_DATA_BYTES, readExport } from './export-account.ts'
-import { ACCOUNTS_PER_PAGE, type AccountWithReason, countUsers, listUsers } from './find-users.ts'
+import {
+  ACCOUNTS_PER_PAGE,
+  type AccountWithReason,
+  countUsers,
+  listUsers,
+  readMe,
+  readStoredUser,
+} from './find-users.ts'
 import { lockUser, unlockUser } from './lock-user.ts'
-import { readMe, readStoredUser } from './read-user.ts'
 import { updateProfile } from './update-profile.ts'
 
 export const Role = builder.enumType('Role', {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineRoute, endpoint, type RestRequest } from '../../http/rest/define-route.ts'
 import type { AdministeredUserFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderingFrom } from '../../http/rest/pagination.ts'
@@ -69,8 +69,6 @@ const search = defineList({
 })
 
 const lockRoute = {
-  method: 'POST',
-  tag: 'Store',
   params: userParam,
   action: 'store:administer',
   variables: ({ params, body }: RestRequest) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
@@ -78,10 +76,8 @@ const lockRoute = {
 } as const
 
 const lock = defineRoute({
+  ...endpoint('POST', 'store/users/:id/lock', 'lockUser', 'Store', 'Lock an account'),
   ...lockRoute,
-  path: 'store/users/:id/lock',
-  operationId: 'lockUser',
-  summary: 'Lock an account',
   description:
     'Its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on.',
   body: z
@@ -96,10 +92,8 @@ const lock = defineRoute({
 })
 
 const unlock = defineRoute({
+  ...endpoint('POST', 'store/users/:id/unlock', 'unlockUser', 'Store', 'Unlock an account'),
   ...lockRoute,
-  path: 'store/users/:id/unlock',
-  operationId: 'unlockUser',
-  summary: 'Unlock an account',
   description: 'Its owner may sign in again.',
   body: z
     .object({ reason: same('UnlockUserInput.reason', neededText(500)) })

@@ -14,7 +14,7 @@ import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
-import { readUser } from '../accounts/read-user.ts'
+import { readUser } from '../accounts/find-users.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import {
   cancelOrder,
