@@ -112,11 +112,7 @@ export function createVaultCheck(database: Pick<Database, 'query'>, dir: string,
  * Throws if keys of accounts are wrapped by a key that the vault does not hold: the folder is older than the last rotation, or KEY_ENCRYPTION_KEY differs.
  * Without this check, the service would abandon commits and webhooks that cannot be decrypted.
  */
-export async function assertKeysHeld(
-  database: Pick<Database, 'query'>,
-  keyRing: Pick<KeyRing, 'ids'>,
-  dir: string,
-): Promise<void> {
+export async function assertKeysHeld(database: Pick<Database, 'query'>, keyRing: Pick<KeyRing, 'ids'>, dir: string) {
   const missing = await readMissingKeys(database, keyRing)
   if (missing.length === 0) return
   throw new Error(

@@ -14,26 +14,13 @@ export interface MailBody {
 
 const fontStack = "-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang TC','Microsoft JhengHei',Arial,sans-serif"
 
-const nameCell = [
-  'padding:10px 16px 10px 0',
-  'text-align:left',
-  'vertical-align:top',
-  'font-weight:400',
-  'white-space:nowrap',
-].join(';')
+const nameCell = 'padding:10px 16px 10px 0;text-align:left;vertical-align:top;font-weight:400;white-space:nowrap'
 const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;white-space:pre-line'
 /** Breaks long names, which would make the mail wider than a phone. Mail programs support only one of the two properties. */
 const breaking = 'overflow-wrap:anywhere;word-break:break-word'
 
-const button = [
-  'display:inline-block',
-  'padding:12px 24px',
-  'background-color:#0b57d0',
-  'color:#ffffff',
-  'border-radius:6px',
-  'font-weight:600',
-  'text-decoration:none',
-].join(';')
+const button =
+  'display:inline-block;padding:12px 24px;background-color:#0b57d0;color:#ffffff;border-radius:6px;font-weight:600;text-decoration:none'
 
 const renderParagraphs = (paragraphs: string[]) =>
   paragraphs.map((paragraph) => html`<p style="margin:0 0 16px">${paragraph}</p>`)

@@ -106,10 +106,7 @@ export async function authenticateAdmin(
 }
 
 /** Asks an administrator for the password again before a dangerous operation. Throws the errors of `checkOwnPassword`, NOT_AUTHENTICATED. */
-export async function confirmAdminPassword(
-  context: OwnPasswordContext & Use<'actor'>,
-  password: string,
-): Promise<void> {
+export async function confirmAdminPassword(context: OwnPasswordContext & Use<'actor'>, password: string) {
   assertUser(context.actor)
   await checkOwnPassword(context, context.actor, password)
 }

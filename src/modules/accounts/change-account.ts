@@ -28,12 +28,7 @@ const updatePassword = statement(
   'password_change',
   {
     parameters: {
-      user: uuid,
-      verifiedHash: text,
-      passwordHash: text,
-      session: uuid,
-      address: orNull(text),
-      ...remembered,
+      ...{ user: uuid, verifiedHash: text, passwordHash: text, session: uuid, address: orNull(text), ...remembered },
     },
     columns: { id: uuid },
   },
@@ -193,10 +188,7 @@ async function changeIdentity(
  * Changes the e-mail address of the account. Mails a verification link to the new address and a notice to the old one. If addresses are verified, the old one
  * stays until the new one is verified. Returns the UUID of the user.
  */
-export async function changeEmail(
-  context: Needs & Use<'config'>,
-  rawInput: z.input<typeof emailInput>,
-): Promise<string> {
+export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.input<typeof emailInput>) {
   const { actor, config, rateLimiter } = context
   assertUserMay(actor, 'account:update')
   const input = parse(emailInput, rawInput)

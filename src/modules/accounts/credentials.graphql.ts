@@ -123,9 +123,7 @@ const VerifyEmailPayload = accountPayload(
 
 const RequestEmailVerificationInput = builder.inputType('RequestEmailVerificationInput', {
   description: 'Whose address is to be verified.',
-  fields: (t) => ({
-    email: t.string({ description: 'Address of the account; left out, it is yours.' }),
-  }),
+  fields: (t) => ({ email: t.string({ description: 'Address of the account; left out, it is yours.' }) }),
 })
 
 const RequestEmailVerificationPayload = builder

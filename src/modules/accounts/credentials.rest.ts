@@ -55,10 +55,7 @@ const verifyEmail = defineCommand({
   ),
   errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
   body: z
-    .object({
-      uid: same('VerifyEmailInput.uid', neededText()),
-      token: same('VerifyEmailInput.token', neededText()),
-    })
+    .object({ uid: same('VerifyEmailInput.uid', neededText()), token: same('VerifyEmailInput.token', neededText()) })
     .meta({ id: 'VerifyEmail', description: 'What the link says.' }),
   action: 'email:verify',
   operation: graphql(/* GraphQL */ `

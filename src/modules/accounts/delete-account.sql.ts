@@ -40,12 +40,8 @@ export const findUnsignedCommits = statement(
   {
     parameters: user,
     columns: {
-      commitId: uuid,
-      treeSha256: text,
-      version: smallint,
-      vaultKeyId: text,
-      wrappedDataKey: bytes,
-      sealedPrivateKey: bytes,
+      ...{ commitId: uuid, treeSha256: text },
+      ...{ version: smallint, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
     },
   },
   `select r.commit_id as "commitId", c.tree_sha256 as "treeSha256", k.version, k.vault_key_id as "vaultKeyId",

@@ -86,10 +86,7 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
     await query(sql.storeSignatures, signed)
     // The refunds arrive before the wallet is closed, and are forfeited with the rest.
     for (const commit of unsignable)
-      await query(failCommit, {
-        commit,
-        reason: 'the author’s key did not open when the account was deleted',
-      })
+      await query(failCommit, { commit, reason: 'the author’s key did not open when the account was deleted' })
     await query(sql.lockWallet, { user })
     await query(sql.lockApps, { user })
     await lockExisting(query, user)
@@ -191,10 +188,7 @@ export async function previewDeletion(context: PreviewContext, name: string): Pr
  * Deletes an account as an operator, for a user who cannot sign in. Returns its UUID. `isNew` is false if the account was deleted before: then its key is
  * destroyed again, in case the first attempt was interrupted.
  */
-export async function deleteAccountAsOperator(
-  context: Needs & PreviewContext,
-  rawInput: AccountWithReason,
-): Promise<{ id: string; isNew: boolean }> {
+export async function deleteAccountAsOperator(context: Needs & PreviewContext, rawInput: AccountWithReason) {
   assertOperator(context.actor)
   const { userId, reason } = parse(accountWithReason, rawInput)
   const { id, deletedAt } = await readPreview(context, userId)

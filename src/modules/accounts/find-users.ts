@@ -12,15 +12,8 @@ import { isEmailUsableSql, normalizeEmail } from './account-input.ts'
 export const ACCOUNTS_PER_PAGE = 50
 
 const foundColumns = {
-  id: uuid,
-  username: text,
-  email: text,
-  role: textOf<'USER' | 'ADMIN'>('role'),
-  emailVerified: boolean,
-  assetCount: int,
-  createdAt: timestamp,
-  lockedAt: orNull(timestamp),
-  lockReason: orNull(text),
+  ...{ id: uuid, username: text, email: text, role: textOf<'USER' | 'ADMIN'>('role'), emailVerified: boolean },
+  ...{ assetCount: int, createdAt: timestamp, lockedAt: orNull(timestamp), lockReason: orNull(text) },
 }
 
 export type FoundUser = RowOf<typeof foundColumns>
@@ -88,11 +81,7 @@ export async function findAccount(
   name: string,
 ): Promise<string | undefined> {
   const user = fromId(name, 'user')?.uuid ?? null
-  const [found] = await database.query(findByName, {
-    user,
-    name,
-    mustBeVerified: config.emailVerification !== 'off',
-  })
+  const [found] = await database.query(findByName, { user, name, mustBeVerified: config.emailVerification !== 'off' })
   return found?.id
 }
 
@@ -134,12 +123,7 @@ export async function countUsers(context: Needs, search: string, offset?: number
 }
 
 /** Returns the accounts of `searchUsers` as records, in the same order. Throws the errors of `searchUsers`. */
-export async function listUsers(
-  context: Needs,
-  search: string,
-  page: SearchPage,
-  query: UserQuery = {},
-): Promise<User[]> {
+export async function listUsers(context: Needs, search: string, page: SearchPage, query: UserQuery = {}) {
   const ids = (await searchUsers(context, search, page)).map(({ id }) => id)
   const users = await context.database.read.user.findMany({ ...query, where: { id: { in: ids }, deletedAt: null } })
   return users.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))

@@ -47,11 +47,7 @@ const statements = {
 
 type Needs = IdempotentContext & Use<'config'>
 
-async function change(
-  context: Needs,
-  operation: keyof typeof statements,
-  rawInput: AccountWithReason,
-): Promise<string> {
+async function change(context: Needs, operation: keyof typeof statements, rawInput: AccountWithReason) {
   const { actor, database } = context
   assertMay(actor, 'store:administer')
   const input = parse(accountWithReason, rawInput)

@@ -97,20 +97,15 @@ export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: 
   )`
 
 /** SQL of a CTE that invalidates tokens of an account. The rows stay, so that an older request cannot replace them. */
-export const voidTokensSql = ({
-  name = 'voided_tokens',
-  from,
-  purposes,
-}: {
-  name?: string
-  from: string
-  purposes: readonly Purpose[]
-}): string => `
+export const voidTokensSql = (tokens: { name?: string; from: string; purposes: readonly Purpose[] }): string => {
+  const { name = 'voided_tokens', from, purposes } = tokens
+  return `
   ${name} as (
     update one_time_tokens t set used_at = now() from ${from}
     where t.user_id = ${from}.id and t.purpose in (${purposes.map((purpose) => `'${purpose}'`).join(', ')})
       and t.used_at is null
   )`
+}
 
 /** The same error for a wrong, an expired, a used and a replaced token. */
 export const invalidToken = () =>
@@ -138,11 +133,7 @@ export async function issueToken(
 }
 
 /** Finds the address and the username of a link that is valid now. The statement that uses the token validates it again. */
-export async function findLink(
-  { database }: Use<'database'>,
-  purpose: Purpose,
-  link: MailedLink,
-): Promise<{ email: string; username: string } | undefined> {
+export async function findLink({ database }: Use<'database'>, purpose: Purpose, link: MailedLink) {
   const key = tokenKey(link)
   return key && (await database.query(findUsableToken, { user: key.userId, purpose, hash: key.hash }))[0]
 }

@@ -18,7 +18,6 @@ import { networkOf } from '../../shared/rate-limiter.ts'
 import { newSecret, sha256 } from '../../shared/secrets.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { type SignInInput, signInInput } from './account-input.ts'
-import type { PasswordRecord } from './authenticate.ts'
 import { checkPassword } from './check-password.ts'
 import { lockedUserSql } from './sessions.ts'
 
@@ -30,14 +29,8 @@ export const insertToken = statement(
   'account_token_insert',
   {
     parameters: {
-      user: uuid,
-      verifiedHash: text,
-      hash: bytes,
-      name: text,
-      days: int,
-      address: orNull(text),
-      seed: text,
-      ...remembered,
+      ...{ user: uuid, verifiedHash: text, hash: bytes, name: text, days: int, seed: text },
+      ...{ address: orNull(text), ...remembered },
     },
     columns: { id: uuid },
   },
@@ -93,10 +86,7 @@ export async function assertMaySignIn({ actor, rateLimiter }: Use<'actor' | 'rat
 type LoginContext = Use<'credentials' | 'database' | 'meter' | 'passwords' | 'semaphores'>
 
 /** Returns the account of an e-mail address if the password is right. Throws INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE. */
-export async function checkLogin(
-  context: LoginContext,
-  { email, password }: { email: string; password: string },
-): Promise<PasswordRecord> {
+export async function checkLogin(context: LoginContext, { email, password }: { email: string; password: string }) {
   const found = await context.credentials.findPassword(email)
   const account = found ? { user: found.id, passwordHash: found.password_hash } : { email }
   if (!(await checkPassword(context, { account, password, isSignedIn: false })) || !found) throw incorrectLogin()

@@ -243,9 +243,7 @@ const UnlockUserInput = lockInput('UnlockUserInput', 'Whose account to unlock, a
 const payload = (name: string, description: string) =>
   builder.objectRef<{ user: User }>(name).implement({
     description,
-    fields: (t) => ({
-      user: t.expose('user', { type: UserType, description: 'The account as it is now.' }),
-    }),
+    fields: (t) => ({ user: t.expose('user', { type: UserType, description: 'The account as it is now.' }) }),
   })
 
 const LockUserPayload = payload('LockUserPayload', 'The account that is locked.')
