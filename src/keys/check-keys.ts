@@ -18,9 +18,7 @@ const isFull = (rows: object[]) => rows.length > MOST_ROWS
 /** No encrypted text starts with this byte, so every text is stale and is read. */
 const NO_PREFIX = Buffer.from([255])
 
-/**
- * Decrypts everything that the vault's keys encrypt, row by row, and reports what cannot be decrypted. Throws the errors of an unavailable vault.
- */
+/** Decrypts everything that the vault's keys encrypt, and reports failures. Throws the errors of an unavailable vault. */
 export async function checkSealed({ database, custody, envelopeCipher }: SealedParts): Promise<Finding> {
   const found: { subject: string; problem: string }[] = []
 

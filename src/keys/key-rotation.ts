@@ -187,10 +187,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
       return { ...ended!, isNew, rewrapped: done }
     },
 
-    /**
-     * Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if one of them still wraps a row, or was replaced
-     * too recently.
-     */
+    /** Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if one still wraps a row or was replaced too recently. */
     async destroyEarlier(): Promise<string[]> {
       const used = (await status()).keys.filter(({ isCurrent, total }) => !isCurrent && total > 0)
       if (used.length > 0) {

@@ -17,10 +17,7 @@ export interface KeyVault {
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Destroys the owner's key share. Keys that were wrapped for the owner can never be unwrapped again. Idempotent. */
   forget(owner: string): Promise<void>
-  /**
-   * Records permanently that the owner was deleted, in case the database is restored from a backup. Nothing can be wrapped for the owner afterwards.
-   * Idempotent.
-   */
+  /** Records permanently that the owner was deleted, in case a backup is restored. Nothing can be wrapped for the owner afterwards. */
   markDeleted(owner: string): Promise<void>
   /** Yields owners with a key share, unordered. */
   owners(): AsyncIterable<string>

@@ -1,6 +1,6 @@
 /**
- * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of mode 0600: `key-
- * encryption-key` is the current key, and `ring` holds a copy of every key that may still be needed.
+ * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of mode 0600:
+ * `key-encryption-key` is the current key, and `ring` holds a copy of every key that may still be needed.
  */
 import { createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -220,9 +220,7 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
     find,
     /** Returns true if the owner has a key share, intact or not. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
-    /**
-     * Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError for a deleted owner.
-     */
+    /** Returns the key share of the owner, and creates it if there is none. Throws LostKeyError for a deleted owner. */
     async findOrCreate(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)
       if (keyShare) return keyShare

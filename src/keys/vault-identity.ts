@@ -93,10 +93,7 @@ async function lacksKeyShares(database: Pick<Database, 'query'>, dir: string): P
 const isGivenUp = async (database: Pick<Database, 'query'>, key: string) =>
   (await database.query(findSetting, { key: `${keyValueKeys.keyGivenUp}${key}` })).length > 0
 
-/**
- * Creates a check whether the key vault in `dir` is still the vault `id` of this database. An unmounted or exchanged folder is not. Usually reads two files.
- * Throws errors of the file system.
- */
+/** Creates a check whether the key vault in `dir` is still the vault `id`. An unmounted or exchanged folder is not. Usually reads two files. */
 export function createVaultCheck(database: Pick<Database, 'query'>, dir: string, id: string): () => Promise<boolean> {
   let known: string[] = []
   return async () => {

@@ -30,10 +30,7 @@ const renderAction = ({ label, url, address }: NonNullable<MailBody['action']>) 
 <p class="quiet" style="margin:0 0 16px;font-size:14px;color:#57606a">${address}<br><a href="${url}" class="plain" style="color:#0b57d0;overflow-wrap:anywhere;word-break:break-all">${url}</a></p>
 `
 
-/**
- * Renders a mail as HTML. Inline colours serve programs that drop style sheets, and text and background colour are always set together. Classes provide colours
- * for dark mode. A mail loads no external resources.
- */
+/** Renders a mail as HTML. Inline colours serve programs that drop style sheets. A mail loads no external resources. */
 export const renderHtml = (
   { subject, heading, paragraphs, action, closing = [], facts, footer }: MailBody,
   language: string,

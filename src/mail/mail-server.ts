@@ -139,10 +139,7 @@ export interface MailServerReport {
   isEncrypted?: boolean
 }
 
-/**
- * Connects to the mail server at `smtpUrl` and checks that it accepts the sender. Logs in if the URL has credentials. Sends no mail. `sender` is the value of
- * MAIL_FROM.
- */
+/** Checks that the mail server accepts the login and the sender. Sends no mail. `sender` is the value of MAIL_FROM. */
 export async function checkMailServer(smtpUrl: string, sender: string): Promise<MailServerReport> {
   const from = addressOf(sender)
   const explained = (error: unknown) => explain(error as SmtpError, smtpUrl, from)

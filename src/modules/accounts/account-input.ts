@@ -6,10 +6,7 @@ import { checked, label, length, nonBlankText, requiredText, trimmedText } from 
 import { textProblem } from '../../shared/json-input.ts'
 import { sha256 } from '../../shared/secrets.ts'
 
-/**
- * Returns an address in the form in which it is stored. An internationalized domain becomes ASCII: `bücher.example` becomes `xn--bcher-kva.example`. The case
- * stays, because the database compares addresses without case.
- */
+/** Returns an address as it is stored: an internationalized domain becomes ASCII (`xn--bcher-kva.example`). The database compares without case. */
 export function normalizeEmail(text: string): string {
   const address = text.trim()
   const at = address.lastIndexOf('@')
@@ -35,10 +32,7 @@ export function mailboxDigest(email: string): string {
   return addressDigest(GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`)
 }
 
-/**
- * SQL after `from users` that finds the account that holds an address, or else the one that claimed it first. Several accounts may claim an address until one
- * of them verifies it. `address` is an expression.
- */
+/** SQL after `from users` that finds the account that holds an address, or else the one that claimed it first. `address` is an expression. */
 export const byEmailSql = (address: string) =>
   `where lower(users.email) = lower(${address}) and deleted_at is null order by email_held desc, created_at, id limit 1`
 
@@ -116,10 +110,7 @@ export const email = trimmedText(254)
 const DISALLOWED =
   /[^\p{L}\p{M}\p{N}\p{P}\p{S}\u200c-\u200d ]|(?![\u200c-\u200d])\p{Default_Ignorable_Code_Point}|(?<![\p{M}\p{Script=Arabic}])[\u200c-\u200d]/u
 
-/**
- * Maps every space to U+0020 and composes characters (NFC). Width and case stay. The caller limits the length first: the time to order marks grows with the
- * square of their number.
- */
+/** Maps every space to U+0020 and composes characters (NFC). Limit the length first: ordering marks takes quadratic time. */
 export const toOpaqueString = (text: string): string => text.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
 
 /** Minimum and maximum length of a normalized password, in characters. */
@@ -166,10 +157,7 @@ export const signUpInput = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['username'], message })
   })
 
-/**
- * A sign-in. A wrong address or password is not a validation error. A value without an @ is invalid, and does not count as a guess. Nothing else is validated,
- * so that accounts of earlier versions can sign in.
- */
+/** A sign-in. A value without an @ is invalid and does not count as a guess. Other wrong values are no validation errors. */
 export const signInInput = z.strictObject({
   email: requiredText(254)
     .refine((value) => value === '' || value.includes('@'), INVALID_EMAIL)

@@ -22,10 +22,7 @@ const isOpenSql = (session: string) =>
 /** A session stores the digest of the password hash with which it started. */
 const digestSql = (passwordHash: string) => `sha256(convert_to(${passwordHash}, 'UTF8'))`
 
-/**
- * Inserts a session, and deletes sessions that have ended. No row: the account is not an administrator's, is locked or deleted, or has another password now.
- * `hash` is the SHA-256 of the secret.
- */
+/** Inserts a session, and deletes ended ones. No row: the account is not an active administrator's, or has another password now. */
 const insertAdminSession = statement(
   'admin_session_insert',
   { parameters: { user: uuid, verifiedHash: text, hash: bytes, address: orNull(text) }, columns: { id: uuid } },
@@ -69,10 +66,7 @@ const deleteAdminSession = statement(
 
 type SignInContext = Parameters<typeof checkLogin>[0] & Use<'rateLimiter'>
 
-/**
- * Starts a session for an administrator, with the limits of any sign-in. Returns its secret. A locked account and an ordinary user get the same error as a
- * wrong password.
- */
+/** Starts a session for an administrator. Returns its secret. Locked accounts and ordinary users get the error of a wrong password. */
 export async function startAdminSession(
   context: SignInContext,
   address: string,

@@ -20,10 +20,7 @@ import {
 import { checkOwnPassword, lockCredentials, type OwnPasswordContext, wrongPassword } from './check-password.ts'
 import { accountMailSql, passwordChangedMailSql, voidTokensSql } from './mailed-links.ts'
 
-/**
- * Replaces the verified password. No row: the password was changed or the account was locked. Ends all sessions except the caller's, and cancels a pending
- * change of the address, which may be an attacker's.
- */
+/** Ends all other sessions, and cancels a pending address, which may be an attacker's. No row: the password was changed or the account was locked. */
 const updatePassword = statement(
   'password_change',
   {
@@ -68,10 +65,7 @@ const changeMailsSql = (template: 'email-changed' | 'email-change-requested', no
      facts: { userId: 'updated_user.id' },
    })}`
 
-/**
- * Changes an address that is not verified. Invalidates links that were mailed to the old one, and notifies it. No row: the password was changed or the account
- * was locked.
- */
+/** Changes an address that is not verified. Invalidates links that were mailed to the old one. No row: as for `updatePassword`. */
 const updateEmail = statement(
   'account_email_change',
   { parameters: change, columns: { id: uuid, is_taken: boolean } },
@@ -184,10 +178,7 @@ async function changeIdentity(
   return changed.id
 }
 
-/**
- * Changes the e-mail address of the account. Mails a verification link to the new address and a notice to the old one. If addresses are verified, the old one
- * stays until the new one is verified. Returns the UUID of the user.
- */
+/** Changes the e-mail address. If addresses are verified, the old one stays until the new one is verified. Returns the UUID of the user. */
 export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.input<typeof emailInput>) {
   const { actor, config, rateLimiter } = context
   assertUserMay(actor, 'account:update')

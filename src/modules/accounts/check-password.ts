@@ -134,10 +134,7 @@ export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid
 
 export type OwnPasswordContext = PasswordContext & Use<'rateLimiter'>
 
-/**
- * Checks the password of a signed-in user, because a stolen session must not be enough to take an account over. Returns the stored hash. Statements compare it
- * again. Throws VALIDATION_FAILED for `currentPassword`, THROTTLED, UNAVAILABLE.
- */
+/** Checks the password of a signed-in user, because a stolen session must not be enough to take an account over. Returns the stored hash. */
 export async function checkOwnPassword(
   context: OwnPasswordContext,
   { id: user }: Pick<UserActor, 'id'>,

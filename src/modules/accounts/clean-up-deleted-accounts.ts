@@ -126,10 +126,7 @@ async function deleteAgain(context: Needs, userId: string): Promise<void> {
   await forgetKey(context, { userId })
 }
 
-/**
- * Deletes accounts again that a backup of the database restored. The vault knows the deleted accounts. An account with unsigned commits waits for the relay,
- * because the commits may be on the chain. Returns whether none is left.
- */
+/** Deletes accounts again that a backup restored. One with unsigned commits waits for the relay. Returns whether none is left. */
 export async function deleteRestoredAccounts(context: Needs): Promise<boolean> {
   const { database, vault } = context
   let isDone = true

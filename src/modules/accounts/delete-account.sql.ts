@@ -162,10 +162,7 @@ export const closeWallet = statement(
    select from closed_wallet limit 0`,
 )
 
-/**
- * Erases personal data. The row stays as a tombstone for the ledger. `username` and `email` are random, because a predictable one could be taken. `reason` is
- * an operator's, or null.
- */
+/** Erases personal data. The row stays for the ledger. `username` and `email` are random, because a predictable one could be taken. */
 export const eraseAccount = statement(
   'deletion_erase',
   { parameters: { user: uuid, username: text, email: text, reason: orNull(text) }, columns: { jobs: int } },
@@ -255,17 +252,13 @@ export const eraseAuditAddresses = statement(
    select (select id from page order by id desc limit 1) as last`,
 )
 
-export const eraseIdempotencyKeys = statement(
+/** Deletes idempotency keys, which contain responses, and erases addresses from mails in the dead-letter queue. */
+export const eraseResponses = statement(
   'deletion_answers',
   { parameters: user },
-  `delete from idempotency_keys where ${sentBySql('$user')}`,
-)
-
-export const eraseDeadLetters = statement(
-  'deletion_letters',
-  { parameters: { user: text } },
-  `update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'
-   where name = 'dead-letter' and data->>'userId' = $user and data ?| array['email', 'newEmail']`,
+  `with deleted_keys as (delete from idempotency_keys where ${sentBySql('$user')})
+   update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'
+   where name = 'dead-letter' and data->>'userId' = $user::text and data ?| array['email', 'newEmail']`,
 )
 
 /** Erases the arguments of some settled orders. Skips orders that are being settled; a job erases them later. */

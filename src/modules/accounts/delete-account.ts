@@ -47,9 +47,7 @@ async function lockExisting(query: Database['query'], user: string): Promise<voi
   if (!found || found.deleted) throw authenticationFailed()
 }
 
-/**
- * Signs the accepted commits of an account, because nobody can sign after the deletion. Returns the signatures, and the commits whose key cannot be decrypted.
- */
+/** Signs accepted commits, because nobody can sign after the deletion. Returns the signatures, and the commits whose key cannot be decrypted. */
 async function signCommits({ custody, database }: DeletionContext, user: string) {
   const signed = { commits: [] as string[], signatures: [] as string[] }
   const unsignable: string[] = []
@@ -67,10 +65,7 @@ async function signCommits({ custody, database }: DeletionContext, user: string)
   return { signed, unsignable }
 }
 
-/**
- * Deletes the account in one transaction. Returns false, without effect, if something was accepted for the account in the meantime. `reason` is an operator's,
- * or null.
- */
+/** Deletes the account in one transaction. Returns false, without effect, if something was accepted for the account in the meantime. */
 async function tryDelete(context: DeletionContext, user: string, reason: string | null): Promise<boolean> {
   const { database, log } = context
   const [{ signed, unsignable }, transfers] = await Promise.all([
@@ -134,8 +129,7 @@ export async function retryDelete(context: DeletionContext, userId: string, reas
 export async function forgetKey({ custody, database, vault }: KeyContext, { userId }: ForgetKeyJob): Promise<void> {
   await vault.markDeleted(userId)
   await custody.forget(userId)
-  await database.query(sql.eraseIdempotencyKeys, { user: userId })
-  await database.query(sql.eraseDeadLetters, { user: userId })
+  await database.query(sql.eraseResponses, { user: userId })
 }
 
 /** Deletes an account. In one process, a second deletion waits for the first one without a connection, and then fails. */
@@ -159,10 +153,7 @@ async function deleteOnce(context: Needs, userId: string, reason: string | null)
   )
 }
 
-/**
- * Deletes the caller's account permanently. Returns its UUID. Accepted commits still reach the chain. Throws NOT_AUTHENTICATED, AUTHENTICATION_FAILED if it is
- * deleted, CONFLICT while other requests use it.
- */
+/** Deletes the caller's account permanently. Returns its UUID. Accepted commits still reach the chain. */
 export async function deleteAccount(context: Needs): Promise<string> {
   const { actor } = context
   assertUserMay(actor, 'account:delete')
@@ -184,10 +175,7 @@ export async function previewDeletion(context: PreviewContext, name: string): Pr
   return readPreview(context, parse(accountSelector, { userId: name }).userId)
 }
 
-/**
- * Deletes an account as an operator, for a user who cannot sign in. Returns its UUID. `isNew` is false if the account was deleted before: then its key is
- * destroyed again, in case the first attempt was interrupted.
- */
+/** Deletes an account as an operator. If it was deleted before (`isNew` is false), destroys its key again, in case that was interrupted. */
 export async function deleteAccountAsOperator(context: Needs & PreviewContext, rawInput: AccountWithReason) {
   assertOperator(context.actor)
   const { userId, reason } = parse(accountWithReason, rawInput)

@@ -122,10 +122,7 @@ async function startOwnExport(context: Needs, user: string, address: string): Pr
 
 type SendText = (text: AsyncIterable<string>) => Promise<void>
 
-/**
- * Streams the caller's data as JSON text. Throws NOT_AUTHENTICATED, THROTTLED and UNAVAILABLE before the first byte, and AUTHENTICATION_FAILED if the account
- * is deleted in the meantime.
- */
+/** Streams the caller's data as JSON text. Throws AUTHENTICATION_FAILED if the account is deleted in the meantime. */
 export async function streamExport(context: Needs, send: SendText): Promise<void> {
   const { actor } = context
   assertUserMay(actor, 'account:export')

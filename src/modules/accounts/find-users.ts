@@ -157,10 +157,7 @@ export async function readMe({ actor, database }: Use<'actor' | 'database'>, que
 export const findUser = ({ database }: Use<'database'>, id: string, query: UserQuery = {}): Promise<User | null> =>
   database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
 
-/**
- * Returns the record of a user by UUID. Uses the record that authentication read if that is enough. The wallet is always read, because the request may have
- * changed its balances. Do not use this after a change of the account.
- */
+/** Returns a user. Uses the record that authentication read, except for the wallet, whose balances may have changed. Do not use this after a change. */
 export async function readUser(context: Use<'actor' | 'database'>, id: string, query: UserQuery = {}): Promise<User> {
   const { actor } = context
   if (actor.kind === 'user' && actor.id === id && !query.select?.wallet && hasAllFields(actor.user, query.select))

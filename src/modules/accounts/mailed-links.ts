@@ -31,10 +31,7 @@ export type AccountMailParts = {
   from: string
 } & { [T in Template]: { template: T; facts: FactsOf<Extract<AccountMailJob, { template: T }>> } }[Template]
 
-/**
- * SQL of a CTE that enqueues a mail about an account in the statement of its cause. The job contains the ID of the account, and an address only where the
- * account is unknown. The database clock orders requests.
- */
+/** SQL of a CTE that enqueues a mail about an account in the statement of its cause. The database clock orders requests. */
 export const accountMailSql = ({ name = 'enqueued_mails', from, template, facts }: AccountMailParts): string => {
   const data = { template: `'${template}'`, requestId: 'uuidv7()', at: 'now()', ...facts }
   return enqueueSql(name, { queue: 'account-mail', from, data })
@@ -57,10 +54,7 @@ const tokenParameters = { user: uuid, purpose: textOf<Purpose>('token_purpose'),
 const addressSql = (users: string) =>
   `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
 
-/**
- * Stores the token of a request unless a newer one exists. A repeated job writes the same token and restarts its lifetime, because the mail was not sent. No
- * row: a newer or used token exists, or the account is locked or deleted.
- */
+/** Stores the token of a request unless a newer one exists. A repeated job writes the same token and restarts its lifetime. */
 const upsertToken = statement(
   'one_time_token_issue',
   { parameters: { ...tokenParameters, request: uuid, seconds: int }, columns: { email: text } },
@@ -84,10 +78,7 @@ const findUsableToken = statement(
      and u.locked_at is null`,
 )
 
-/**
- * SQL of a CTE that uses a token. It returns `user_id`. `held` is the CTE that locks the user's row, unless the account is locked, with `id` and `email`. Every
- * change of credentials locks that row first.
- */
+/** SQL of a CTE that uses a token and returns `user_id`. `held` is the CTE that locks the user's row, with `id` and `email`. */
 export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: Purpose; hash: string }): string => `
   spent_token as (
     update one_time_tokens t set used_at = now() from ${held}
@@ -117,10 +108,7 @@ export function tokenKey({ uid, token }: MailedLink): { userId: string; hash: Bu
   return userId === undefined ? undefined : { userId, hash: sha256(token) }
 }
 
-/**
- * Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. Undefined if a newer or
- * used token exists, or the account is locked or deleted.
- */
+/** Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. */
 export async function issueToken(
   { database, vault }: Use<'database' | 'vault'>,
   { purpose, userId: user, requestId: request }: { purpose: Purpose; userId: string; requestId: string },
@@ -171,10 +159,7 @@ export async function assertMayRequestMail(
   if (actor.kind !== 'system') await rateLimiter.assertAvailable(requests[mail].limit, networkOf(actor.address))
 }
 
-/**
- * Sends a mail to an address if an account has it. Looks no account up and counts every address, so that the response does not reveal whether an account
- * exists.
- */
+/** Sends a mail to an address if an account has it. The response does not reveal that: every address is counted, and none is looked up. */
 export async function requestMail(
   context: IdempotentContext & Use<'rateLimiter'>,
   mail: RequestedMail,

@@ -83,13 +83,12 @@ const meRecord = userRecord
   .meta({ id: 'Me', description: 'One’s own account.' })
 
 const presentProfile = (user: ProfileRecordFragment): z.output<typeof profileRecord> => ({
-  display_name: user.displayName,
-  description: user.description,
-  phone_number: '',
-  profile_picture: user.profilePictureUrl,
-  profile_picture_thumbnail: user.profilePictureThumbnailUrl,
-  profile_background: user.profileBackgroundUrl,
-  profile_background_thumbnail: user.profileBackgroundThumbnailUrl,
+  ...{ display_name: user.displayName, description: user.description, phone_number: '' },
+  ...{ profile_picture: user.profilePictureUrl, profile_picture_thumbnail: user.profilePictureThumbnailUrl },
+  ...{
+    profile_background: user.profileBackgroundUrl,
+    profile_background_thumbnail: user.profileBackgroundThumbnailUrl,
+  },
 })
 
 /** Returns the record of the caller's account. Balances have at least 1 decimal (num) and 3 decimals (points). */
@@ -97,27 +96,13 @@ function presentUser(user: UserRecordFragment): z.output<typeof userRecord> {
   const num = formatAmount(user.wallet!.num, 1)
   const points = formatAmount(user.wallet!.points, 3)
   return {
-    id: user.id,
-    username: user.username,
-    email: user.email!,
-    address: user.address,
-    language: user.language!,
-    email_verified: user.emailVerified!,
-    pending_email: user.pendingEmail,
-    phone_verified: false,
-    asset_count: user.assetCount!,
-    referral_code: user.referralCode!,
-    default_tag: user.defaultTag!,
-    allow_c2pa_download: user.allowC2paDownload!,
-    profile: presentProfile(user),
+    ...{ id: user.id, username: user.username, email: user.email!, address: user.address, language: user.language! },
+    ...{ email_verified: user.emailVerified!, pending_email: user.pendingEmail, phone_verified: false },
+    ...{ asset_count: user.assetCount!, referral_code: user.referralCode!, default_tag: user.defaultTag! },
+    ...{ allow_c2pa_download: user.allowC2paDownload!, profile: presentProfile(user) },
     user_wallet: {
-      asset_wallet: user.wallet!.address,
-      asset_wallet_num: num,
-      integrity_wallet: user.wallet!.address,
-      integrity_wallet_num: null,
-      points,
-      num_wallet_name: '',
-      billed_num: '0',
+      ...{ asset_wallet: user.wallet!.address, asset_wallet_num: num, integrity_wallet: user.wallet!.address },
+      ...{ integrity_wallet_num: null, points, num_wallet_name: '', billed_num: '0' },
     },
     // The interface names these fields here. Other callers read the nested ones.
     asset_wallet_num: num,

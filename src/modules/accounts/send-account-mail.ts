@@ -87,10 +87,7 @@ const hasUsableEmail = ({ config }: Needs, { email_held, email_verified }: Recip
 
 const findById = async ({ database }: Needs, user: string) => (await database.query(findRecipient, { user }))[0]
 
-/**
- * Issues a link and returns it with its address. Undefined if a newer or used link exists, the account is locked, or the link would have expired since the
- * request.
- */
+/** Returns a link with its address. Undefined if a newer or used link exists, the account is locked, or the link has expired. */
 async function issueLink(
   context: Needs,
   purpose: Purpose,
@@ -177,11 +174,7 @@ const composers: Record<AccountMailJob['template'], (context: Needs, job: never)
   'withdrawal-settled': withdrawalChanged,
 }
 
-/**
- * Runs a job of the queue `account-mail`. Writes the mail from the current state of the account. Sends nothing if the account is deleted, or if a link is not
- * valid any more. Throws UNAVAILABLE if the mail could not be sent: a retry sends the same link with the same message ID. Throws RejectedRecipientError for a
- * notice.
- */
+/** Runs a job of the queue `account-mail` from the current state of the account. A retry sends the same link with the same message ID. */
 export async function sendAccountMail(context: Needs, job: AccountMailJob): Promise<void> {
   const { composeMail, log, mailer } = context
   // Indexing by a union loses the relation between a template and its job.

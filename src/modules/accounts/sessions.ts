@@ -169,10 +169,7 @@ export async function revokeSession(context: IdempotentContext, { id }: { id: st
   })
 }
 
-/**
- * Ends all other sessions of the caller, including those of the pages for administrators. Returns the current session. Throws NOT_AUTHENTICATED, and
- * IDEMPOTENCY_KEY_REUSED for a key from another session.
- */
+/** Ends all other sessions of the caller, including those of the pages for administrators. Returns the current session. */
 export async function revokeOtherSessions(context: IdempotentContext): Promise<Session> {
   const { actor, database } = context
   assertUserMay(actor, 'session:end')
@@ -187,10 +184,7 @@ export async function revokeOtherSessions(context: IdempotentContext): Promise<S
   return current
 }
 
-/**
- * Ends the sessions and mailed links of all accounts, after a database was restored from a backup with sessions that had ended. Returns the number of ended
- * sessions.
- */
+/** Ends the sessions and mailed links of all accounts, after a restore from a backup. Returns the number of ended sessions. */
 export async function endAllSessions({ database }: Use<'database'>): Promise<number> {
   let ended = 0
   for (;;) {

@@ -21,10 +21,7 @@ import { type SignInInput, signInInput } from './account-input.ts'
 import { checkPassword } from './check-password.ts'
 import { lockedUserSql } from './sessions.ts'
 
-/**
- * Inserts a session if the password is still the verified one. No row: the password was changed, or the account was deleted or locked. `hash` is the SHA-256 of
- * the token, `days` the lifetime or 0, and `seed` the seed of the token.
- */
+/** Inserts a session if the password is still the verified one and the account is active. `hash` is the SHA-256 of the token. */
 export const insertToken = statement(
   'account_token_insert',
   {
@@ -107,10 +104,7 @@ async function replayToken(context: Needs, seed: string): Promise<string> {
   return token
 }
 
-/**
- * Starts a session. Returns its access token. Throws VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE,
- * AUTHENTICATION_FAILED for the right password of a locked account, and IDEMPOTENCY_KEY_REUSED for a retry after the session has ended.
- */
+/** Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended. */
 export async function signIn(context: Needs, rawInput: SignInInput): Promise<string> {
   const { actor, config, database, idempotency, rateLimiter } = context
   assertMay(actor, 'session:create')

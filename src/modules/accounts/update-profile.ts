@@ -159,10 +159,7 @@ const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', st
     : [['picture-address', networkOf(actor.address)] as ['picture-address', string]]),
 ]
 
-/**
- * Changes the caller's own record. Returns the UUID of the user. Throws NOT_AUTHENTICATED, VALIDATION_FAILED, and with pictures also PAYLOAD_TOO_LARGE,
- * THROTTLED, UNAVAILABLE and the errors of reading them.
- */
+/** Changes the caller's own record. Returns the UUID of the user. */
 export async function updateProfile(
   context: IdempotentContext & Use<'pictures' | 'rateLimiter' | 'semaphores'>,
   { profilePicture, profileBackground, ...rawInput }: ProfileInput,

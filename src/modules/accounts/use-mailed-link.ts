@@ -92,10 +92,7 @@ export async function resetPassword(
   })
 }
 
-/**
- * Verifies the address of an account, or its pending address, which then becomes the current one. `hash` is the token's. No row: the token is invalid or the
- * account is locked. The unique index rejects an address that another account verified first.
- */
+/** Verifies the address of an account, or its pending address, which then becomes the current one. No row: the token is invalid. */
 const markVerified = statement(
   'account_email_verify',
   { parameters: { user: uuid, hash: bytes, address: orNull(text), ...remembered }, columns: { id: uuid } },
@@ -137,10 +134,7 @@ function ownAddress(actor: Actor): string {
   return actor.user.pendingEmail ?? actor.user.email
 }
 
-/**
- * Mails a link that verifies an address, unless it is verified. Returns the address. Without `email` it is the caller's own. The response is the same for
- * unknown addresses.
- */
+/** Mails a link that verifies an address, by default the caller's own. Returns the address. The response is the same for unknown addresses. */
 export async function requestEmailVerification(
   context: IdempotentContext & Use<'rateLimiter'>,
   input: z.input<typeof verificationRequest>,
@@ -151,10 +145,7 @@ export async function requestEmailVerification(
   return address
 }
 
-/**
- * Verifies the address of an account with a mailed token. A pending address becomes the address of the account. Returns the UUID of the user. Throws
- * INVALID_TOKEN, DUPLICATE_EMAIL if another account verified the address first.
- */
+/** Verifies an address with a mailed token. Throws DUPLICATE_EMAIL if another account verified the address first. */
 export async function verifyEmail(context: IdempotentContext, rawInput: z.input<typeof verifyInput>): Promise<string> {
   const { actor, database } = context
   assertMay(actor, 'email:verify')

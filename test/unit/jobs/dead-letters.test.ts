@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { valuesOf } from '../../../src/db/sql.ts'
 import { countWaiting, findDead, findUnredacted, makeLastAttempt } from '../../../src/jobs/jobs.sql.ts'
-import { eraseDeadLetters } from '../../../src/modules/accounts/delete-account.sql.ts'
+import { eraseResponses } from '../../../src/modules/accounts/delete-account.sql.ts'
 import { readState } from '../../../src/telemetry/metrics.sql.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 
@@ -92,7 +92,7 @@ describe('among 20,000 dead letters', () => {
   })
 
   it('removes the addresses of a deleted account', async () => {
-    const { pages } = await ask(eraseDeadLetters.text, valuesOf(eraseDeadLetters, { user }))
+    const { pages } = await ask(eraseResponses.text, valuesOf(eraseResponses, { user }))
     expect(pages).toBeLessThan(FEW)
     const { rows } = await client.query(`select data from jobs.job where data->>'userId' = $1`, [user])
     expect(rows.map(({ data }) => data)).toEqual([
