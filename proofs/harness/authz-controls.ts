@@ -22,6 +22,9 @@ interface Control {
   isCaught?: (finding: Finding) => boolean
 }
 
+/** Mutations whose input holds the credential. Their result does not depend on the caller. */
+const independentOfCaller = new Set(['Mutation.resetPassword', 'Mutation.signIn', 'Mutation.verifyEmail'])
+
 /** The ways to register a file. */
 const registersFile = (key: string) => key === 'Mutation.registerAsset' || key === 'POST assets'
 const isThrottled = ({ text }: Finding) => text.includes(': THROTTLED instead of allow')
@@ -33,7 +36,8 @@ export interface Caught {
   reasons: string[]
 }
 
-export async function catchOpened(service: Service, matrix: MatrixParts): Promise<Caught> {
+export async function catchOpened(service: Service, parts: MatrixParts): Promise<Caught> {
+  const matrix = { ...parts, url: service.plainUrl }
   const { people } = matrix.scene
   const { fields, types } = matrix.expectations
   const actorOf = async ({ token }: Person) => {
@@ -47,11 +51,9 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
     const type = matrix.schema.getType(typeName)
     const field = isObjectType(type) ? type.getFields()[fieldName] : undefined
     if (!field?.resolve) throw new Error(`The field ${typeName}.${fieldName} has no resolver.`)
-    const { resolve, extensions } = field
-    const ownResolver = change(resolve)
-    // A field with `ownResolver` is not compiled.
-    Object.assign(field, { resolve: ownResolver, extensions: { ...extensions, ownResolver } })
-    return () => void Object.assign(field, { resolve, extensions })
+    const { resolve, subscribe } = field
+    Object.assign(field, { resolve: change(resolve), ...(subscribe && { subscribe: change(subscribe) }) })
+    return () => void Object.assign(field, { resolve, subscribe })
   }
 
   /** Callers act as the owner or administrator, with that account's password. */
@@ -69,8 +71,9 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
   const rootFields = [...new Set(Object.keys(fields).map((key) => key.replace(/\(.*/, '')))].flatMap(
     (key): Control[] => {
       const expected = fields[key]
-      if (!expected || expected.other === 'allow' || registersFile(key)) return []
+      if (!expected || expected.other === 'allow' || registersFile(key) || independentOfCaller.has(key)) return []
       const taken = expected.owner === 'allow' ? 'owner' : 'admin'
+      if (expected[taken] !== 'allow') return []
       const [typeName, fieldName] = key.split('.') as [string, string]
       return [
         {

@@ -193,6 +193,8 @@ function fieldsOf(type: GraphQLObjectType) {
   const leaves: string[] = []
   const branches: Branch[] = []
   for (const { name, type: fieldType, args } of Object.values(type.getFields())) {
+    // Such a field returns objects that other fields return too.
+    if (args.some(isRequiredArgument)) continue
     const named = getNamedType(fieldType)
     if (isScalarType(named) || isEnumType(named)) leaves.push(name)
     else if (isObjectType(named)) {
@@ -232,12 +234,12 @@ const render = ({ leaves, branches }: Tree): string =>
 /** Returns a function that finds the largest allowed page size of a document. */
 export function createPageOf(schema: GraphQLSchema) {
   const costOf = createCostOf(schema)
-  return (query: string, sizes: readonly number[]): number | undefined => {
+  return (query: string, sizes: readonly number[], maxBytes: number = answerLimits.bytes): number | undefined => {
     const document = parse(query)
     const operation = getOperationAST(document)!
     return sizes.find((first) => {
       const { values, bytes } = costOf(document, operation, { first })
-      return values <= answerLimits.values && bytes <= answerLimits.bytes
+      return values <= answerLimits.values && bytes <= maxBytes
     })
   }
 }

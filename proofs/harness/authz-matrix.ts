@@ -1,5 +1,6 @@
 /** Requests every field and every route as every kind of caller, and checks the outcomes. */
 import type { GraphQLSchema } from 'graphql'
+import { LARGE_ANSWER } from '../../src/graphql/limits/document-cost.ts'
 import type { DirectRoute, Route } from '../../src/http/rest/define-route.ts'
 import { fromId } from '../../src/shared/ids.ts'
 import type { Credentials } from '../../test/support/http-client.ts'
@@ -7,7 +8,7 @@ import { createJudge, type Judge } from './authz-answers.ts'
 import { createPageOf, PAGE, type RootCall, selectionsOf } from './authz-documents.ts'
 import { askGraphQL, askPage, askRest, type Told } from './authz-doors.ts'
 import type { Expectations } from './authz-expectations.ts'
-import { type Kind, kinds, type Outcome } from './authz-kinds.ts'
+import { type Expected, type Kind, kinds, type Outcome } from './authz-kinds.ts'
 import { pageCalls } from './authz-pages.ts'
 import type { Scene } from './authz-scene.ts'
 import type { State } from './authz-state.ts'
@@ -183,7 +184,14 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
   async function runSubscription(call: RootCall): Promise<void> {
     const expected = expectations.fields[call.key]
     if (!expected) return
-    const [selection = ''] = selectionsOf(call.type, { depth: 2, maxFields: 200, isFragment: false })
+    const fits = (selection: string) => pageOf(call.document(selection), [PAGE], LARGE_ANSWER) !== undefined
+    for (const selection of selectionsOf(call.type, { depth: 2, maxFields: 200, isFragment: false, fits })) {
+      await runStreams(call, expected, selection)
+      await state.restore(await state.changes())
+    }
+  }
+
+  async function runStreams(call: RootCall, expected: Expected, selection: string): Promise<void> {
     const asking = options.kinds ?? kinds
     const streams = await subscribeAll(url, call, {
       asking: asking.map((kind) => ({
@@ -200,7 +208,6 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
       judgeOutcome(call.key, kind, expected[kind], told)
       for (const found of judge.objectsIn(kind, call.type, told.value)) note('told', `${call.key}: ${found}`)
     }
-    await state.restore(await state.changes())
   }
 
   async function runRoute(route: ServedRoute): Promise<void> {

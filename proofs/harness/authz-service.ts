@@ -14,6 +14,8 @@ import type { ProofContext } from './proof.ts'
 
 export interface Service {
   url: string
+  /** URL of the same service without fast paths. It executes resolvers that were replaced after an operation was compiled. */
+  plainUrl: string
   app: App
   installation: Infrastructure
   /** Chain connection whose relay does not run. */
@@ -29,11 +31,16 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     { isService: true },
   )
   afterwards(() => installation.close())
-  const server = createHttpServer({ presentError, log: silent })
-  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-  afterwards(() => server.drain(1_000))
+  const [server, plain] = [1, 2].map(() => createHttpServer({ presentError, log: silent }))
+  const [url, plainUrl] = await Promise.all(
+    [server!, plain!].map(async (each) => {
+      const port = await each.listen(0, '127.0.0.1')
+      afterwards(() => each.drain(1_000))
+      return `http://127.0.0.1:${port}`
+    }),
+  )
   const modules = await loadModules()
-  const chain = await openChain(installation, url, modules)
+  const chain = await openChain(installation, url!, modules)
   afterwards(() => chain.close())
   const app = createApp({
     ...installation,
@@ -41,11 +48,12 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     histories: chain.histories,
     // Returns a fixed fee instead of calling the chain.
     coins: { ...noCoins, quote: async (address) => ({ address, fee: '0.001', gasLimit: 21_000 }) },
-    publicUrl: url,
+    publicUrl: url!,
     modules,
   })
   await app.prepare()
-  const { addRoutes } = await createRoutes(app, { ...installation, missing: async () => [] })
-  await server.serve(addRoutes)
-  return { url, app, installation, chain, uploadRoom: 1_000_000 }
+  const options = { ...installation, missing: async () => [] }
+  await server!.serve((await createRoutes(app, options)).addRoutes)
+  await plain!.serve((await createRoutes(app, { ...options, fastPaths: false })).addRoutes)
+  return { url: url!, plainUrl: plainUrl!, app, installation, chain, uploadRoom: 1_000_000 }
 }
