@@ -160,10 +160,7 @@ async function unpackState({ state, unpacked }: AnvilFiles): Promise<boolean> {
   return true
 }
 
-/**
- * Starts anvil from the saved chain, if there is one. `states`: number of newest blocks whose balances it can read. Throws with the end of its log if it
- * does not start.
- */
+/** Starts anvil from the saved chain, if there is one. `states`: number of newest blocks whose balances it can read. */
 async function startAnvil(files: AnvilFiles, log: Log, states: number) {
   await chmod(files.folder, 0o700)
   const socket = await placeSocket(files)
@@ -231,10 +228,7 @@ interface EmbeddedAnvilOptions {
   blockTime?: number
 }
 
-/**
- * Starts anvil, mines and saves the chain, and restarts anvil when it dies. Takes over an anvil whose owner was killed. A command uses the
- * chain of the running service. Throws if anvil does not start. Throws the errors of `ownOrUse` and `assertOwnFolder`.
- */
+/** Starts, mines and saves the chain as its owner, and restarts anvil when it dies. A command uses the chain of the running service. */
 export async function startEmbeddedAnvil({ isService = false, ...options }: EmbeddedAnvilOptions) {
   assertOwnFolder(options.dir)
   await mkdir(join(options.dir, 'chain'), { recursive: true, mode: 0o700 })

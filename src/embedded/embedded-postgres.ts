@@ -76,10 +76,7 @@ async function ensureDatabase(credentials: cluster.Credentials) {
   }
 }
 
-/**
- * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server whose owner was killed. A command uses the server of the
- * running service. Throws FixableError, and the errors of `ownOrUse` and `assertOwnFolder`.
- */
+/** Starts PostgreSQL and restarts it when it dies, as its owner. A command uses the server of the running service. Throws FixableError. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions) {
   assertOwnFolder(options.dir)
   await makeFolders(options.dir)

@@ -144,10 +144,7 @@ function reasonOf(error: unknown): string {
   return stderr.match(/(?<=^initdb: error: ).*/gm)?.at(-1) ?? systemReason(error)
 }
 
-/**
- * Creates the data folder if there is none. initdb writes next to it, and a rename puts it in place, so that a crash leaves no half cluster
- * under the final name.
- */
+/** Creates the data folder if there is none. initdb writes next to it, and a rename follows: a crash leaves no half cluster under the final name. */
 export async function ensureCluster(dir: string, binaries: Binaries, runner: Runner, password: string) {
   const [dataDir, workDir, passwordFile] = ['', '.init', '.init.password'].map((end) => join(dir, `postgres${end}`))
   const pgdata = `--pgdata=${workDir}`
@@ -187,10 +184,7 @@ export async function ensureCluster(dir: string, binaries: Binaries, runner: Run
 export const readSystemIdentifier = async (dataDir: string): Promise<string> =>
   (await readFile(join(dataDir, 'global', 'pg_control'))).toString('hex', 0, 8)
 
-/**
- * Returns the server that runs on the data folder, from its lock file. `state` is `ready` when it accepts connections, and `starting` while it
- * recovers from a crash.
- */
+/** Returns the running server from its lock file. `state` is `ready` when it accepts connections, and `starting` during crash recovery. */
 export async function readPostmaster(dataDir: string) {
   const lines = (await readText(lockPath(dataDir)))?.split('\n')
   if (lines === undefined || !(await isServerAlive(Number(lines[0]), dataDir))) return undefined

@@ -48,10 +48,7 @@ const ps = (...args: string[]) =>
     () => '',
   )
 
-/**
- * Returns true if `pid` is a living process that was started with `argument`. Signal 0 would also succeed for a reused process ID, and for a zombie in
- * a container without an init process.
- */
+/** Returns true if `pid` is a living process started with `argument`. Signal 0 would also succeed for a reused process ID, and for a zombie. */
 export async function isServerAlive(pid: number, argument: string): Promise<boolean> {
   if (!isLinux) return (await ps('-p', String(pid), '-o', 'command=')).includes(argument)
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').includes(argument)

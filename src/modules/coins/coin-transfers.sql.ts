@@ -1,21 +1,6 @@
-/**
- * Statements of coin transfers and their ledger entries. A signed transfer moves its coins to the account IN_TRANSIT. A settled one moves them
- * to the account where they arrived, minus the fee.
- */
-import {
-  arrayOf,
-  boolean,
-  bytes,
-  int,
-  json,
-  numeric,
-  orNull,
-  type RowOf,
-  statement,
-  text,
-  textOf,
-  uuid,
-} from '../../db/sql.ts'
+/** Statements of coin transfers. A signed transfer moves coins to the account IN_TRANSIT, a settled one to the account where they arrived. */
+import type { RowOf } from '../../db/sql.ts'
+import { arrayOf, boolean, bytes, int, json, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
 import { isCoinSql, isOpenSql, isSignedSql, openSql, openTransfers, unsweptSql } from './treasury.sql.ts'
 
@@ -145,10 +130,7 @@ const moveColumns = {
   /** Hash of the included transaction, else of the most expensive one that was sent. */
   transactionHash: text,
   ...{ blockNumber: orNull(int), blockHash: orNull(text), hasArrived: boolean },
-  /**
-   * All transactions that were signed for it, cheapest first. `isCurrent`: its amount is the one in the ledger, or it is the empty replacement of
-   * a canceled payment. Only these are sent.
-   */
+  /** All transactions signed for it, cheapest first. Only current ones are sent: they have the ledger's amount, or replace a canceled payment. */
   transactions: json<{ hash: string; gasPrice: string; isCurrent: boolean }[]>(),
 }
 /** A transfer that can still change: it is not settled, or its block is young. */
@@ -189,10 +171,7 @@ export const markMovesSent = statement(
    where m.id = item.id and m.status in ('SIGNED', 'BROADCAST')`,
 )
 
-/**
- * Marks transfers as included, with the transaction, its fee and whether the coins arrived. If the transaction has another amount than the
- * ledger, the ledger is corrected.
- */
+/** Marks transfers as included. If the transaction has another amount than the ledger, the ledger is corrected. */
 export const markMovesIncluded = statement(
   'coins_included',
   {

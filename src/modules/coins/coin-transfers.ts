@@ -53,10 +53,7 @@ export const transferParams = ({ sender, recipient, nonce, amount, signed }: Sig
   values: signed.map(({ value }) => fromUnits(value)),
 })
 
-/**
- * Stores a transfer from a user's address. With `unswept`, the wallet must be locked by an earlier statement of the transaction. Returns false if
- * another process was faster, or if the account is deleted.
- */
+/** Stores a sweep. With `unswept`, the wallet must be locked before. Returns false if another process was faster, or the account is deleted. */
 export async function storeSweep(query: Query, transfer: SignedSweep): Promise<boolean> {
   const unswept = transfer.unswept === undefined ? null : fromUnits(transfer.unswept)
   const parameters = { ...transferParams(transfer), user: transfer.userId, unswept }
@@ -74,10 +71,7 @@ const withLock = <T>(database: Transactions, addresses: string[], work: (query: 
 export const lockAndStoreSweep = (database: Transactions, transfer: SignedSweep) =>
   withLock(database, [transfer.sender], (query) => storeSweep(query, transfer))
 
-/**
- * Resumes suspended transfers with the signed amount that the address has, in `free` wei. Returns the addresses where it did. At the others the
- * chain has more than was credited.
- */
+/** Resumes suspended transfers with the signed amount that the address has, in `free` wei. Returns the addresses where it did. */
 export async function resumeTransfers(
   database: Transactions,
   seen: readonly { address: string; free: bigint }[],

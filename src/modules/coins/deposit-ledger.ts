@@ -164,10 +164,7 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       return { ...target, ...(isKnown && { deposit: { id, status, userId, amount, isLost } }) }
     },
 
-    /**
-     * Stores and credits a deposit, once per reference. Credits a frozen deposit again if its block was lost. Returns the UUID of the deposit, or
-     * undefined if the scan moved on or the deposit exists. Throws UNAVAILABLE.
-     */
+    /** Stores and credits a deposit once per reference, or a frozen one whose block was lost. Undefined if the scan moved on or the deposit exists. */
     async creditByHand(scan: ScanPosition, due: number, input: ManualDeposit): Promise<string | undefined> {
       const { userId: user, transactionHash: hash, ...deposit } = input
       const [row] = await withLock(scan, async (query) => {

@@ -119,10 +119,7 @@ const whyNotSettled = async (database: Database, uuid: string, message: string) 
     ? new DomainError('CONFLICT', message)
     : notFound('Deposit')
 
-/**
- * Charges the wallet for its debt from a frozen deposit, up to its balance. Returns the amount, a decimal string. Throws PERMISSION_DENIED,
- * NOT_FOUND, and CONFLICT if there is nothing to take.
- */
+/** Charges the wallet for its debt from a frozen deposit, up to its balance. Returns the amount. Throws PERMISSION_DENIED, NOT_FOUND, CONFLICT. */
 export async function collectShortfall(
   { actor, database, notifications }: Needs & Use<'notifications'>,
   { id }: { id: string },
@@ -136,10 +133,7 @@ export async function collectShortfall(
   return row.taken
 }
 
-/**
- * Writes off what a wallet owes for a frozen deposit: the platform bears it. Returns the amount, a decimal string. Throws PERMISSION_DENIED,
- * NOT_FOUND, and CONFLICT if nothing is owed.
- */
+/** Writes off what a wallet owes for a frozen deposit: the platform bears it. Returns the amount. Throws PERMISSION_DENIED, NOT_FOUND, CONFLICT. */
 export async function writeOffShortfall({ actor, database }: Needs, { id }: { id: string }): Promise<string> {
   assertMay(actor, 'store:administer')
   const uuid = uuidFrom(id, 'deposit', 'Deposit')

@@ -71,10 +71,7 @@ export const freezeDeposits = statement(
      (select coalesce(sum(amount - taken), 0) from frozen_deposits) as shortfall`,
 )
 
-/**
- * Moves a locked scan back to `height`, the newest block that the chain still has. Deletes pending deposits above it. The scan finds them again
- * if the chain still has them.
- */
+/** Moves a locked scan back to `height` and deletes pending deposits above it. The scan finds them again if the chain still has them. */
 export const moveScanBack = statement(
   'deposits_back',
   { parameters: { ...scanMove, height: int } },
@@ -122,10 +119,7 @@ const collectSql = postTransferSql({
   ],
 })
 
-/**
- * Charges a wallet what it owes for a frozen deposit, up to its balance. Returns the charged amount, or no row if it is zero. The update uses
- * the locked rows, as in `payOrder`.
- */
+/** Charges a wallet what it owes for a frozen deposit, up to its balance. Returns no row if that is zero. Uses the locked rows, as in `payOrder`. */
 export const collectShortfall = statement(
   'deposits_collect',
   { parameters: { deposit: uuid }, columns: { taken: numeric, owner: uuid } },

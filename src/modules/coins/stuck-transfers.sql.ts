@@ -6,10 +6,7 @@ import { isSignedSql, openSql, openTransfers, unsweptSql } from './treasury.sql.
 /** Condition on a transfer `m`: a pending sweep without a change for an hour. */
 const waitsSql = `m.kind = 'SWEEP' and m.status in ('SIGNED', 'BROADCAST') and m.suspended_at is null and m.updated_at < now() - interval '1 hour'`
 
-/**
- * Suspends the newest pending sweep of each address whose ledger balance has been negative for an hour. The chain has lost deposits of these
- * addresses. Also reverses the ledger entries of the sweep. Returns the addresses.
- */
+/** Suspends the newest pending sweep of each address whose ledger balance is negative for an hour: the chain lost its deposits. */
 export const suspendTransfers = statement(
   'coins_suspend',
   { columns: { addresses: arrayOf(text) } },
@@ -36,10 +33,7 @@ export const suspendTransfers = statement(
 const coveredSql = (move: string) =>
   `select t.hash, ${leavesSql} as amount from coin_transactions t where t.coin_transfer_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
 
-/**
- * Returns a page of addresses whose oldest suspended sweep has a signed transaction that the ledger balance covers. `open`: the open transfers of
- * the address.
- */
+/** Returns a page of addresses whose oldest suspended sweep has a signed transaction that the ledger balance covers, with their open transfers. */
 export const findResumable = statement(
   'coins_resumable',
   { parameters: { after: text, limit: int }, columns: { address: text, open: openTransfers } },

@@ -1,19 +1,7 @@
 /** Unswept coins and treasuries, with the conditions on deposits and coin transfers that several statements share. */
 import { keyValueKeys } from '../../db/key-value-store.ts'
-import {
-  arrayOf,
-  boolean,
-  bytes,
-  int,
-  json,
-  numeric,
-  orNull,
-  type RowOf,
-  smallint,
-  statement,
-  text,
-  uuid,
-} from '../../db/sql.ts'
+import type { RowOf } from '../../db/sql.ts'
+import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statement, text, uuid } from '../../db/sql.ts'
 
 /** Condition on a transfer `m`: signed and not settled. It must match the partial index `coin_transfers_open_idx`. */
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
@@ -84,10 +72,7 @@ export const findOwnUnswept = statement(
   `select ${unsweptRowSql} where w.user_id = $user`,
 )
 
-/**
- * Returns true if a transfer is open, a withdrawal is due, or a deposit of the last minute brought an address to at least `least` coins. It
- * runs every second, so it ignores older deposits. The treasury worker checks all addresses once a minute.
- */
+/** Returns true if there is work. It runs every second, so it ignores deposits older than a minute. The worker checks all addresses once a minute. */
 export const hasCoinWork = statement(
   'coins_has_work',
   { parameters: { least: numeric }, columns: { open: boolean } },

@@ -1,7 +1,4 @@
-/**
- * Statements of withdrawals. A withdrawal leaves the wallet immediately, and the treasury when its transfer is signed. Until it arrives or is
- * refunded, its amount is in the ledger account WITHDRAWALS.
- */
+/** Statements of withdrawals. Until a withdrawal arrives or is refunded, its amount is in the ledger account WITHDRAWALS. */
 
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
@@ -39,10 +36,7 @@ export const readWithdrawable = statement(
    from wallets w where w.user_id = $user`,
 )
 
-/**
- * Charges amount and fee to the wallet and stores the withdrawal with its e-mail. `id` is null if the wallet has changed since it was read.
- * Returns no row if the password changed since it was verified, or if the account is deleted or locked.
- */
+/** Charges amount and fee and stores the withdrawal. `id` is null if the wallet changed. No row if the password changed or the account is closed. */
 export const insertWithdrawal = statement(
   'withdrawal_insert',
   {
@@ -169,10 +163,7 @@ export const failWithdrawal = statement(
    select wallet_id as owner from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/**
- * Ends withdrawals whose transfers are settled. Confirms those that arrived. Refunds the amount of those that were refused, without the fee,
- * because the chain charged it. Returns the owners with new feed events.
- */
+/** Ends withdrawals whose transfers are settled. Refunds the amount of refused ones without the fee, because the chain charged it. */
 export const endWithdrawals = statement(
   'withdrawal_end',
   { parameters: { limit: int }, columns: { owners: arrayOf(uuid) } },
@@ -202,10 +193,7 @@ const dueColumns = { id: uuid, userId: uuid, recipient: text, amount: numeric, f
 /** A withdrawal that may be signed. Amounts in currency units. */
 export type DueWithdrawal = RowOf<typeof dueColumns>
 
-/**
- * Returns due withdrawals, oldest first: those that the treasury can pay, and those to refund because they need more gas than `mostGas`.
- * A withdrawal that it cannot pay does not block the others.
- */
+/** Returns due withdrawals, oldest first: those that the treasury can pay, and those to refund because they need more gas than `mostGas`. */
 export const findDueWithdrawals = statement(
   'withdrawal_due',
   {

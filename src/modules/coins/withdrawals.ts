@@ -66,10 +66,7 @@ export async function countAccountWithdrawals(
   return database.read.withdrawal.count({ where: parse(statusFilter, filter), take: countLimit(offset) })
 }
 
-/**
- * Refunds amount and fee of a withdrawal that is not signed yet. Returns its UUID. Throws NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, and UNAVAILABLE
- * while the treasury has transactions that the ledger does not know.
- */
+/** Refunds a withdrawal that is not signed yet. Throws NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, and UNAVAILABLE while the treasury is in doubt. */
 export async function cancelWithdrawal(
   context: IdempotentContext & Use<'notifications'>,
   { id }: { id: string },

@@ -20,15 +20,9 @@ import {
   signClaim,
 } from './signing-identity.ts'
 
-/**
- * Timeouts for writing and reading a file, in milliseconds. A file of 50 MB takes six seconds of an idle core. A read job that takes more than 20
- * seconds is given to another process.
- */
+/** Timeouts for writing and reading a file, in milliseconds. A job that takes more than 20 seconds is given to another process. */
 const [PATIENCE_MS, READ_PATIENCE_MS] = [30_000, 15_000]
-/**
- * Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. They have separate limits, so that background reads do not
- * delay writes.
- */
+/** Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. Background reads do not delay writes. */
 const [WRITTEN_AT_ONCE, READ_AT_ONCE] = [2, 1]
 /** Time for which a failed time stamp authority is not asked again, in milliseconds. Each attempt may take ten seconds. */
 const AUTHORITY_RESTS_MS = 600_000

@@ -35,9 +35,7 @@ const keepReport = statement(
   'update assets set content_credentials = $report::jsonb where id = $asset and deleted_at is null',
 )
 
-/**
- * Returns true if the bytes contain a mark. Keeps the end of each chunk, so that a mark across two chunks is found.
- */
+/** Returns true if the bytes contain a mark, also across two chunks. */
 async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
   let tail = Buffer.alloc(0)
   for await (const part of bytes) {

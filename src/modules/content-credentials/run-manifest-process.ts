@@ -11,10 +11,7 @@ import type { ManifestOrder } from './manifest-process.ts'
 export const NAME = 'Reading and writing Content Credentials'
 /** Path of the program: TypeScript in the repository, JavaScript in a built package. */
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
-/**
- * Node flags: the process may read files, because it loads a library, but not write files or start processes. WebAssembly may use 16,384 pages of
- * 64 KB, and JavaScript 512 MB for texts such as an uncut report. A decompression bomb fails at these limits.
- */
+/** The process may read files, because it loads a library, but not write files or start processes. Memory limits stop decompression bombs. */
 const FLAGS = [
   ...['--permission', '--allow-fs-read=*', '--no-warnings'],
   ...['--wasm-max-mem-pages=16384', '--max-old-space-size=512'],

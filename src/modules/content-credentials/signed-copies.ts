@@ -1,7 +1,4 @@
-/**
- * Signed copies of files, with Content Credentials. A copy is created on request and pinned like the file, so it has
- * the same access rules and lifetime. It is created again after a change of the asset, its transaction or the signer.
- */
+/** Signed copies of files. A copy is pinned like the file, and created again after a change of the asset, its transaction or the signer. */
 
 import { createHash } from 'node:crypto'
 import type { Use } from '../../context.ts'
@@ -35,10 +32,7 @@ const findManifestFacts = statement(
    where c.id = $commit and c.tree <> ''`,
 )
 
-/**
- * Pins a signed copy and unpins all others of the asset. Returns no row if the asset is deleted. Locking the asset
- * lets a concurrent statement see this pin.
- */
+/** Pins a signed copy and unpins all others of the asset. No row if the asset is deleted. The lock lets a concurrent statement see this pin. */
 export const keepSigned = statement(
   'c2pa_keep',
   { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
@@ -133,10 +127,7 @@ async function createOnce({ signedCopies }: Needs, key: string, create: () => Pr
   }
 }
 
-/**
- * Returns true if every reader of an asset can get a signed copy of its file. This is a prediction before the copy is
- * created. Returns false for a missing asset, an unavailable file store and an expired certificate.
- */
+/** Predicts whether every reader of an asset can get a signed copy. False while the file store is unavailable or the certificate has expired. */
 export async function hasSignedCopy(
   { contentCredentials, contentStore, database }: Use<'contentCredentials' | 'contentStore' | 'database'>,
   nid: string,

@@ -164,10 +164,7 @@ function certify(subject: Subject, issuer: Subject & { privateKey: KeyObject }, 
   return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`
 }
 
-/**
- * Creates a private key, its certificate and a root certificate in PEM format, valid for ten years from `now`. The
- * root's private key is discarded.
- */
+/** Creates a private key, its certificate and a root certificate in PEM format, valid for ten years from `now`. Discards the root's private key. */
 export function makeDevelopmentChain(now: Date): { key: string; chain: string } {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const signer = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -2,17 +2,8 @@
 
 import { readTrail } from '../../../chain/block-checkpoint.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
-import {
-  type BlockReply,
-  contradiction,
-  hasSucceeded,
-  quantity,
-  type ReceiptReply,
-  type Rpc,
-  RpcError,
-  resultOf,
-  type TransactionReply,
-} from '../../../chain/rpc.ts'
+import type { BlockReply, ReceiptReply, Rpc, TransactionReply } from '../../../chain/rpc.ts'
+import { contradiction, hasSucceeded, quantity, RpcError, resultOf } from '../../../chain/rpc.ts'
 import { readAccounts } from '../../../chain/view.ts'
 import { DomainError, notFound } from '../../../shared/errors.ts'
 import { toId } from '../../../shared/ids.ts'
@@ -105,10 +96,7 @@ function assertNotCredited({ deposit }: CreditTarget, userId: string, amount: st
     )
 }
 
-/**
- * Reads a transaction and the wei that it sent to an address. `received` is undefined if only a trace can tell and the node has none. Throws
- * NOT_FOUND, CONFLICT, UNAVAILABLE.
- */
+/** Reads a transaction and the wei that it sent to an address. `received` is undefined if only a trace can tell and the node has none. */
 async function readTransfer(rpc: Rpc, hash: string, address: string) {
   const [found, placed] = await rpc.batch([
     { method: 'eth_getTransactionByHash', params: [hash] },
@@ -154,10 +142,7 @@ async function traceReceived(rpc: Rpc, hash: string, address: string): Promise<b
   }
 }
 
-/**
- * Compares the amount with what the transaction sent, and with the coins at the address that no deposit explains. The second check keeps the ledger
- * from having more coins there than the treasury can sweep.
- */
+/** Compares the amount with the transaction, and with the coins at the address that no deposit explains, which the treasury could not sweep. */
 async function assertAmount(
   rpc: Rpc,
   {

@@ -1,20 +1,7 @@
-/**
- * Finds deposits in blocks: the value of successful transactions to wallets' addresses, and `Transfer` events of the configured token. Coins that a
- * contract sends in an internal transfer are in neither. An operator credits them with `annal deposits credit`.
- */
+/** Finds deposits in blocks: values of successful transactions to wallets, and `Transfer` events of the token. Not internal transfers of contracts. */
 import { getAddress, Interface } from 'ethers'
-import {
-  type BlockReply,
-  contradiction,
-  type FullBlockReply,
-  hasSucceeded,
-  type LogReply,
-  quantity,
-  type ReceiptReply,
-  type Rpc,
-  type RpcOutcome,
-  resultOf,
-} from '../../../chain/rpc.ts'
+import type { BlockReply, FullBlockReply, LogReply, ReceiptReply, Rpc, RpcOutcome } from '../../../chain/rpc.ts'
+import { contradiction, hasSucceeded, quantity, resultOf } from '../../../chain/rpc.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { DepositLedger, FoundDeposit } from '../deposit-ledger.ts'
 

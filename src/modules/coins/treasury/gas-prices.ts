@@ -31,10 +31,7 @@ export function pricesUpTo(lowest: bigint, cap: bigint): bigint[] {
   return [...prices, cap]
 }
 
-/**
- * Returns what is left of `amount` if the chain loses the newest deposit, the newest two and so on, or any single one. Each amount is returned
- * once, and only amounts above zero.
- */
+/** Returns what is left of `amount` if the chain loses the newest deposit, the newest two and so on, or any single one. Only amounts above zero. */
 export function amountsAfterLoss(amount: bigint, newest: readonly bigint[]): bigint[] {
   const left = newest.flatMap((lost, index) => [
     amount - lost,

@@ -24,10 +24,7 @@ const [PAID_PAGE, ENDED_PAGE] = [20, 100]
 
 const RECOVERED = 'Withdrawals continue'
 
-/**
- * Signs and stores a transfer for each due withdrawal that the treasury can pay, oldest first. A withdrawal that needs more than the treasury has
- * waits and is logged. It does not delay smaller ones.
- */
+/** Signs and stores a transfer for each due withdrawal that the treasury can pay, oldest first. Others wait and do not delay smaller ones. */
 export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promise<void> {
   const price = presentPrice(view, parts.maxFeePerGas)
   if (price === undefined) return

@@ -48,10 +48,7 @@ function isDue(hash: string, { sentAt, rejections }: WorkerMemory, head: number)
   return performance.now() - (sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS
 }
 
-/**
- * Sends transfers that no node accepted, that were forgotten, lost their block, or offer too little. Returns the first problem. Throws
- * UNAVAILABLE when the node does not answer.
- */
+/** Sends transfers that no node accepted, that were forgotten, lost their block, or offer too little. Returns the first problem. */
 export async function sendTransfers(
   parts: WorkerParts,
   view: ChainView,

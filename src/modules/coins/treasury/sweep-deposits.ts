@@ -18,10 +18,7 @@ import type { WorkerParts } from './treasury.ts'
 const SWEEP_PAGE = 20
 const SUSPENDED_PAGE = 100
 
-/**
- * Signs and stores a transfer for each address that holds enough. The next step sends it. Skips and logs an address whose key does not open, or
- * where the chain has less than the ledger. Returns how many wei are enough at the present gas price.
- */
+/** Signs and stores a sweep for each address that holds enough. Skips and logs failing addresses. Returns how many wei are enough. */
 export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promise<bigint> {
   const price = presentPrice(view, parts.maxFeePerGas)
   // The gas price is above the maximum; deposits stay unswept.
@@ -81,10 +78,7 @@ async function sweepAddress(
   }
 }
 
-/**
- * Suspends transfers whose coins the chain has lost, and resumes those that can continue. Returns true if any suspended transfer waits for a
- * deposit that is not credited yet.
- */
+/** Suspends transfers whose coins the chain has lost, and resumes those that can continue. Returns true if any waits for a credit. */
 export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const isWaiting = await resume(parts, view)
   const [{ addresses }] = (await parts.database.query(suspendTransfers)) as [{ addresses: string[] }]

@@ -1,7 +1,4 @@
-/**
- * The treasury worker moves coins on the chain. It sweeps credited deposits into the treasury and pays withdrawals. Each transaction is stored before
- * it is sent, so after a crash the next process sends the same bytes again.
- */
+/** Sweeps credited deposits into the treasury and pays withdrawals. Each transaction is stored before it is sent, and sent again after a crash. */
 import { createLease } from '../../../chain/lease.ts'
 import { createLogDeduper, createPoller, logOnce, type Poller, type Problem } from '../../../chain/poller.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
@@ -90,10 +87,7 @@ export function createTreasuryWorker({
   return createPoller({ step, stopping, close: () => lease.close(), log, messages })
 }
 
-/**
- * Compares every open transfer with the chain, and sends those that are not in it. Each step handles all of them, so that none waits for others that
- * can never succeed. Returns true if there are open transfers.
- */
+/** Compares every open transfer with the chain, and sends those that are not in it. Each step handles all of them. Returns true if there are any. */
 async function reconcile(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
   const youngest = Math.max(view.head.number - depth, 0)

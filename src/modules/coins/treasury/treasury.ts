@@ -64,10 +64,7 @@ export interface Treasury {
   nextNonce: number
 }
 
-/**
- * Reads what the treasury can pay. Returns `inDoubt`, the address of a treasury, while the chain or the node's pool has transactions of it that the
- * ledger does not know: then a waiting withdrawal may have been paid already. Throws UNAVAILABLE.
- */
+/** Reads what the treasury can pay. Returns `inDoubt` while it has transactions that the ledger does not know: they may be waiting withdrawals. */
 export async function readTreasury(parts: WorkerParts, view: ChainView): Promise<Treasury | { inDoubt: string }> {
   const { database, rpc, memory, treasury } = parts
   const { address } = treasury
@@ -92,10 +89,7 @@ export async function readTreasury(parts: WorkerParts, view: ChainView): Promise
 /** Pause between two searches for transactions, in milliseconds. On a long chain each search needs dozens of requests. */
 const SEARCH_PAUSE_MS = 60_000
 
-/**
- * Returns an earlier treasury that paid something that the ledger does not know. This happens with a new treasury and a database from before the
- * change. Checked until the new treasury is stored. Throws UNAVAILABLE.
- */
+/** Returns an earlier treasury that paid something unknown to the ledger. Possible with a new treasury and a database from before the change. */
 async function findUnsettledEarlier(
   { database, rpc, memory, treasury: { address } }: WorkerParts,
   { head }: ChainView,

@@ -1,16 +1,8 @@
 /** Finds transactions of our addresses that the ledger does not know: nonces that the chain counts, and the transactions that used them. */
 import { getAddress, Transaction, ZeroAddress } from 'ethers'
 import { fromHex } from '../../../chain/keys.ts'
-import {
-  type FullBlockReply,
-  feeOf,
-  hasSucceeded,
-  quantity,
-  type ReceiptReply,
-  type Rpc,
-  resultOf,
-  type TransactionReply,
-} from '../../../chain/rpc.ts'
+import type { FullBlockReply, ReceiptReply, Rpc, TransactionReply } from '../../../chain/rpc.ts'
+import { feeOf, hasSucceeded, quantity, resultOf } from '../../../chain/rpc.ts'
 import { findSpender, readAccounts } from '../../../chain/view.ts'
 
 /** Options of the search for transactions. */
