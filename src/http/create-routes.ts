@@ -7,13 +7,12 @@ import { createGateway } from '../files/gateway.ts'
 import { createAdmission, createAdmit, createExecutor } from '../graphql/execute.ts'
 import { createSchema, schemaText } from '../graphql/schema.ts'
 import { createGraphQLHandler } from '../graphql/server.ts'
-import { passwordLength, passwordProblem } from '../modules/accounts/account-input.ts'
 import { MAX_FILE_BYTES } from '../modules/assets/register-asset.ts'
 
 import { createAssetPage } from '../modules/pages/asset/asset-page.ts'
 import { apiDocsPage, apiDocsScript, homePage } from '../modules/pages/home.ts'
 import { createLookupPage } from '../modules/pages/lookup/lookup-page.ts'
-import { createEmailVerificationPage, createPasswordResetPage } from '../modules/pages/mailed-forms.ts'
+import { emailVerificationPage, passwordResetPage } from '../modules/pages/mailed-forms.ts'
 import { type Run, refusalPage } from '../modules/pages/page.ts'
 import { createPageRoutes } from '../modules/pages/page-routes.ts'
 import { type ErrorCode, throttled } from '../shared/errors.ts'
@@ -185,8 +184,8 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
         forms: [
           createAssetPage({ run, hasSignedCopy }),
           createLookupPage({ run, codeOf }),
-          createPasswordResetPage({ passwordLength, passwordProblem }),
-          createEmailVerificationPage(),
+          passwordResetPage,
+          emailVerificationPage,
         ],
         refusal: refusalPage,
       },

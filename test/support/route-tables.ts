@@ -4,7 +4,7 @@ import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
-import { createEmailVerificationPage, createPasswordResetPage } from '../../src/modules/pages/mailed-forms.ts'
+import { emailVerificationPage, passwordResetPage } from '../../src/modules/pages/mailed-forms.ts'
 import { refusalPage } from '../../src/modules/pages/page.ts'
 import { createPageRoutes } from '../../src/modules/pages/page-routes.ts'
 import { noopWatch } from '../../src/telemetry/telemetry-types.ts'
@@ -20,8 +20,8 @@ export const directRoutes: DirectRoute[] = [
       forms: [
         createAssetPage({ run: nobodyRuns }),
         createLookupPage({ run: nobodyRuns, codeOf: () => undefined }),
-        createPasswordResetPage({ passwordLength: { min: 8, max: 32 }, passwordProblem: () => undefined }),
-        createEmailVerificationPage(),
+        passwordResetPage,
+        emailVerificationPage,
       ],
       refusal: refusalPage,
     },

@@ -5,62 +5,35 @@ import type { ContentStore } from '../../files/file-types.ts'
 import { isNid } from '../../shared/ids.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
 
-export interface FoundFile {
-  fileName: string
-  mimeType: string
-  publicAccess: boolean
-}
-
-const columns = { kind: text, fileName: text, mimeType: text, publicAccess: boolean }
-const pinsSql = `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
-   from pins p join assets a on a.id = p.asset_id`
-/** Thumbnails and trees come first, because Annal made them. Then public files, because their responses can be cached. */
-const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`
-
+/**
+ * Finds a pin of an asset that the reader may see, or that a valid link was made for, unless the account of its owner is locked. Signed copies
+ * need the permission of the owner, except by a link, because only the owner gets links to them. Thumbnails and trees come first, because
+ * Annal made them. Then public files, because their responses can be cached.
+ */
 const findPin = statement(
   'asset_pin_find',
-  { parameters: { cid: text, reader: orNull(uuid) }, columns },
-  `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${visibleAssetsSql} ${firstSql}`,
-)
-
-/** Finds a pin by a link, unless the owner's account is locked. Only the owner gets links to signed copies, so `allow_c2pa_download` does not apply. */
-const findLinkedPin = statement(
-  'asset_pin_linked',
-  { parameters: { cid: text, linkedAsset: uuid }, columns },
-  `${pinsSql} join users u on u.id = a.owner_id
-   where p.cid = $cid and a.id = $linkedAsset and a.deleted_at is null and u.locked_at is null ${firstSql}`,
-)
-
-/** Finds a signed copy. If the owner's account does not allow signed copies for others, only the owner gets it. */
-const findSignedPin = statement(
-  'asset_pin_copy',
-  { parameters: { cid: text, reader: orNull(uuid) }, columns },
-  `${pinsSql} join users u on u.id = a.owner_id
-   where p.cid = $cid and p.kind = 'C2PA' and ${visibleAssetsSql}
-     and (u.allow_c2pa_download or a.owner_id is not distinct from $reader) ${firstSql}`,
+  {
+    parameters: { cid: text, reader: orNull(uuid), linkedAsset: orNull(uuid) },
+    columns: { kind: text, fileName: text, mimeType: text, publicAccess: boolean },
+  },
+  `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
+   from pins p join assets a on a.id = p.asset_id join users u on u.id = a.owner_id
+     cross join lateral (select a.id is not distinct from $linkedAsset and a.deleted_at is null and u.locked_at is null as is_linked) link
+   where p.cid = $cid and (link.is_linked or
+     (${visibleAssetsSql} and (p.kind <> 'C2PA' or u.allow_c2pa_download or a.owner_id is not distinct from $reader)))
+   order by link.is_linked desc, array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`,
 )
 
 /** Finds a file that the caller may read. Thumbnails and trees are named after their CID, because the file name may be private. */
-export async function findFile(context: Use<'actor' | 'database'>, cid: string, linkedAsset?: string) {
-  const pin = isNid(cid) && (await findReadablePin(context, cid, linkedAsset))
+export async function findFile({ actor, database }: Use<'actor' | 'database'>, cid: string, linkedAsset?: string) {
+  if (!isNid(cid)) return null
+  const reader = actor.kind === 'user' ? actor.id : null
+  const [pin] = await database.query(findPin, { cid, reader, linkedAsset: linkedAsset ?? null })
   if (!pin) return null
   const { kind, ...file } = pin
   if (kind === 'THUMBNAIL') return { ...file, mimeType: 'image/webp', fileName: `${cid}.webp` }
   if (kind === 'TREE') return { ...file, mimeType: 'application/json', fileName: `${cid}.json` }
   return file
-}
-
-async function findReadablePin(
-  { actor, database }: Use<'actor' | 'database'>,
-  cid: string,
-  linkedAsset: string | undefined,
-) {
-  const [linked] = linkedAsset === undefined ? [] : await database.query(findLinkedPin, { cid, linkedAsset })
-  if (linked) return linked
-  // An expired link falls back to normal permissions.
-  const params = { cid, reader: actor.kind === 'user' ? actor.id : null }
-  const [pin] = await database.query(findPin, params)
-  return pin ?? (await database.query(findSignedPin, params))[0]
 }
 
 /** Reads the first `length` bytes of a file. Throws NOT_FOUND, UNAVAILABLE. */

@@ -77,28 +77,13 @@ const readRecords = (database: Database, assetId: string) =>
     orderBy: { sequence: 'asc' },
     take: MAX_COMMITS,
     select: {
-      treeCid: true,
-      treeSha256: true,
-      createdAt: true,
-      message: true,
+      ...{ treeCid: true, treeSha256: true, createdAt: true, message: true },
       author: { select: { wallet: { select: { address: true } } } },
       relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
     },
-  }) as Promise<RecordedCommit[]>
+  })
 
-interface RecordedCommit {
-  treeCid: string
-  treeSha256: string
-  createdAt: Date
-  message: string
-  author: { wallet: { address: string } | null }
-  relay: {
-    status: string
-    treeSignature: string | null
-    transactionHash: string | null
-    blockNumber: number | null
-  } | null
-}
+type RecordedCommit = Awaited<ReturnType<typeof readRecords>>[number]
 
 /** Relay statuses of commits that must be on the chain. */
 const onChain = new Set(['INCLUDED', 'FINAL'])
@@ -148,8 +133,8 @@ function compareRecord(
     ['transaction', relay?.transactionHash ?? transactionHash, transactionHash],
     ['block', relay?.blockNumber ?? blockNumber, blockNumber],
   ]
-  const differing = pairs.filter(([, recorded, found]) => recorded !== found)
-  if (!differing.length) return { result: 'right' }
-  const [name, recorded, found] = differing[0]!
+  const differing = pairs.find(([, recorded, found]) => recorded !== found)
+  if (!differing) return { result: 'right' }
+  const [name, recorded, found] = differing
   return { result: 'wrong', finding: `The database says another ${name}: ${recorded}, the chain ${found}.` }
 }
