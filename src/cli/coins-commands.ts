@@ -177,7 +177,10 @@ async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags
     if (userId === undefined) throw notFound('User')
     return withChain(infrastructure, async ({ registry }) => {
       const { id, blockNumber, isTraced } = await creditTransaction(
-        { registry, ledger: createDepositLedger(infrastructure), confirmations: config.chain.depositConfirmations },
+        {
+          ...{ registry, database: infrastructure.database, ledger: createDepositLedger(infrastructure) },
+          confirmations: config.chain.depositConfirmations,
+        },
         { transactionHash: hash, userId, amount: input.amount, reason: input.reason },
       )
       return {

@@ -6,7 +6,6 @@ import { type BatchJob, createBatchJobRunner } from '../../jobs/batch-jobs.ts'
 import type { Log } from '../../shared/log.ts'
 import {
   creditDeposits,
-  findCreditTarget,
   findDueDeposits,
   findWalletAddresses,
   holdScan,
@@ -29,38 +28,16 @@ export interface FoundDeposit {
   blockHash: string
 }
 
-/** Position of the scan of a chain. Writes for this position fail if another process has moved the scan. */
+/** Position of the scan of a chain: the blocks that were scanned last, as text. Writes fail if another process has moved the scan. */
 export interface ScanPosition {
   chainId: number
-  /** The blocks that were scanned last, as text. */
   position: string
 }
 
-/** A wallet for which an operator credits a deposit by hand. */
-export interface CreditTarget {
-  /** With EIP-55 checksum. */
-  address: string
-  /** Sum of the credited coin deposits, a decimal string. */
-  credited: string
-  /** Sum of the other coin deposits up to the block, a decimal string. */
-  waiting: string
-  /** The coin transfers from the address: nonces, and amounts as decimal strings. */
-  nonces: number[]
-  amounts: string[]
-  /** The deposit that already has the reference. `isLost`: it is frozen and its block was lost. */
-  deposit?: { id: string; status: 'PENDING' | 'CREDITED' | 'FROZEN'; userId: string; amount: string; isLost: boolean }
-}
-
-/** A deposit of coins that an operator credits by hand. */
-export interface ManualDeposit {
+/** A deposit of coins that an operator credits by hand. `userId`: UUID. `amount`: currency units, a decimal string. */
+interface ManualDeposit extends Omit<FoundDeposit, 'kind' | 'position' | 'address'> {
   reference: string
-  transactionHash: string
-  /** UUID. */
   userId: string
-  /** Currency units, a decimal string. */
-  amount: string
-  blockNumber: number
-  blockHash: string
   reason: string
 }
 
@@ -153,15 +130,6 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       })
       for (const owner of row?.owners ?? []) notifications.notify(owner)
       return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
-    },
-
-    /** Reads a wallet and the deposit with this reference, for a credit by hand. `upTo` is the newest block that the scan has read. */
-    async readCreditTarget(user: string, reference: string, upTo: number): Promise<CreditTarget | undefined> {
-      const [row] = await database.query(findCreditTarget, { user, reference, upTo })
-      if (!row) return undefined
-      const { id, status, userId, amount, isLost, ...target } = row
-      const isKnown = id !== null && status !== null && userId !== null && amount !== null
-      return { ...target, ...(isKnown && { deposit: { id, status, userId, amount, isLost } }) }
     },
 
     /** Stores and credits a deposit once per reference, or a frozen one whose block was lost. Undefined if the scan moved on or the deposit exists. */

@@ -1,5 +1,6 @@
 import { keyValueKeys } from '../../db/key-value-store.ts'
-import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
+import type { RowOf } from '../../db/sql.ts'
+import { arrayOf, int, json, numeric, orNull, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
@@ -41,11 +42,8 @@ export const noteDeposits = statement(
       ...scanMove,
       references: arrayOf(text),
       kinds: arrayOf(textOf<'COIN' | 'TOKEN'>()),
-      hashes: arrayOf(text),
-      addresses: arrayOf(text),
-      amounts: arrayOf(numeric),
-      blockNumbers: arrayOf(int),
-      blockHashes: arrayOf(text),
+      ...{ hashes: arrayOf(text), addresses: arrayOf(text), amounts: arrayOf(numeric), blockNumbers: arrayOf(int) },
+      ...{ blockHashes: arrayOf(text) },
     },
     columns: { advanced: int },
   },
@@ -142,22 +140,30 @@ export const creditDeposits = statement(
    select array(select reference from credited_deposits) as items, array(select user_id from credited_wallets) as owners`,
 )
 
-/** A wallet for which an operator credits a deposit by hand, with the deposit that already has the reference. */
+interface KnownDeposit {
+  id: string
+  status: 'PENDING' | 'CREDITED' | 'FROZEN'
+  userId: string
+  amount: string
+  /** True if it is frozen and its block was lost. */
+  isLost: boolean
+}
+const targetColumns = {
+  /** Sums of the credited coin deposits and of the others up to the block, and the coin transfers from the address. */
+  ...{ address: text, credited: numeric, waiting: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
+  /** The deposit that already has the reference. */
+  deposit: orNull(json<KnownDeposit>()),
+}
+/** A wallet for which an operator credits a deposit by hand. */
+export type CreditTarget = RowOf<typeof targetColumns>
+
+/** Reads a wallet and the deposit with this reference, for a credit by hand. `upTo` is the newest block that the scan has read. */
 export const findCreditTarget = statement(
   'deposits_credit_target',
-  {
-    parameters: { user: uuid, reference: text, upTo: int },
-    columns: {
-      ...{ address: text, credited: numeric, waiting: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
-      id: orNull(uuid),
-      status: orNull(textOf<'PENDING' | 'CREDITED' | 'FROZEN'>()),
-      userId: orNull(uuid),
-      amount: orNull(numeric),
-      isLost: boolean,
-    },
-  },
+  { parameters: { user: uuid, reference: text, upTo: int }, columns: targetColumns },
   `select w.address, sums.credited, sums.waiting, moves.nonces, moves.amounts,
-     d.id, d.status::text, d.wallet_id as "userId", trim_scale(d.amount) as amount, coalesce(d.status = 'FROZEN' and d.block_number is null, false) as "isLost"
+     case when d.id is not null then json_build_object('id', d.id, 'status', d.status, 'userId', d.wallet_id, 'amount', trim_scale(d.amount)::text,
+       'isLost', d.status = 'FROZEN' and d.block_number is null) end as deposit
    from wallets w left join deposits d on d.reference = $reference, lateral (
      select coalesce(sum(amount) filter (where status = 'CREDITED'), 0) as credited,
        coalesce(sum(amount) filter (where status <> 'CREDITED' and block_number <= $upTo), 0) as waiting

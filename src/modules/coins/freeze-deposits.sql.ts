@@ -92,15 +92,8 @@ export const findFrozenDeposits = statement(
   {
     parameters: { limit: int },
     columns: {
-      id: uuid,
-      reference: text,
-      wallet_id: uuid,
-      amount: numeric,
-      shortfall: numeric,
-      written_off: numeric,
-      held: numeric,
-      block_number: orNull(int),
-      frozen_at: timestamp,
+      ...{ id: uuid, reference: text, wallet_id: uuid, amount: numeric, shortfall: numeric, written_off: numeric },
+      ...{ held: numeric, block_number: orNull(int), frozen_at: timestamp },
     },
   },
   `select d.id, d.reference, d.wallet_id, trim_scale(d.amount) as amount, trim_scale(d.shortfall) as shortfall,

@@ -5,10 +5,12 @@ import type { Registry } from '../../../chain/registry/registry.ts'
 import type { BlockReply, ReceiptReply, Rpc, TransactionReply } from '../../../chain/rpc.ts'
 import { contradiction, hasSucceeded, quantity, RpcError, resultOf } from '../../../chain/rpc.ts'
 import { readAccounts } from '../../../chain/view.ts'
+import type { Database } from '../../../db/database-types.ts'
 import { DomainError, notFound } from '../../../shared/errors.ts'
 import { toId } from '../../../shared/ids.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
-import type { CreditTarget, DepositLedger } from '../deposit-ledger.ts'
+import type { DepositLedger } from '../deposit-ledger.ts'
+import { type CreditTarget, findCreditTarget } from '../deposits.sql.ts'
 import { bookedOf } from '../treasury/compare-coins.ts'
 import { COIN_POSITION } from './deposit-finder.ts'
 import { type DepositDepth, readDepositView } from './deposit-watcher.ts'
@@ -16,7 +18,8 @@ import { type DepositDepth, readDepositView } from './deposit-watcher.ts'
 /** The chain and the ledger that are compared. */
 export interface CreditOptions {
   registry: Registry
-  ledger: Pick<DepositLedger, 'readPosition' | 'readCreditTarget' | 'creditByHand'>
+  database: Pick<Database, 'query'>
+  ledger: Pick<DepositLedger, 'readPosition' | 'creditByHand'>
   confirmations: DepositDepth
 }
 
@@ -60,7 +63,7 @@ export async function creditTransaction(options: CreditOptions, request: CreditR
 
 /** Returns undefined if the scan moved on, or if another command credited the transaction, since they were read. */
 async function tryToCredit(
-  { registry, ledger, confirmations }: CreditOptions,
+  { registry, database, ledger, confirmations }: CreditOptions,
   { transactionHash, userId, amount, reason }: CreditRequest,
 ): Promise<CreditedDeposit | undefined> {
   const { rpc } = registry
@@ -69,7 +72,7 @@ async function tryToCredit(
   if (position === undefined) throw conflict('No server watches this chain for deposits. Start one first.')
   const scanned = readTrail(position)[0].number
   const reference = `deposit:${transactionHash}:${COIN_POSITION}`
-  const target = await ledger.readCreditTarget(userId, reference, scanned)
+  const [target] = await database.query(findCreditTarget, { user: userId, reference, upTo: scanned })
   if (!target) throw notFound('User')
   assertNotCredited(target, userId, amount)
   const { receipt, received } = await readTransfer(rpc, transactionHash, target.address)
@@ -78,7 +81,7 @@ async function tryToCredit(
     throw conflict(
       `The transaction is not final: it is in block ${block.blockNumber}, and deposits count up to block ${Math.min(due, scanned)}. Try again later.`,
     )
-  await assertAmount(rpc, { target, amount, received, scanned })
+  await assertAmount(rpc, target, scanned, amount, received)
   const deposit = { reference, transactionHash, userId, amount, reason, ...block }
   const id = await ledger.creditByHand({ chainId, position }, due, deposit)
   return id === undefined ? undefined : { id, blockNumber: block.blockNumber, isTraced: received !== undefined }
@@ -143,15 +146,7 @@ async function traceReceived(rpc: Rpc, hash: string, address: string): Promise<b
 }
 
 /** Compares the amount with the transaction, and with the coins at the address that no deposit explains, which the treasury could not sweep. */
-async function assertAmount(
-  rpc: Rpc,
-  {
-    target,
-    amount,
-    received,
-    scanned,
-  }: { target: CreditTarget; amount: string; received: bigint | undefined; scanned: number },
-) {
+async function assertAmount(rpc: Rpc, target: CreditTarget, scanned: number, amount: string, received?: bigint) {
   if (received === 0n) throw conflict('The transaction sent no coins to the address of this user.')
   if (received !== undefined && received !== toUnits(amount))
     throw conflict(`The transaction sent ${fromUnits(received)} to the address of this user, not ${amount}.`)
