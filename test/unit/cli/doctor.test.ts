@@ -7,7 +7,7 @@ import { Wallet } from 'ethers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc.ts'
 import { checks } from '../../../src/cli/doctor/doctor-command.ts'
-import { openInfrastructure } from '../../../src/infrastructure.ts'
+import { checkContentCredentials } from '../../../src/modules/content-credentials/content-credentials.ts'
 import { makeDevelopmentChain } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { annalHere } from '../../support/annal-command.ts'
 import { startFakeNode } from '../../support/fake-node.ts'
@@ -109,8 +109,8 @@ describe('annal doctor', () => {
         fix: 'Delete the file. A new one is created.',
       },
     ])
-    const start = openInfrastructure(app.installation.config, app.log, { isService: true })
-    await expect(start).rejects.toThrow(`${made} is damaged`)
+    const { dir: folder, contentCredentials: config } = app.installation.config
+    expect(() => checkContentCredentials({ config, dir: folder })).toThrow(`${made} is damaged`)
     await rm(made)
     const [own, other] = chains
     const lines = await check({ C2PA_CERTIFICATES: join(dir, 'chain-0.pem'), C2PA_PRIVATE_KEY: other!.key })
