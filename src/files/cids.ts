@@ -93,10 +93,7 @@ export const kuboLayout = () => ({
 /** Returns the identity of a file without storing its blocks. */
 export const identifyFile: ContentStore['identifyFile'] = async (source) => {
   const { stream, result } = measure(source)
-  const put = async (cid: CID, bytes: unknown) => {
-    source.release?.(bytes as Uint8Array)
-    return cid
-  }
+  const put = async (cid: CID) => cid
   const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
   return { cid: cid.toString(), ...result() }
 }

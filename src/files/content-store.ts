@@ -58,7 +58,6 @@ export const createContentStore = ({
         const placed = blocks.put(cid, bytes as Uint8Array, isNew)
         placing.push(placed)
         isNew = (await placed).writtenAt !== undefined
-        source.release?.(bytes as Uint8Array)
         return cid
       }
       const discard = async () => {

@@ -9,10 +9,7 @@ export interface StoredFile {
   size: number
 }
 
-export interface Pieces extends AsyncIterable<Uint8Array> {
-  /** Releases the memory of a piece that is no longer read. Without the call, the JavaScript garbage collector frees it. */
-  release?(piece: Uint8Array): void
-}
+export type Pieces = AsyncIterable<Uint8Array>
 
 /** An uploaded file, on disk until its request ends. */
 export interface HeldFile {

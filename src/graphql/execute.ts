@@ -1,5 +1,7 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import {
   type DocumentNode,
+  type ExecutionResult,
   execute as executeByField,
   type GraphQLSchema,
   getOperationAST,
@@ -7,16 +9,20 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import type { Context } from '../context.ts'
+import type { Refusal } from '../http/error-status.ts'
 import type { Actor } from '../shared/actor.ts'
+import { type ErrorCode, validationFailed } from '../shared/errors.ts'
+import { assertVariables } from '../shared/json-input.ts'
 import { rateLimitKey, rateLimitKeys } from '../shared/rate-limiter.ts'
 import type { Semaphore } from '../shared/semaphore.ts'
+import type { Tracer } from '../telemetry/telemetry-types.ts'
 import { type CompiledOperation, compileOperation } from './fast-path/compile-operation.ts'
 import { createCostOf, type DocumentCost, LARGE_ANSWER } from './limits/document-cost.ts'
+import { maskError, refusedFields } from './mask-error.ts'
 
 /** The cost of an operation and its caller. */
 type Asked = DocumentCost & { actor: Actor }
 
-/** Limits concurrent operations. */
 export interface Admission {
   /** Runs an operation when a slot is free. Throws THROTTLED and UNAVAILABLE. */
   enter<T>(asked: Asked, run: () => Promise<T>): Promise<T>
@@ -97,4 +103,64 @@ export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {})
   }
 
   return { execute, compiledRead }
+}
+
+/** Executes operations of REST routes and pages. */
+export interface Executor {
+  schema: GraphQLSchema
+  tracer: Tracer
+  execute: ReturnType<typeof createExecutor>['execute']
+  admit: Admit
+}
+
+/** An error of a route, ready to be presented. */
+export class RouteRefused extends Error {
+  override readonly name = 'RouteRefused'
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+/** Returns the operation of a document. Throws an Error without one. */
+export const operationOf = ({ operation }: { operation: DocumentNode }) => {
+  const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
+  if (!definition) throw new Error('A route needs a document with one operation.')
+  return definition
+}
+
+/** Returns how an error is presented. A bug is logged and becomes INTERNAL. */
+export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>): Refusal => {
+  if (error instanceof RouteRefused) return error.refusal
+  const { message, extensions } = maskError(error, context.requestLog)
+  return {
+    code: extensions.code as ErrorCode,
+    message,
+    details: extensions.details,
+    retryAfter: extensions.retryAfter as number | undefined,
+  }
+}
+
+/** Executes an operation. Throws VALIDATION_FAILED for forbidden input, and RouteRefused with the first error of the execution. */
+export async function executeOperation<Data, Variables extends Record<string, unknown>>(
+  { schema, tracer, admit, execute }: Executor,
+  document: TypedDocumentNode<Data, Variables>,
+  variableValues: Variables,
+  context: Context,
+): Promise<Data> {
+  assertVariables(variableValues)
+  const type = operationOf({ operation: document }).operation
+  const run = () =>
+    tracer.span(type, { facts: { 'graphql.operation.type': type } }, async () =>
+      execute({ schema, document, variableValues, contextValue: context }),
+    ) as Promise<ExecutionResult<Data>>
+  const result = await admit({ document, variables: variableValues, actor: context.actor }, run)
+  const [error] = result.errors ?? []
+  if (error) {
+    const fields = refusedFields(result.errors!)
+    throw new RouteRefused(refusalOf(fields ? validationFailed(fields) : error, context))
+  }
+  return result.data!
 }

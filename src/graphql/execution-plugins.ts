@@ -65,7 +65,6 @@ const eventTooLarge = (bytes: number) =>
 interface DocumentLimitOptions {
   checks: DocumentChecks
   introspection: boolean
-  /** Limits concurrent operations. */
   admission: Admission
 }
 
@@ -169,7 +168,6 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
   }
 }
 
-/** The attributes of an operation's span. */
 export const spanOfOperation = (operation: OperationDefinitionNode): SpanOptions => ({
   facts: { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) },
 })
@@ -193,10 +191,7 @@ export const writable = (text: string): string =>
 
 const stringify = (result: unknown) => writable(JSON.stringify(result))
 
-/**
- * Writes long responses as bytes. As a string, a response takes four times its length in memory until the client has
- * read it.
- */
+/** Writes long responses as bytes. As a string, a response takes four times its length in memory until the client has read it. */
 export const useAnswerBytes = (): Plugin => ({
   onResultProcess({ result }) {
     if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify

@@ -1,7 +1,4 @@
-/**
- * Masks errors before they reach the caller. Expected errors keep their code. Unexpected errors are logged and
- * replaced by one fixed message.
- */
+/** Masks errors before they reach the caller. Expected errors keep their code. Unexpected errors are logged and replaced by one fixed message. */
 import { PothosValidationError } from '@pothos/core'
 import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
@@ -32,7 +29,6 @@ const cut = (message: string) =>
       .replace(/ cannot represent .*$/s, ' cannot represent the value.'),
   ).replace(/\?\.$/, '?')
 
-/** Describes a variable's problem as the end of a sentence. */
 const inWords = (problem: string) =>
   cut(problem)
     .replace(/^(\w+) cannot represent the value\.$/, 'expected $1.')
@@ -73,7 +69,6 @@ const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: 
 
 const SYNTAX_ERROR = /^Syntax Error/
 
-/** Errors that are already masked. */
 const masked = new WeakSet<GraphQLError>()
 
 function shown(message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) {

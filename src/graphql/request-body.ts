@@ -4,7 +4,6 @@ import { GraphQLError } from 'graphql'
 import { type FileUpload, Upload } from 'graphql-upload-ts'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import type { Pieces } from '../files/file-types.ts'
 import { statuses } from '../http/error-status.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
 import type { BodyReaders, IncomingFile, Intake } from '../modules/assets/uploads.ts'
@@ -16,7 +15,6 @@ import { maskError } from './mask-error.ts'
 export interface NodeContext {
   req: IncomingMessage
   res: ServerResponse
-  /** Returns the log of the request. */
   requestLog: Context['requestLog']
   /** Authenticates the caller and creates the context of the request. */
   findCaller(): Promise<Context>
@@ -24,7 +22,6 @@ export interface NodeContext {
   readText(): Promise<string>
 }
 
-/** Functions that read a request. */
 export interface RequestReaders {
   createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
   logOf(res: ServerResponse): Context['requestLog']
@@ -68,13 +65,10 @@ export function fileUpload(
     const held = hold()
     // The stream reports the error.
     held.catch(() => {})
-    let pieces: Pieces | undefined
     async function* read() {
-      pieces = (await held).createReadStream()
-      yield* pieces
+      yield* (await held).createReadStream()
     }
-    const stream = Readable.from(read(), { highWaterMark: 1 })
-    return Object.assign(stream, { release: (piece: Uint8Array) => pieces?.release?.(piece) })
+    return Readable.from(read(), { highWaterMark: 1 })
   }
   // `capacitor` is the package's temporary file, which this service does not use.
   return { filename, mimetype, createReadStream } as unknown as FileUpload
@@ -113,7 +107,6 @@ function readSearchParams(url: string): Record<string, unknown> {
   return withoutEmpty(params)
 }
 
-/** Maximum number of files of a request. */
 const MAX_FILES = 4
 
 /** A multipart request that is being read. */

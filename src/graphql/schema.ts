@@ -1,5 +1,4 @@
 /** The schema. Importing a type's file adds the type. */
-import './scalars.ts'
 import './node.ts'
 import '../modules/accounts/users.graphql.ts'
 import '../modules/wallet/wallet.graphql.ts'

@@ -37,12 +37,9 @@ interface Options extends RequestReaders {
   schema: GraphQLSchema
   executor: ReturnType<typeof createExecutor>
   log: Log
-  /** Limits concurrent operations. */
   admission: Admission
   telemetry: Telemetry
-  /** True if introspection is allowed. */
   introspection: boolean
-  /** True if browsers get the playground. */
   playground: boolean
   /** Path of the manifests of trusted documents. */
   trustedDocuments: string | undefined

@@ -59,7 +59,6 @@ export const slowReaderDefaults = {
 
 export type SlowReaderOptions = typeof slowReaderDefaults
 
-/** Interval between two checks, in milliseconds. */
 const CHECK_INTERVAL_MS = 200
 
 /**
@@ -69,7 +68,6 @@ const CHECK_INTERVAL_MS = 200
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
-/** Maximum number of open requests on one connection. */
 const MAX_OPEN_REQUESTS = 16
 
 interface Watched {
@@ -80,7 +78,6 @@ interface Watched {
   since: number
 }
 
-/** Returns the number of unread bytes of a connection. */
 function waitingOn(socket: Socket, { answers }: Watched): number {
   if (socket.destroyed) return 0
   let waiting = socket.writableLength
@@ -142,7 +139,6 @@ export function closeSlowReaders(
   timer.unref()
 
   return {
-    /** Returns the oldest open response of a connection. */
     currentAnswer: (socket: object): ServerResponse | undefined => connections.get(socket as Socket)?.answers[0],
   }
 }
@@ -156,9 +152,6 @@ const LINGER_MS = 30_000
  * closed until its body has arrived (test/api/http/broken-bodies.test.ts).
  */
 export function discardRest(req: IncomingMessage, res: ServerResponse) {
-  req.once('excess', () => {
-    if (res.headersSent) req.socket.destroy()
-  })
   // Before Node's own listener, which ends the connection.
   res.prependOnceListener('finish', () => {
     if (req.complete) return

@@ -28,7 +28,6 @@ function costOf({ headers }: IncomingMessage): number {
 }
 
 interface ContextOptions {
-  /** The caller is anonymous. */
   ignoresCredentials?: boolean
   /** The request counts against no limit. The caller is anonymous. */
   isUncounted?: boolean
@@ -40,9 +39,7 @@ interface Dependencies {
   shared: AppContext
   logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
-  /** Returns the address of the caller behind trusted proxies. */
   clientAddress(req: IncomingMessage): string
-  /** Returns the base URL for links in the response. */
   baseUrlOf(req: IncomingMessage): string
 }
 

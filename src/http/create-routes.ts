@@ -4,7 +4,14 @@ import type { FastifyInstance } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
 import type { App, Modules } from '../app.ts'
 import { createGateway } from '../files/gateway.ts'
-import { createAdmission, createAdmit, createExecutor } from '../graphql/execute.ts'
+import {
+  createAdmission,
+  createAdmit,
+  createExecutor,
+  executeOperation,
+  RouteRefused,
+  refusalOf,
+} from '../graphql/execute.ts'
 import { createSchema, schemaText } from '../graphql/schema.ts'
 import { createGraphQLHandler } from '../graphql/server.ts'
 import { MAX_FILE_BYTES } from '../modules/assets/register-asset.ts'
@@ -23,11 +30,9 @@ import { createBaseUrl, createClientAddress, createRequestContexts } from './cre
 import { statuses } from './error-status.ts'
 import type { AddRoutes } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
-import { MAX_FIELDS, readForm } from './read-form.ts'
-import { readText } from './request-body.ts'
+import { MAX_FIELDS, readForm, readText } from './request-body.ts'
 import type { DirectRoute, Route } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
-import { executeOperation, RouteRefused, refusalOf } from './rest/execute-route.ts'
 import type { FileParts } from './rest/file-routes.ts'
 import { addRestRoutes } from './rest/rest-handler.ts'
 import { routes as coreRoutes } from './rest/routes.ts'

@@ -1,4 +1,3 @@
-/** HTTP status and `error.type` of each error code. */
 import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../shared/errors.ts'
 import { isJsonObject } from '../shared/json-input.ts'
 import { snakeCase } from '../shared/text.ts'

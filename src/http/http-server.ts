@@ -16,9 +16,7 @@ import {
   type SlowReaderOptions,
   slowReaderDefaults,
 } from './connections.ts'
-import { BoundedRequest } from './request-body.ts'
 
-/** Registers routes. */
 export type AddRoutes = (app: FastifyInstance) => void
 
 /** Time limits of a whole request and its headers, and the interval between two checks, in milliseconds. */
@@ -29,7 +27,6 @@ const CLOSE_IDLE_EVERY_MS = 50
 /** Maximum characters of a path parameter. A CID in base 2 has 289. */
 const MAX_PARAM_LENGTH = 512
 
-/** The HTTP server of the process. */
 export interface HttpServer {
   /**
    * Listens at a port and returns it. The host `localhost` means both loopback addresses, IPv4 and IPv6. May be called again for another port: each
@@ -62,9 +59,7 @@ export interface RequestTelemetry {
   serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
   /** Sets the code with which the server itself answers a request. */
   refused(res: ServerResponse, code: ErrorCode): void
-  /**
-   * Reports a request that could not be parsed or did not arrive in time. `answer`: its response, if its headers arrived.
-   */
+  /** Reports a request that could not be parsed or did not arrive in time. `answer`: its response, if its headers arrived. */
   rejected(request: { requestId: string; status: number; code: ErrorCode; answer: ServerResponse | undefined }): void
 }
 
@@ -82,12 +77,10 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
   return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** The parts and limits of an HTTP server. */
 export interface HttpServerOptions {
   /** Presents an error of a request that reaches no route. */
   presentError: (error: DomainError) => { status: number; headers: Record<string, string>; body: object }
   log: Log
-  /** Base URL of the service, if configured. */
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
   /** Maximum number of open connections at one port. Connections above it are closed when they arrive. */
@@ -96,7 +89,6 @@ export interface HttpServerOptions {
   timeouts?: typeof requestTimeouts
 }
 
-/** Error codes of a machine without IPv6. */
 const withoutIpv6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 /** A cache must not store the response to a malformed request: it would show it to every later caller of the path. */
@@ -180,7 +172,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       connectionsCheckingInterval: timeouts.checkEvery,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
-      IncomingMessage: BoundedRequest,
       // Node would answer without a body.
       requireHostHeader: false,
     },

@@ -17,10 +17,8 @@ interface ProbeAnswer {
   body: object
 }
 
-/** Probes by path. */
 export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeAnswer>>>
 
-/** Creates the probes of this process. */
 export function createProbes(parts: ProbeParts): Probes {
   async function checkReadiness(): Promise<ProbeAnswer> {
     const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])

@@ -1,4 +1,3 @@
-/** Sends responses: JSON, pages, streams and static files. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -20,10 +19,8 @@ export const uncachedHeaders = { 'Cache-Control': 'private, no-cache' }
 export const sendJsonText = (reply: FastifyReply, text: string): FastifyReply =>
   reply.headers({ ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }).send(Buffer.from(text))
 
-/** Sends a value as JSON. */
 export const sendJson = (reply: FastifyReply, body: object): FastifyReply => sendJsonText(reply, JSON.stringify(body))
 
-/** Sends a page. */
 export const sendPage = (
   reply: FastifyReply,
   { status, headers, html }: { status: number; headers: Record<string, string>; html: string },
@@ -78,7 +75,6 @@ export const rawJson = (text: string) => `${MARK}${text}`
 /** A marked text in JSON, unless its quotation mark is within another text. */
 const MARKED = /(?<!\\)"\\u0000raw JSON: ([^"\\]*(?:\\.[^"\\]*)*)"/g
 
-/** Returns a value as JSON, with marked texts as they are. */
 export const writeJson = (answer: unknown): string =>
   JSON.stringify(answer).replaceAll(MARKED, (_, text: string) => JSON.parse(`"${text}"`) as string)
 
@@ -97,19 +93,13 @@ export interface StaticFile {
 
 const zip = promisify(gzip)
 
-/** Compresses a file and computes its entity tag. */
 export async function prepareFile(bytes: Buffer): Promise<StaticFile> {
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
   return { bytes, zipped: await zip(bytes), etag }
 }
 
-/** Returns whether `Accept-Encoding` names gzip, except as `gzip;q=0`. */
-function acceptsGzip(header: string): boolean {
-  const codings = header.split(',').map((coding) => coding.split(';').map((part) => part.trim().toLowerCase()))
-  return codings.some(
-    ([name, weight]) => name === 'gzip' && !(weight?.startsWith('q=') && Number(weight.slice(2)) === 0),
-  )
-}
+/** Matches an `Accept-Encoding` that names gzip, except as `gzip;q=0`. */
+const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i
 
 /** Sends a static file in the form that the caller accepts, or 304 if the caller has this version. */
 export function sendStaticFile(
@@ -123,7 +113,7 @@ export function sendStaticFile(
     res.writeHead(304, common).end()
     return
   }
-  const isZipped = acceptsGzip(String(req.headers['accept-encoding'] ?? ''))
+  const isZipped = ACCEPTS_GZIP.test(String(req.headers['accept-encoding'] ?? ''))
   const body = isZipped ? zipped : bytes
   res.writeHead(200, { ...common, ...(isZipped && { 'Content-Encoding': 'gzip' }), 'Content-Length': body.length })
   res.end(req.method === 'HEAD' ? undefined : body)

@@ -13,25 +13,6 @@ const READ_BYTES = 262_144
 const WRITE_BYTES = 262_144
 /** Minimum size of a piece that comes from the socket, in bytes. No boundary of a form is so long. */
 const OWN_BYTES = 4_096
-/** Maximum number of unused buffers that are kept: as many as two imports need. */
-const SPARE_PIECES = 16
-
-/** Buffers for the pieces of files. V8 marks its whole heap for each 64 MB that is allocated outside it, so they are used again. */
-function createPiecePool() {
-  const free: Buffer[] = []
-  // Weak, because not every reader gives pieces back.
-  const lent = new WeakMap<Uint8Array, Buffer>()
-  return {
-    take: () => free.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES),
-    /** Records the buffer of a piece. */
-    lend: (piece: Uint8Array, buffer: Buffer) => void lent.set(piece, buffer),
-    /** Takes back a piece that was lent and that no one reads any more. Ignores other pieces. */
-    release(piece: Uint8Array) {
-      const buffer = lent.get(piece)
-      if (lent.delete(piece) && buffer && free.length < SPARE_PIECES) free.push(buffer)
-    },
-  }
-}
 
 async function storing<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -43,8 +24,6 @@ async function storing<T>(work: () => Promise<T>): Promise<T> {
 
 /** Stores files of requests below `dir`. A file is unlinked as soon as it is open. */
 export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
-  const pool = createPiecePool()
-
   async function openNameless(): Promise<FileHandle> {
     await mkdir(dir, { recursive: true })
     const path = join(dir, randomUUID())
@@ -75,7 +54,7 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
         await handle.close()
         throw error
       }
-      return held(handle, size, pool)
+      return held(handle, size)
     },
 
     /** Files with names were left by crashes and other versions. */
@@ -113,7 +92,7 @@ function letGo({ buffer, byteLength }: Buffer): void {
 }
 
 /** A file that may be read several times. Readers at the time of its release read to the end. */
-function held(handle: FileHandle, size: number, pool: ReturnType<typeof createPiecePool>): HeldFile {
+function held(handle: FileHandle, size: number): HeldFile {
   let readers = 0
   let isReleased = false
   const closeUnread = async () => {
@@ -123,13 +102,11 @@ function held(handle: FileHandle, size: number, pool: ReturnType<typeof createPi
     readers += 1
     try {
       for (let position = 0; position < size; ) {
-        const buffer = size < READ_BYTES ? Buffer.allocUnsafe(size) : pool.take()
+        const buffer = Buffer.allocUnsafe(Math.min(size - position, READ_BYTES))
         const { bytesRead } = await storing(() => handle.read(buffer, 0, buffer.length, position))
         if (bytesRead === 0) break
         position += bytesRead
-        const piece = buffer.subarray(0, bytesRead)
-        if (buffer.length === READ_BYTES) pool.lend(piece, buffer)
-        yield piece
+        yield buffer.subarray(0, bytesRead)
       }
     } finally {
       readers -= 1
@@ -138,7 +115,7 @@ function held(handle: FileHandle, size: number, pool: ReturnType<typeof createPi
   }
   return {
     size,
-    bytes: () => ({ [Symbol.asyncIterator]: pieces, release: pool.release }),
+    bytes: pieces,
     async release() {
       if (isReleased) return
       isReleased = true

@@ -16,7 +16,6 @@ import type { Context } from '../../context.ts'
 /** A resolver as written in the schema, without the wrappers of Pothos plugins. */
 export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>
 
-/** Reads the value of a field with a Prisma selection. */
 export type Read = (query: object, parent: unknown, args: unknown, context: Context) => unknown
 
 interface Remembered {
@@ -26,16 +25,12 @@ interface Remembered {
 
 const remembered = ({ extensions }: GraphQLField<unknown, unknown>) => extensions as Remembered
 
-/**
- * Returns the resolver of a field without the wrappers of plugins. The wrappers load missing columns and depend on
- * the path in the response.
- */
+/** Returns the resolver of a field without the wrappers of plugins. The wrappers load missing columns and depend on the path in the response. */
 export const ownResolverOf = (field: GraphQLField<unknown, unknown>) => remembered(field).ownResolver
 
 /** Returns the read of a field, or undefined if it was not declared with `t.read`. */
 export const readOf = (field: GraphQLField<unknown, unknown>) => remembered(field).read
 
-/** Name of the Pothos plugin that stores the original resolvers. */
 export const readFieldPlugin = 'readField' as const
 
 class ReadFieldPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
@@ -50,10 +45,7 @@ declare global {
       readField: ReadFieldPlugin<Types>
     }
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
-      /**
-       * Declares a field like `prismaField`. Its resolver may only read, and may use only its query, arguments and
-       * context.
-       */
+      /** Declares a field like `prismaField`. Its resolver may only read, and may use only its query, arguments and context. */
       read: RootFieldBuilder<Types, ParentShape, Kind>['prismaField']
     }
   }
@@ -82,10 +74,7 @@ export interface PayloadMutation {
 
 const known = new WeakMap<OwnResolver, PayloadMutation>()
 
-/**
- * Returns the Prisma arguments for the object in the payload. The executor uses the same arguments for the fields of
- * the object.
- */
+/** Returns the Prisma arguments for the object in the payload. The executor uses the same arguments for the fields of the object. */
 export const payloadQuery = (context: Context, info: GraphQLResolveInfo, shown: string | undefined): ShownQuery =>
   shown === undefined ? {} : queryFromInfo({ context, info, path: [shown] })
 

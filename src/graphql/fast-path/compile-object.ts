@@ -31,7 +31,6 @@ import { type OwnResolver, ownResolverOf, type Read, readOf } from './compilable
 /** Thrown for operations and values that the compiled form does not support. graphql-js executes them instead. */
 export const notCompilable = Symbol('notCompilable')
 
-/** Returns the result of `work`, or undefined if it throws. */
 export const undefinedIfThrown = <T>(work: () => T): T | undefined => {
   try {
     return work()
@@ -131,23 +130,17 @@ export interface ExecutionState {
   readonly pending: Promise<boolean>[]
 }
 
-/** A compiled object of a response. */
 export interface CompiledObject {
   /** True if the object is a database row, or contains rows that only its own field can read. */
   readonly isOfRows: boolean
   readonly fields: readonly CompiledField[]
-  /** Adds the columns and relations that its fields need. */
   select(selection: Selection, state: ExecutionState): void
-  /**
-   * Converts a row to the response object. Throws errors of resolvers, and `notCompilable` for null in a non-null
-   * field.
-   */
+  /** Converts a row to the response object. Throws errors of resolvers, and `notCompilable` for null in a non-null field. */
   complete(row: unknown, state: ExecutionState): Record<string, unknown>
 }
 
 type Resolve = (row: unknown, state: ExecutionState) => unknown
 
-/** A compiled field of a response object. */
 export interface CompiledField extends Pick<CompiledObject, 'select' | 'isOfRows'> {
   /** Names in the response and in the schema. */
   key: string
@@ -173,7 +166,6 @@ type SelectFunction = (
 ) => { select: Selection } | null | PromiseLike<unknown>
 
 const extensionsOf = ({ extensions }: { extensions: unknown }) => extensions as PothosExtensions
-/** Returns true if objects of the type are database rows. */
 export const isModel = (type: GraphQLObjectType) => extensionsOf(type).pothosPrismaModel !== undefined
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
@@ -184,10 +176,7 @@ const hasVariable = (node: ValueNode): boolean =>
   (node.kind === Kind.LIST && node.values.some(hasVariable)) ||
   (node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value)))
 
-/**
- * Returns a function for the arguments of a field. Without variables they are computed once per document, else once
- * per request.
- */
+/** Returns a function for the arguments of a field. Without variables they are computed once per document, else once per request. */
 export function compileArguments(compiling: CompileContext, field: GraphQLField<unknown, unknown>, node: FieldNode) {
   if (!node.arguments?.some(({ value }) => hasVariable(value))) {
     const args = getArgumentValues(field, node)
@@ -239,7 +228,6 @@ export function columnsOf(type: GraphQLObjectType): Selection {
 
 type Compile = (compiling: CompileContext, type: GraphQLObjectType, nodes: readonly FieldNode[]) => CompiledObject
 
-/** Compiles the selection of an object. Throws `notCompilable`. */
 export const compileObject: Compile = (compiling, type, nodes) => {
   const collected = collectFields(compiling, type, nodes)
   const fields = [...collected].map(([key, asked]) => compileField(compiling, type, key, asked))
@@ -322,7 +310,6 @@ function compileResolver(field: GraphQLField<unknown, unknown>, argsOf: Argument
   return (row, state) => resolver(row, argsOf(state), state.context, undefined as never)
 }
 
-/** The parts of a field that its compilation needs. */
 interface FieldFacts {
   parent: GraphQLObjectType
   field: GraphQLField<unknown, unknown>
@@ -389,9 +376,7 @@ function compileOwnRead(
 const isRowsAlone = (names: ReadonlySet<string>) =>
   names.has('nodes') && [...names].every((name) => name === 'nodes' || name === '__typename')
 
-/**
- * Compiles a page of related rows. Pothos creates the connection if the document selects cursors or page information.
- */
+/** Compiles a page of related rows. Pothos creates the connection if the document selects cursors or page information. */
 function compileConnection(
   compiling: CompileContext,
   facts: FieldFacts & { relation: string },

@@ -43,16 +43,12 @@ import {
 
 type Variables = Readonly<Record<string, unknown>>
 
-/**
- * Executes a compiled operation. Returns undefined to leave it to graphql-js, which reports the error. In this case,
- * a mutation was not executed.
- */
+/** Executes a compiled operation. Returns undefined to leave it to graphql-js, which reports the error. In this case, a mutation was not executed. */
 export type CompiledOperation = (context: Context, variables: Variables) => Promise<ExecutionResult | undefined>
 
 /** The root field of a compiled operation, and its position in the document. */
 interface RootField {
   compiling: CompileContext
-  /** Response name of the field. */
   key: string
   nodes: FieldNode[]
   field: GraphQLField<unknown, unknown>
@@ -146,10 +142,7 @@ function assertCovered({ type }: CompiledField, asked: Selection): void {
   if (!names.every((name) => columns[name])) throw notCompilable
 }
 
-/**
- * Returns the Prisma arguments for the object in the payload. Throws `notCompilable` if other rows need more than
- * their columns.
- */
+/** Returns the Prisma arguments for the object in the payload. Throws `notCompilable` if other rows need more than their columns. */
 function queryOf(fields: readonly CompiledField[], shown: string | undefined, state: ExecutionState): ShownQuery {
   const select: Selection = {}
   for (const field of fields) {
@@ -164,10 +157,7 @@ function queryOf(fields: readonly CompiledField[], shown: string | undefined, st
   return Object.keys(select).length > 0 ? ({ select } as ShownQuery) : {}
 }
 
-/**
- * Compiles a mutation and its payload. The mutation runs exactly once, even if completing the payload fails. Throws
- * `notCompilable`.
- */
+/** Compiles a mutation and its payload. The mutation runs exactly once, even if completing the payload fails. Throws `notCompilable`. */
 function compileMutation(root: RootField): CompiledOperation {
   const { compiling, nodes, field } = root
   const named = getNamedType(field.type)
@@ -196,10 +186,7 @@ function compileMutation(root: RootField): CompiledOperation {
   })
 }
 
-/**
- * Compiles an operation with one read or one mutation. Returns undefined for all others. Its response equals that of
- * the executor.
- */
+/** Compiles an operation with one read or one mutation. Returns undefined for all others. Its response equals that of the executor. */
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -24,20 +24,16 @@ interface Known {
 }
 
 interface Options {
-  /** Returns the compiled form of a query, if there is one. */
   compiledRead: (asked: {
     document: DocumentNode
     operationName?: string | null | undefined
   }) => CompiledOperation | undefined
   checks: Pick<DocumentChecks, 'measure'>
-  /** Limits concurrent operations. */
   admission: Admission
-  /** Maximum number of stored documents. */
   max: number
   /** True if clients may send documents as text. */
   isOn: boolean
   telemetry: Pick<Telemetry, 'watch' | 'tracer'>
-  /** Response headers that CORS exposes to scripts. */
   exposedHeaders: readonly string[]
 }
 
@@ -60,9 +56,7 @@ function plainParams({ query, variables, operationName, ...others }: Record<stri
   return isVariables(variables) ? { query, operationName, variables } : undefined
 }
 
-/**
- * `remember` is a Yoga plugin that stores compiled documents. `answer` handles a request and returns true if it did.
- */
+/** `remember` is a Yoga plugin that stores compiled documents. `answer` handles a request and returns true if it did. */
 export function createFastPath(options: Options) {
   const { compiledRead, checks, admission, max, isOn, telemetry, exposedHeaders } = options
   const known = new LRUCache<string, Known>({ max })

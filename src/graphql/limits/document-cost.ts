@@ -36,7 +36,6 @@ interface Size {
   values?: number
 }
 
-/** Default page size. */
 const DEFAULT_PAGE = 20
 
 /** Maximum bytes per character: JSON escapes a control character as `\u0001`. */
@@ -53,19 +52,16 @@ export const pageOf = (maxSize: number, defaultSize = DEFAULT_PAGE, bytes?: numb
   ...stated({ page: { defaultSize, maxSize }, ...(bytes !== undefined && { bytes }) }),
 })
 
-/** Declares a list with a maximum number of items. */
 export const atMost = (items: number) => stated({ items })
 
 /** Declares a text with a maximum number of characters. */
 export const characters = (count: number) => stated({ bytes: count * BYTES_OF_CHARACTER })
 
-/** Declares a JSON value with a maximum number of bytes. */
 export const jsonBytes = (count: number) => stated({ bytes: count })
 
 /** Declares a text that contains JSON, with a maximum number of bytes. */
 export const jsonTextBytes = (count: number) => stated({ bytes: count * BYTES_OF_JSON_BYTE })
 
-/** Declares a URL that the service creates. */
 export const urlSize = stated({ bytes: 1_000 })
 
 /** Declares a value with a maximum size that counts as several values. */
@@ -93,7 +89,6 @@ class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-/** Name of the Pothos plugin that describes page sizes. */
 export const sizesPlugin = 'sizes' as const
 
 declare global {
@@ -106,10 +101,8 @@ declare global {
 
 SchemaBuilder.registerPlugin(sizesPlugin, SizesPlugin)
 
-/** Fragments of a document by name. */
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
-/** Returns the fragments that a document defines. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])))
 
@@ -151,7 +144,6 @@ export const LARGE_ANSWER = 1_000_000
 
 interface Sum {
   values: number
-  /** Bytes of JSON. */
   bytes: number
 }
 
@@ -180,7 +172,6 @@ function measure(
     return node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : undefined
   }
 
-  /** Returns the number of items of the page. */
   function pageSize({ arguments: given = [] }: FieldNode, page: PageSize): number {
     const used = given.filter(({ name }) => pageArguments.has(name.value) || name.value === 'offset')
     const asked: PageArguments = Object.fromEntries(used.map(({ name, value }) => [name.value, argumentOf(value)]))
@@ -254,7 +245,6 @@ export function createCostOf(schema: GraphQLSchema) {
   }
 }
 
-/** Page arguments as the client sent them, unchecked. */
 type PageArguments = Partial<Record<'first' | 'last' | 'limit' | 'offset', unknown>>
 
 const refuse = (field: string, problem: string) =>

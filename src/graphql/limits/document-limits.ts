@@ -2,7 +2,6 @@
 import {
   type ASTNode,
   type ASTVisitor,
-  type DirectiveNode,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -39,7 +38,6 @@ export const documentLimits = {
   fragments: 50,
   /** Fields, aliases and directives of a fragment count each time it is spread. */
   fields: 400,
-  /** Nesting depth of fields. */
   depth: 12,
   /** Nesting depth inside `__schema` and `__type`. The introspection query of common tools has depth 15. */
   schemaDepth: 20,
@@ -55,18 +53,11 @@ export const documentLimits = {
 
 type Limited = keyof typeof documentLimits
 
-const nouns: Record<Limited, string> = {
-  characters: 'characters',
-  tokens: 'tokens',
-  operations: 'operations',
-  fragments: 'fragments',
-  fields: 'fields',
+const nouns: Partial<Record<Limited, string>> = {
   depth: 'levels of fields',
   schemaDepth: 'levels of the description of the schema',
-  aliases: 'aliases',
   rootFields: 'fields at the root',
   introspections: 'fields `__schema` and `__type`',
-  directives: 'directives',
   directivesAtOnePlace: 'directives at one place',
   repetitions: 'repetitions of a field',
 }
@@ -75,22 +66,9 @@ const nouns: Record<Limited, string> = {
 export const documentRefusal = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
 
-/** Throws a GraphQLError if `count` exceeds the limit. */
 function assertWithin(limit: Limited, count: number): void {
   if (count > documentLimits[limit]) {
-    throw documentRefusal(`The document has more than ${documentLimits[limit]} ${nouns[limit]}.`)
-  }
-}
-
-/** Directives for incremental delivery. */
-const INCREMENTAL = new Set(['defer', 'stream'])
-
-/** Throws a GraphQLError that names the directive. */
-function assertWhole(directives: readonly DirectiveNode[]): void {
-  for (const { name } of directives) {
-    if (INCREMENTAL.has(name.value)) {
-      throw documentRefusal(`@${name.value} is not supported. Remove it, and request slow fields separately.`)
-    }
+    throw documentRefusal(`The document has more than ${documentLimits[limit]} ${nouns[limit] ?? limit}.`)
   }
 }
 
@@ -146,7 +124,6 @@ function createMeter(document: DocumentNode) {
     for (const node of selections) {
       const { fields, aliases, directives, depth } = ofSelection(node, depthLimit)
       const own = node.directives?.length ?? 0
-      assertWhole(node.directives ?? [])
       sum.fields += isRoot && node.kind === Kind.FIELD && isTypename(node) ? 0 : fields
       sum.aliases += aliases
       sum.directives += directives + own
@@ -191,12 +168,9 @@ function assertDocumentFits(document: DocumentNode): void {
 
 /** Maximum number of values in the variables. The size of the body is limited separately. */
 const MAX_VALUES = 10_000
-/** Maximum nesting depth of variables. */
 const MAX_DEPTH = 2 * MAX_JSON_DEPTH
 
-/**
- * Checks the variables of a request against the limits. Throws a GraphQLError, or VALIDATION_FAILED for invalid text.
- */
+/** Checks the variables of a request against the limits. Throws a GraphQLError, or VALIDATION_FAILED for invalid text. */
 export function assertVariablesFit(variables: unknown): void {
   if (typeof variables !== 'object' || variables === null) return
   let level: unknown[] = Object.values(variables)

@@ -32,7 +32,6 @@ const sources = {
   token: (data) => data.signIn?.token,
   adminToken: (data) => data.administrator?.token,
   asset: (data) => data.registerAsset?.asset?.id,
-  firstCommit: (data) => data.registerAsset?.asset?.headId,
   networkApp: (data) => data.createNetworkApp?.networkApp?.id,
   apiKey: (data) => data.issueApiKey?.key,
   order: (data) => data.createOrder?.order?.id,

@@ -1,13 +1,9 @@
-/**
- * Serves GraphiQL with example tabs from local files. The page contains 9 MB of script, so it is rendered and
- * compressed once.
- */
+/** Serves GraphiQL with example tabs from local files. The page contains 9 MB of script, so it is rendered and compressed once. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { prepareFile, sendStaticFile } from '../../http/send.ts'
 import { memoizeAsync } from '../../shared/async.ts'
-import { tabs } from './tabs.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
 
@@ -87,3 +83,175 @@ export function createPlayground() {
     })
   }
 }
+
+/** A tab. The page replaces placeholders such as `{{token}}` with values of earlier responses: see `page.js`. */
+export interface PlaygroundTab {
+  query: string
+  variables?: object
+  headers?: object
+}
+
+const asUser = { Authorization: 'token {{token}}' }
+const asAdministrator = { Authorization: 'token {{adminToken}}' }
+const throughShop = { ...asUser, 'x-api-key': '{{apiKey}}' }
+
+const account = { email: 'ada-{{random}}@example.org', password: 'correct horse battery' }
+const administrator = { email: 'root@example.org', password: 'correct horse battery' }
+
+export const tabs: PlaygroundTab[] = [
+  {
+    query: `# 1. An account, with a wallet and points in it.
+#    Run the tabs from left to right, by the
+#    button or Ctrl-Enter. Variables and headers
+#    stand below; change what you like.
+
+mutation SignUp($input: SignUpInput!) {
+  signUp(input: $input) {
+    user { id username address }
+  }
+}
+`,
+    variables: { input: { username: 'ada-{{random}}', ...account } },
+  },
+  {
+    query: `# 2. A session. The page puts its token into
+#    the headers of the tabs to the right, as
+#    {"Authorization": "token …"}.
+
+mutation SignIn($input: SignInInput!) {
+  signIn(input: $input) { token }
+}
+`,
+    variables: { input: account },
+  },
+  {
+    query: `# 3. A file becomes an asset, paid with points.
+#    Run it, and your browser asks for a file,
+#    whose name then stands in the variables.
+#    For another one write "file:choose" again.
+
+mutation Register(
+  $file: Upload!
+  $caption: String
+) {
+  registerAsset(
+    input: { assetFile: $file, caption: $caption }
+  ) {
+    asset { id assetFileName caption }
+  }
+}
+`,
+    variables: { file: 'file:choose', caption: 'Evening at sea' },
+    headers: asUser,
+  },
+  {
+    query: `# 4. A change of its metadata is one more
+#    commit, for the same price. The page took
+#    the identifier from the answer of tab 3.
+
+mutation Update(
+  $input: UpdateAssetMetadataInput!
+) {
+  updateAssetMetadata(input: $input) {
+    asset { id caption headline }
+  }
+}
+`,
+    variables: {
+      input: { id: '{{asset}}', headline: 'Sunset', commitMessage: 'Give it a headline' },
+    },
+    headers: asUser,
+  },
+  {
+    query: `# 5. The history of the asset, newest first.
+#    Run it again, and see commits get onto the
+#    chain: PENDING, BROADCAST, INCLUDED, FINAL.
+
+query History($id: ID!) {
+  asset(id: $id) {
+    id
+    headline
+    commits(first: 10) {
+      nodes {
+        message
+        changes
+        status
+        transactionHash
+        createdAt
+      }
+    }
+  }
+}
+`,
+    variables: { id: '{{asset}}' },
+    headers: asUser,
+  },
+  {
+    query: `# 6. Administrators put on sale what users buy.
+#    Make one first, in a terminal:
+#
+#    echo correct horse battery |
+#      npm run -s annal -- admin create \\
+#      --username root --email root@example.org
+
+mutation Administrator($input: SignInInput!) {
+  administrator: signIn(input: $input) { token }
+}
+`,
+    variables: { input: administrator },
+  },
+  {
+    query: `# 7. A paid action. Given a "webhookUrl", each
+#    order would call it.
+
+mutation CreateApp(
+  $input: CreateNetworkAppInput!
+) {
+  createNetworkApp(input: $input) {
+    networkApp { id name price }
+  }
+}
+`,
+    variables: { input: { name: 'upscale-{{random}}', price: '1.5' } },
+    headers: asAdministrator,
+  },
+  {
+    query: `# 8. A key for the shop that takes orders. The
+#     page puts it into the headers of the tabs
+#     to the right, as {"x-api-key": "…"}.
+
+mutation IssueKey($input: IssueApiKeyInput!) {
+  issueApiKey(input: $input) { key }
+}
+`,
+    variables: { input: { name: 'playground' } },
+    headers: asAdministrator,
+  },
+  {
+    query: `# 9. Through the shop, the user of tab 2 orders
+#     the action for the asset of tab 3. Nothing
+#     is paid yet.
+
+mutation Order($input: CreateOrderInput!) {
+  createOrder(input: $input) {
+    order { id status price expiresAt }
+  }
+}
+`,
+    variables: { input: { networkApp: '{{networkApp}}', actionArgs: { nid: '{{asset}}' } } },
+    headers: throughShop,
+  },
+  {
+    query: `# 10. Confirming charges the wallet: once,
+#     however often it is sent.
+
+mutation Confirm($input: ConfirmOrderInput!) {
+  confirmOrder(input: $input) {
+    order { id status pointsPaid numPaid paidAt }
+  }
+}
+`,
+    variables: { input: { id: '{{order}}' } },
+    headers: throughShop,
+  },
+]

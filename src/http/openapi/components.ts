@@ -61,20 +61,15 @@ export interface JsonSchema {
   $ref?: string
 }
 
-export type Components = Record<string, JsonSchema>
-
-const isRepeated = (schema: JsonSchema, key: string, value: unknown) =>
-  JSON.stringify(schema[key]) === JSON.stringify(value)
-
-/** Describes a constant null as text or null. Few generators have a type for null alone. */
-function allowText(schema: JsonSchema): void {
-  schema.type = ['string', 'null']
-  delete schema.const
-}
+type Components = Record<string, JsonSchema>
 
 /** Removes what formats and types already say, and replaces what generators do not support. */
 function tidy(schema: JsonSchema): void {
-  if (schema.type === 'null' && 'const' in schema) allowText(schema)
+  // Few generators have a type for null alone.
+  if (schema.type === 'null' && 'const' in schema) {
+    schema.type = ['string', 'null']
+    delete schema.const
+  }
   // Python's generator compares true and false with their names.
   if (schema.type === 'boolean') delete schema.const
   if (schema.type === 'number' && Number.isInteger(schema.const)) schema.type = 'integer'
@@ -82,9 +77,9 @@ function tidy(schema: JsonSchema): void {
   if (schema.format === 'binary') delete schema.contentEncoding
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-  if (isRepeated(schema, 'propertyNames', { type: 'string' })) delete schema.propertyNames
+  if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames
   // The same, but generators for Go read `{}` as a pointer.
-  if (isRepeated(schema, 'additionalProperties', {})) schema.additionalProperties = true
+  if (JSON.stringify(schema.additionalProperties) === '{}') schema.additionalProperties = true
   delete schema.id
   delete schema.$schema
 }
@@ -92,9 +87,7 @@ function tidy(schema: JsonSchema): void {
 const REFERENCE = '#/$defs/'
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Converts a list of types to alternatives. Few generators support lists, except of a type and null. */
-const alternativesOf = (types: unknown[]) => types.map((type) => ({ type }))
-
+/** Returns true for a list of types. Few generators support one, except of a type and null. */
 const isListOfTypes = (key: string, value: unknown): value is unknown[] =>
   key === 'type' && Array.isArray(value) && value.filter((type) => type !== 'null').length > 1
 
@@ -105,16 +98,13 @@ function adapted(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (key === '$ref') return [key, refTo(String(inner).slice(REFERENCE.length)).$ref]
-      return isListOfTypes(key, inner) ? ['anyOf', alternativesOf(inner)] : [key, adapted(inner)]
+      return isListOfTypes(key, inner) ? ['anyOf', inner.map((type) => ({ type }))] : [key, adapted(inner)]
     }),
   )
 }
 
-/** Returns a description of the GraphQL schema. Throws an Error without one. */
-export type DescriptionOf = (coordinate: string) => string
-
 /** Converts zod schemas to JSON Schema. Schemas with an `id` become components. Throws an Error for a duplicate `id`, and for types that JSON lacks. */
-export function createSchemas(descriptionOf: DescriptionOf) {
+export function createSchemas(descriptionOf: (coordinate: string) => string) {
   const components: Components = {}
 
   const add = (name: string, schema: JsonSchema) => {

@@ -10,20 +10,16 @@ const fieldErrors = z
   .record(z.string(), z.array(z.string()))
   .describe('Problems by field. `non_field_errors` has problems of no field or of several.')
 const neededAmount = z.string().describe('A sentence that ends with `: ` and the required amount.')
-const knownAssets = z
-  .array(
-    z.object({
-      id: z.string().describe('The nid of the asset.'),
-      cid: z.string().describe('The same as `id`.'),
-    }),
-  )
-  .describe('The registered asset.')
+const knownAsset = z.object({
+  id: z.string().describe('The nid of the asset.'),
+  cid: z.string().describe('The same as `id`.'),
+})
 
 /** Schemas of `error.details`. */
 const details: Partial<Record<ErrorCode, z.ZodType>> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: neededAmount,
   CONFLICT: z.string().optional().describe('The current version. Of an asset: its head commit.'),
-  DUPLICATE_ASSET: knownAssets,
+  DUPLICATE_ASSET: z.array(knownAsset).describe('The registered asset.'),
   DUPLICATE_EMAIL: fieldErrors.optional(),
   DUPLICATE_USERNAME: fieldErrors.optional(),
   INSUFFICIENT_FUND: neededAmount,
@@ -46,12 +42,8 @@ export const inRest = (sentence: string) =>
 export const meaningOf = (code: ErrorCode) => inRest(errorMeanings[code])
 
 /** Returns `NotFound` for `NOT_FOUND`. */
-export const errorName = (code: ErrorCode) =>
-  code
-    .toLowerCase()
-    .split('_')
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
-    .join('')
+const errorName = (code: ErrorCode) =>
+  code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 const errorRecord = (code: ErrorCode) => {
   const { status, type } = statuses[code]
@@ -69,10 +61,8 @@ const errorRecord = (code: ErrorCode) => {
     .meta({ id: `${errorName(code).replace(/Error$/, '')}Error`, description: meaningOf(code) })
 }
 
-/** Schema of the response body, by code. */
-export const errorRecords: ReadonlyMap<ErrorCode, z.ZodType> = new Map(
-  errorCodes.map((code) => [code, errorRecord(code)]),
-)
+/** Schemas of response bodies, by code. */
+const errorRecords = new Map(errorCodes.map((code) => [code, errorRecord(code)]))
 
 /** Errors of every request: limits, unavailable parts, invalid HTTP, invalid idempotency keys. */
 const ofEveryRequest: ErrorCode[] = [
@@ -84,35 +74,26 @@ const ofEveryRequest: ErrorCode[] = [
   'UNAVAILABLE',
   'VALIDATION_FAILED',
 ]
-const ofBodies: ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-/** Errors of changes: a row may be locked for too long, and the idempotency key may be in use. */
-const ofChanges: ErrorCode[] = ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
 
-/** Errors of the policy. */
-function refusalsOf(action: Route['action']): ErrorCode[] {
-  if (allowsAnonymous(action)) return []
-  return action === 'store:administer' ? ['NOT_AUTHENTICATED', 'PERMISSION_DENIED'] : ['NOT_AUTHENTICATED']
-}
-
-const inOrder = (codes: ErrorCode[]) => [...new Set(codes)].sort()
-
-/** The error of an expired token, unless the route accepts it. */
-const staleToken = (isOpenToStaleTokens: boolean): ErrorCode[] => (isOpenToStaleTokens ? [] : ['AUTHENTICATION_FAILED'])
+const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : [])
+const inOrder = (codes: readonly ErrorCode[]) => [...new Set(codes)].sort()
 
 /** Returns the error codes of a route. `changes`: true for a mutation. */
 export const errorsOfRoute = (
-  route: Route,
+  { action, method, apiKey, params, errors = [] }: Route,
   { isOpenToStaleTokens, changes }: { isOpenToStaleTokens: boolean; changes: boolean },
 ): ErrorCode[] =>
   inOrder([
     ...ofEveryRequest,
-    ...staleToken(isOpenToStaleTokens),
-    ...refusalsOf(route.action),
-    ...(route.method === 'GET' ? [] : ofBodies),
-    ...(changes ? ofChanges : []),
-    ...(route.apiKey ? (['UNTRUSTED_CLIENT'] as const) : []),
-    ...(route.params ? (['NOT_FOUND'] as const) : []),
-    ...(route.errors ?? []),
+    ...when(!isOpenToStaleTokens, 'AUTHENTICATION_FAILED'),
+    ...when(!allowsAnonymous(action), 'NOT_AUTHENTICATED'),
+    ...when(action === 'store:administer', 'PERMISSION_DENIED'),
+    ...when(method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
+    // A row may be locked for too long, and the idempotency key may be in use.
+    ...when(changes, 'CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'),
+    ...when(apiKey, 'UNTRUSTED_CLIENT'),
+    ...when(params, 'NOT_FOUND'),
+    ...errors,
   ])
 
 /** Returns the error codes of a direct route. */
@@ -122,9 +103,9 @@ export const errorsOfDirectRoute = (
 ): ErrorCode[] =>
   inOrder([
     ...ofEveryRequest,
-    ...staleToken(isOpenToStaleTokens),
-    ...(access === 'user' ? (['NOT_AUTHENTICATED'] as const) : []),
-    ...(params ? (['NOT_FOUND'] as const) : []),
+    ...when(!isOpenToStaleTokens, 'AUTHENTICATION_FAILED'),
+    ...when(access === 'user', 'NOT_AUTHENTICATED'),
+    ...when(params, 'NOT_FOUND'),
     ...errors,
   ])
 

@@ -4,12 +4,12 @@ import { OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import manifest from '../../../package.json' with { type: 'json' }
 import { loadModules } from '../../app.ts'
+import { operationOf } from '../../graphql/execute.ts'
 import { hasOpenField } from '../../graphql/expired-token.ts'
 import { allowsAnonymous } from '../../shared/policy.ts'
 import { loadApi } from '../create-routes.ts'
 import { type Description, type DirectDescription, type DirectRoute, type Route, tags } from '../rest/define-route.ts'
 import { directRouteTable } from '../rest/direct-routes.ts'
-import { operationOf } from '../rest/execute-route.ts'
 import {
   createSchemas,
   formBodyOf,

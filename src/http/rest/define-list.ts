@@ -2,7 +2,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { z } from 'zod'
 import { MAX_COUNTED } from '../../shared/lists.ts'
-import type { Connection, Description, Order, Part, RestRequest, Route } from './define-route.ts'
+import type { Connection, Description, ListSource, Order, Part, RestRequest, Route } from './define-route.ts'
 import { DEFAULT_LIMIT, firstPart, MAX_LIMIT, pageFrom } from './pagination.ts'
 import { optionalText, url } from './values.ts'
 
@@ -16,30 +16,17 @@ interface List<
   Item extends z.ZodType,
   Filters extends z.core.$ZodLooseShape,
 > extends Omit<Description, 'query'>,
-    Pick<Route, 'path' | 'action'> {
-  /** A record of the list. */
+    Pick<Route, 'path' | 'action'>,
+    Partial<Omit<ListSource<Data, Variables, Node>, 'order' | 'present'>> {
   record: Item
   /** Name of the records in the plural. The component of a page is named after it. */
   plural: string
   /** The fields in which `search` looks for words. Left out when the list has a search of its own. */
   searched?: string
-  /** Parameters that narrow the list. */
   filters?: Filters
-  /** The order of the connection by creation time. */
   order: Order
   operation: TypedDocumentNode<Data, Variables>
-  /** Default: the arguments of the part. */
-  variables?: (request: RestRequest, part: Part) => Variables
-  /** Default: the only field of the operation. */
-  connectionOf?: (data: Data, part: Part) => Connection<Node>
   present: (node: Node) => z.output<Item>
-  /** Maximum number of records that one operation reads; the maximum page length when left out. */
-  partSize?: number
-  /** True when the count of the connection stops at a maximum. */
-  hasBoundedCount?: boolean
-  cursorLinks?: 'far' | 'always'
-  /** Returns whether no record can match the request, so that nothing is read. */
-  isEmpty?: (query: URLSearchParams) => boolean
 }
 
 /** A list whose response has other keys than the usual ones. */
@@ -57,7 +44,6 @@ type NodeOf<Data> =
 const partOf = <Variables>(_request: RestRequest, part: Part) => part as unknown as Variables
 const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as Connection<Node>
 
-/** The route of a list. */
 export function defineList<
   Data,
   Variables extends Record<string, unknown>,
@@ -95,7 +81,6 @@ export function defineList<
   return listed as unknown as Route
 }
 
-/** The keys of a page besides its records. */
 const pageLinks = {
   count: z.number().int().describe('Number of records on all pages.'),
   next: url.nullable().describe('URL of the next page. Null on the last page.'),

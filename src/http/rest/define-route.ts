@@ -37,7 +37,6 @@ export type Order = 'newest' | 'oldest'
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export interface RestRequest {
-  /** Path parameters. */
   params: Record<string, string>
   query: URLSearchParams
   body: Fields
@@ -86,9 +85,7 @@ export interface Connection<Node> {
 
 /** Pagination of a list. An operation returns a part of a page. */
 export interface ListSource<Data = unknown, Variables = Record<string, unknown>, Node = unknown> {
-  /** The key of the records in the response. */
   key: string
-  /** The order of the connection by creation time. */
   order: Order
   /** Maximum number of records that one operation reads. */
   partSize: number
@@ -108,7 +105,6 @@ export interface ListSource<Data = unknown, Variables = Record<string, unknown>,
   facts?: ((data: Data) => object) | undefined
 }
 
-/** A route that executes an operation. */
 export interface Route<
   Data = unknown,
   Variables extends Record<string, unknown> = Record<string, unknown>,
@@ -121,7 +117,6 @@ export interface Route<
   action: Action
   /** Requirement of an API key: required or accepted. */
   apiKey?: 'needed' | 'possible'
-  /** Specific request headers. */
   headers?: z.ZodObject
   /** Fields of the body, for the description only. Use cases validate input. */
   body?: z.ZodObject
@@ -148,6 +143,16 @@ export interface Route<
   isQuote?: true
   /** Returns the version of the resource. */
   etag?: (data: Data) => string | undefined
+}
+
+export interface Answer {
+  status: number
+  /** The body, which becomes JSON. Undefined when the response has no body, or `parts` are set. */
+  body?: unknown
+  /** The body as JSON that is read while it is sent. */
+  parts?: AsyncIterable<Uint8Array>
+  /** Version of the resource. The `ETag` begins with it. */
+  etag?: string | undefined
 }
 
 /** A successful response of a direct route. */

@@ -101,7 +101,6 @@ export const VARY = 'Accept, Authorization'
 
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
 
-/** Returns a public document, or undefined. */
 const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
   if (publicDocuments.has(cid)) return { mimeType: 'application/json', fileName: `${cid}.json` }
   return gateway.isProbe(cid) ? octets(cid) : undefined

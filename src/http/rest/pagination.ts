@@ -1,18 +1,15 @@
 /** Pages of lists. A page is never shorter than asked for while records remain, and memory stays bounded. */
 
 import type { Context } from '../../context.ts'
+import { type Executor, executeOperation } from '../../graphql/execute.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
 import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
 import { writeJson } from '../send.ts'
-import type { ListSource, Order, Part, RestRequest, Route } from './define-route.ts'
-import { type Answer, type Executor, executeOperation } from './execute-route.ts'
+import type { Answer, ListSource, Order, Part, RestRequest, Route } from './define-route.ts'
 
-/** Page length when the caller does not set one. */
 export const DEFAULT_LIMIT = 200
-/** Published maximum page length. */
 export const MAX_LIMIT = 1000
 
-/** The page that a caller asks for. */
 export interface AskedPage {
   /** Set when the caller pages by number. Starts at 1. */
   page: number | 'last' | undefined

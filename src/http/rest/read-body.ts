@@ -36,13 +36,11 @@ export function escapesUtf8(text: string): boolean {
   }
 }
 
-/** The parts of a body that a route reads. */
 export interface BodyOptions extends BodyReaders<IncomingMessage> {
   /** Names of the fields that take a file. Other fields with a file are ignored, or rejected if there are none. */
   files: readonly string[]
   /** Names of the other fields, which are texts even if they come as files. */
   texts: readonly string[]
-  /** Writes files to disk. */
   intake: Intake | undefined
   /** Name of the field for a JSON list. Without a name, a list is rejected. */
   listAs?: string | undefined
@@ -72,10 +70,7 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
 const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
-/**
- * Fields without a value cost the reader the square of their number, so they are counted first: 120,000 took a second.
- * Throws PAYLOAD_TOO_LARGE.
- */
+/** Fields without a value cost the reader the square of their number, so they are counted first: 120,000 took a second. Throws PAYLOAD_TOO_LARGE. */
 function parseForm(text: string, { maxFields }: BodyOptions) {
   if (text.split('&', maxFields + 1).length > maxFields)
     throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${maxFields} fields.`)
@@ -86,7 +81,6 @@ function parseForm(text: string, { maxFields }: BodyOptions) {
   return Object.fromEntries(pairs)
 }
 
-/** Returns whether a request has no body. */
 export const isEmpty = (req: IncomingMessage) =>
   req.headers['content-length'] === '0' ||
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
@@ -211,7 +205,6 @@ function uploadOf(file: IncomingFile): Upload {
   return upload
 }
 
-/** Creates the fields of a body. */
 export function createFields(
   values: Record<string, unknown>,
   { files = {}, isForm = false }: FieldsOptions = {},

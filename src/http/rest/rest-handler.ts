@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Context, Identity } from '../../context.ts'
+import { type Executor, executeOperation, refusalOf } from '../../graphql/execute.ts'
 import { hasOpenField } from '../../graphql/expired-token.ts'
 import type { BodyReaders } from '../../modules/assets/uploads.ts'
 import { authenticationFailed, DomainError, type FieldErrors, notFound, validationFailed } from '../../shared/errors.ts'
+import { keepAnswer, recallAnswer } from '../../shared/idempotency.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { createRequestContexts } from '../create-context.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
 import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders, writeJson } from '../send.ts'
-import type { DirectRoute, RestRequest, Route } from './define-route.ts'
-import { type Answer, type Executor, executeReplayable, executeRoute, refusalOf } from './execute-route.ts'
+import type { Answer, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { readPage } from './pagination.ts'
 import { isEmpty, lenientFields, readBody, unsupportedMediaType } from './read-body.ts'
 
-/** The parts that the routes use. */
 export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
@@ -191,6 +191,32 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     }
     if (!found && isForPerson(request)) return sendPage(reply, deps.presentMissing(refusal, request.raw))
     sendJsonText(reply.code(statuses[refusal.code].status), writeJson(presentRefusal(refusal)))
+  }
+}
+
+/** Executes the operation of a route. Throws the errors of `executeOperation`. */
+async function executeRoute(executor: Executor, route: Route, request: RestRequest, context: Context): Promise<Answer> {
+  const data = await executeOperation(executor, route.operation, route.variables(request), context)
+  return { status: route.status ?? 200, body: route.present!(data, request), etag: route.etag?.(data) }
+}
+
+/** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
+async function executeReplayable(
+  run: () => Promise<Answer>,
+  context: Context,
+): Promise<Answer & { replayed?: boolean }> {
+  const { idempotency } = context
+  try {
+    const fresh = await run()
+    if (!idempotency.replayed) {
+      await keepAnswer(context, fresh)
+      return fresh
+    }
+    return { ...(((await recallAnswer(context)) as Answer | undefined) ?? fresh), replayed: true }
+  } catch (error) {
+    const kept = idempotency.replayed && ((await recallAnswer(context)) as Answer | undefined)
+    if (!kept) throw error
+    return { ...kept, replayed: true }
   }
 }
 

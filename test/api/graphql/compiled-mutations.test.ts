@@ -17,7 +17,7 @@ import {
 } from 'graphql'
 import { Upload } from 'graphql-upload-ts'
 import { describe, expect, it } from 'vitest'
-import { operationOf } from '../../../src/http/rest/execute-route.ts'
+import { operationOf } from '../../../src/graphql/execute.ts'
 import { answersOf, contextOf } from '../../support/compiled-answers.ts'
 import { routes, schema } from '../../support/full-api.ts'
 import { selectionOf, withVariables } from '../../support/made-selections.ts'

@@ -211,7 +211,7 @@ describe('an invalid manifest of trusted documents', () => {
     ['is empty', {}, /holds no documents/],
     ['is another JSON file', { name: 'annal', version: 1 }, /is not a manifest/],
     ['has no document texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
-    ['uses @defer', { x: '{ me { id ... @defer { email } } }' }, /@defer is not supported/],
+    ['uses @defer', { x: '{ me { id ... @defer { email } } }' }, /Unknown directive "@defer"/],
   ])('is rejected if it %s', async (_how, manifest, told) => {
     expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
   })

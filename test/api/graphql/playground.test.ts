@@ -3,7 +3,7 @@
 import { Kind, specifiedRules } from 'graphql'
 import { expect, it } from 'vitest'
 import { createDocumentChecks } from '../../../src/graphql/limits/document-limits.ts'
-import { tabs } from '../../../src/graphql/playground/tabs.ts'
+import { tabs } from '../../../src/graphql/playground/playground.ts'
 import { schema } from '../../support/full-api.ts'
 
 const WIDTH = 50

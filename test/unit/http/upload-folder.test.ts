@@ -30,23 +30,6 @@ const read = async (source: AsyncIterable<Uint8Array>) => {
 
 const own = (bytes: Uint8Array) => Buffer.from(Uint8Array.from(bytes).buffer)
 
-it('gives a buffer that was released twice to one reader only', async () => {
-  const contents = [randomBytes(2 * BLOCK), randomBytes(2 * BLOCK)]
-  const files = [await hold(own(contents[0]!)), await hold(own(contents[1]!))]
-  const sources = files.map((file) => file.bytes())
-  const readers = sources.map((source) => source[Symbol.asyncIterator]())
-  for (let at = 0; at < 2 * BLOCK; at += BLOCK) {
-    const pieces: Uint8Array[] = []
-    for (const reader of readers) pieces.push((await reader.next()).value)
-    for (const [index, piece] of pieces.entries()) {
-      expect(Buffer.compare(piece, contents[index]!.subarray(at, at + BLOCK))).toBe(0)
-      sources[index]!.release?.(piece)
-      sources[index]!.release?.(piece)
-    }
-  }
-  for (const reader of readers) expect((await reader.next()).done).toBe(true)
-})
-
 it('releases written buffers, except those that others still use', async () => {
   const shared = randomBytes(3 * BLOCK)
   const [large, small] = [own(randomBytes(10_000)), own(randomBytes(100))]
