@@ -16,7 +16,7 @@ import { answerLimits, sizesPlugin } from './limits/document-cost.ts'
 import { documentLimits } from './limits/document-limits.ts'
 import { ScalarRefusal } from './mask-error.ts'
 
-/** The TypeScript types of the scalars. Their schema definitions are in scalars.ts. */
+/** The TypeScript types of the scalars. */
 type Scalars = {
   ID: { Input: string; Output: string }
   Address: { Input: string; Output: string }

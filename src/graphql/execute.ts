@@ -65,7 +65,7 @@ export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit 
 }
 
 /** Maximum number of errors of variables. Each of their messages repeats the whole input. */
-const options = { maxCoercionErrors: 3 }
+const options = { maxCoercionErrors: 10 }
 
 /** Arguments of an execution. */
 interface Execution {

@@ -67,24 +67,15 @@ export function addSelection(selection: Selection, added: Selection): void {
   }
 }
 
-/** Fields of an object by response name, in the order of the response. */
-type Collected = ReadonlyMap<string, FieldNode[]>
-
-/** The schema and fragments that a selection depends on. */
-interface CollectContext {
-  readonly schema: GraphQLSchema
-  readonly fragments: Fragments
-}
-
 /**
  * Collects the fields that `nodes` select for an object of this type, including fragments. Throws `notCompilable` for
  * directives and unknown fragments.
  */
 export function collectFields(
-  { schema, fragments }: CollectContext,
+  { schema, fragments }: CompileContext,
   type: GraphQLObjectType,
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
-): Collected {
+): ReadonlyMap<string, FieldNode[]> {
   const collected = new Map<string, FieldNode[]>()
   const seen = new Set<string>()
   const isOf = (name: string | undefined) => {
@@ -115,7 +106,9 @@ export function collectFields(
 }
 
 /** The operation that is compiled. `slots` counts the values that each request computes once. */
-export interface CompileContext extends CollectContext {
+export interface CompileContext {
+  readonly schema: GraphQLSchema
+  readonly fragments: Fragments
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
   slots: number
@@ -357,13 +350,12 @@ function compileOwnRead(
 ): Pick<CompiledField, 'select' | 'resolve'> {
   if (extensionsOf(field).pothosPrismaSelect) throw notCompilable
   const slot = compiling.slots++
-  const makeQuery = (state: ExecutionState) => {
-    const select: Selection = {}
-    object.select(select, state)
-    return { select }
-  }
   const queryOf = (state: ExecutionState) => {
-    state.slots[slot] ??= makeQuery(state)
+    if (state.slots[slot] === undefined) {
+      const select: Selection = {}
+      object.select(select, state)
+      state.slots[slot] = { select }
+    }
     return state.slots[slot] as object
   }
   return {
