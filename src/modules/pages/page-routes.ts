@@ -1,9 +1,9 @@
 /** Routes of HTML pages and their forms. A form is sent to the URL of its page. */
 import type { IncomingMessage } from 'node:http'
+import { refusalOf } from '../../graphql/execute.ts'
 import { refusalHeaders, statuses } from '../../http/error-status.ts'
 import { mediaTypeOf } from '../../http/request-body.ts'
 import type { DirectRoute } from '../../http/rest/define-route.ts'
-import { refusalOf } from '../../graphql/execute.ts'
 import { escapesUtf8 } from '../../http/rest/read-body.ts'
 import { sendPage } from '../../http/send.ts'
 import { DomainError } from '../../shared/errors.ts'
