@@ -185,7 +185,7 @@ const cid = stringScalar({
   specifiedByURL: 'https://github.com/multiformats/cid',
 })
 
-const decimal = stringScalar({
+const decimalScalar = stringScalar({
   name: 'Decimal',
   description:
     'An amount of money as a decimal string such as "0.179", with at most 18 digits before and 18 after the point; never a ' +
@@ -261,7 +261,7 @@ const jsonObject = new GraphQLScalarType({
 
 builder.addScalarType('Address', address)
 builder.addScalarType('CID', cid)
-builder.addScalarType('Decimal', decimal)
+builder.addScalarType('Decimal', decimalScalar)
 builder.addScalarType('DateTime', dateTime)
 builder.addScalarType('JSONObject', jsonObject)
 builder.addScalarType(
