@@ -1,7 +1,4 @@
-/**
- * The position of a chain scan and the hashes of earlier blocks, to detect a chain reorganization (reorg). It keeps each of the newest 128
- * blocks, and exponentially fewer of the older ones. The depth of a reorg of at most 128 blocks is exact; that of a deeper one is approximate.
- */
+/** The position of a chain scan and hashes of earlier blocks, to detect a reorg: each of the newest 128 blocks, and exponentially fewer older ones. */
 import { type BlockReply, contradiction, type Rpc } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
@@ -10,23 +7,20 @@ export type PassedBlock = BlockId & { time?: number | undefined }
 /** Scanned blocks, newest first. */
 export type Trail = readonly [PassedBlock, ...PassedBlock[]]
 
-export const passedBlockOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
-  ...{ number: Number(number), hash, time: Number(timestamp) },
-})
+export const passedBlockOf = ({ number, hash, timestamp: time }: BlockReply): PassedBlock => {
+  return { number: Number(number), hash, time: Number(time) }
+}
 
 /** Number of newest blocks that are all kept. Chains finalize blocks in fewer. */
 const EACH = 128
 
-/** Serializes a trail as JSON text for `readTrail`. */
 export const writeTrail = (trail: Trail): string =>
-  JSON.stringify(trail.map(({ number, hash, time }) => [number, hash, ...(time === undefined ? [] : [time])]))
+  JSON.stringify(trail.map(({ number, hash, time }) => [number, hash, time]))
 
 /** Parses a trail. Throws TypeError or SyntaxError if the text is invalid. */
 export function readTrail(text: string): Trail {
-  const [newest, ...rest] = (JSON.parse(text) as [number, string, number?][]).map(([number, hash, time]) => ({
-    ...{ number, hash },
-    ...(time !== undefined && { time }),
-  }))
+  const stored = JSON.parse(text) as [number, string, (number | null)?][]
+  const [newest, ...rest] = stored.map(([number, hash, time]) => ({ number, hash, time: time ?? undefined }))
   if (!newest) throw new TypeError('A trail has at least one block.')
   return [newest, ...rest]
 }
@@ -43,13 +37,9 @@ export function extendTrail(trail: readonly PassedBlock[], block: PassedBlock): 
   return [block, ...near, ...oldest.values()]
 }
 
-/** Number of blocks compared with the chain in one RPC batch. */
 const BATCH = 20
 
-/**
- * Returns the trail from its newest block that is still on the chain. Returns undefined if none is. Throws UNAVAILABLE if the node does not
- * answer, or does not return a block below its own head, for example while it synchronizes.
- */
+/** Returns the trail from its newest block that is still on the chain, or undefined. Throws UNAVAILABLE, also if the node lacks a block below its head. */
 export async function findFork(rpc: Rpc, trail: Trail, head: BlockId): Promise<Trail | undefined> {
   for (let start = 0; start < trail.length; start += BATCH) {
     const part = trail.slice(start, start + BATCH)
@@ -67,10 +57,7 @@ export async function findFork(rpc: Rpc, trail: Trail, head: BlockId): Promise<T
   return undefined
 }
 
-/**
- * Returns true if the chain was reset to an earlier state and then took another branch. Returns false for a node that is merely behind.
- * Timestamps increase along a chain, so a lower block with a later timestamp than the newest scanned block is on another branch.
- */
+/** Returns true if the chain was reset and took another branch. Timestamps increase along a chain, so a lower block with a later time is on another one. */
 export function isOtherBranch(trail: Trail, head: PassedBlock): boolean {
   const passed = trail.find(({ number }) => number === head.number)
   if (passed) return passed.hash !== head.hash

@@ -1,4 +1,3 @@
-/** The chain as the modules see it. */
 import type { Verification } from '../../packages/verify/src/verification.ts'
 import type { Query } from '../db/sql.ts'
 
@@ -12,9 +11,7 @@ export interface Histories {
   prove(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): AsyncGenerator<Uint8Array>
 }
 
-/** The relay and the block explorer. */
 export interface Chain {
-  /** Wakes the relay because a commit waits. Returns immediately. */
   wake(): void
   /** Returns the page of a transaction in the block explorer. Null when none is configured. */
   explorerUrl(transactionHash: string): string | null
@@ -26,29 +23,20 @@ export interface Coins {
   treasury(): Promise<{ address: string; balance: bigint | undefined }>
   /** Quotes the transfer of `value` wei from the treasury to an address that a user entered. Throws UNAVAILABLE. */
   quote(to: string, value: bigint): Promise<QuotedTransfer>
-  /**
-   * Signs transfers of all coins at a user's address to the treasury, before the user's key is destroyed. If the node does not answer within two
-   * seconds, the balance comes from the ledger. Throws UNAVAILABLE if the key vault does not answer.
-   */
+  /** Signs transfers of all coins at a user's address to the treasury, before the user's key is destroyed. Throws UNAVAILABLE if the key vault does not answer. */
   signLastTransfers(userId: string): Promise<LastTransfers>
 }
 
-/** Cost of a withdrawal. */
+/** Cost of a withdrawal to an EIP-55 address. `fee` is in currency units, a decimal string. */
 export interface QuotedTransfer {
-  /** With EIP-55 checksum. */
   address: string
-  /** Currency units, a decimal string. */
   fee: string
   gasLimit: number
   /** Reason why nothing can be sent to the address, in a sentence. */
   refusal?: string
 }
 
-/** Signed transfers that are not stored yet. */
 export interface LastTransfers {
-  /**
-   * Stores the transfers in the transaction that deletes the account, which has locked the wallet. Returns false if a deposit or a transfer was
-   * added since they were signed: sign again.
-   */
+  /** Stores the transfers in the transaction that deletes the account. Returns false if a deposit or a transfer was added since they were signed: sign again. */
   store(query: Query): Promise<boolean>
 }

@@ -1,30 +1,19 @@
-/**
- * Compares the database with the chain, for `annal check`. They can differ if a backup of one was restored without the other.
- * Reads the registry's events once, in block ranges, and writes nothing.
- */
+/** Compares the database with the chain, for `annal check`. They can differ if a backup of one was restored without the other. Writes nothing. */
 
 import type { Database } from '../db/database-types.ts'
-import { arrayOf, float, int, orNull, type RowOf, statement, text, uuid } from '../db/sql.ts'
+import { arrayOf, float, int, orNull, statement, text, uuid } from '../db/sql.ts'
 import { keysetPages } from '../shared/async.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus, transactionsOfSql } from './relay/relay.sql.ts'
 import type { ReceiptReply } from './rpc.ts'
 
+/** `created_at` is in Unix seconds. `hashes` are those of all transactions that were signed for the commit here. */
 const commitColumns = {
-  commit_id: uuid,
-  nid: text,
-  status: commitStatus,
-  tree_cid: text,
-  /** Unix seconds. */
-  created_at: float,
-  committer: text,
-  transaction_hash: orNull(text),
-  /** Hashes of all transactions that were signed for the commit here. */
-  hashes: arrayOf(text),
+  ...{ commit_id: uuid, nid: text, status: commitStatus, tree_cid: text, created_at: float, committer: text },
+  ...{ transaction_hash: orNull(text), hashes: arrayOf(text) },
 }
 
-/** Reads commits in order of their IDs, one page at a time. */
 const findCommits = statement(
   'check_chain_commits',
   { parameters: { after: uuid, limit: int }, columns: commitColumns },
@@ -35,32 +24,22 @@ const findCommits = statement(
      join wallets w on w.user_id = c.author_id
    where c.id > $after order by c.id limit $limit`,
 )
-/** Returns the first block that contains a commit. */
 const findFirstBlock = statement(
   'check_chain_first',
   { columns: { block: orNull(int) } },
   'select min(block_number) as block from commit_relays where block_number is not null',
 )
-const COMMITS_PAGE = 1_000
 
-/** Options of the chain check. */
 export interface ChainCheck {
   database: Database
   registry: Registry
   /** Addresses of this installation's relay accounts, current and earlier. Events of other accounts are ignored. */
   recorders: readonly string[]
-  /** Maximum number of rows per check. */
   most: number
 }
 
 /** Result of one check. `rows` are the contradictions; it is empty if the check passes. */
-export interface ChainFinding {
-  id: string
-  sentence: string
-  rows: object[]
-  /** True if the finding is information rather than an error. */
-  isNote: boolean
-}
+export type ChainFinding = { id: string; sentence: string; rows: object[]; isNote: boolean }
 
 const sentences = {
   H1: 'Every commit that counts as included or final is on the chain.',
@@ -73,38 +52,41 @@ type Id = keyof typeof sentences
 /** Returns the key that identifies a commit on the chain. Two commits created in the same second can share it. */
 const commitKey = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
 
-/**
- * Compares the registry's events of this installation's accounts with the commits in the database. Returns one finding per check, with at
- * most `most` rows each. Throws UNAVAILABLE if the chain does not answer.
- */
+/** Returns one finding per check, with at most `most` rows each. Throws UNAVAILABLE if the chain does not answer. */
 export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
+  const { database, registry, recorders } = check
   const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [] }
   const add = (id: Id, row: object) => void (found[id].length < check.most && found[id].push(row))
   // Read the chain before the database: every commit is stored before it is sent, so no event can lack its commit.
-  const events = await readOurEvents(check)
+  const [first] = await database.query(findFirstBlock)
+  const events: ChainCommit[] = []
+  for await (const event of registry.readAll(recorders, first?.block ?? 0)) events.push(event)
   const byHash = Map.groupBy(events, ({ transactionHash }) => transactionHash)
   const eventsByKey = Map.groupBy(events, eventKey)
   const known = new Map<string, number>()
   const ours = new Set<ChainCommit>()
   const failed: { commit: string; nid: string; key: string; signed: string[] }[] = []
 
-  for await (const row of commitsOf(check.database)) {
-    const key = commitKey(row.tree_cid, row.created_at, row.committer)
-    known.set(key, (known.get(key) ?? 0) + 1)
-    const hashes = [...row.hashes, ...(row.transaction_hash ? [row.transaction_hash] : [])]
-    const own = hashes.flatMap((hash) => eventsOf(byHash.get(hash) ?? [], key))
-    for (const event of own) ours.add(event)
-    const signed = own.map(({ transactionHash }) => transactionHash)
-    const subject = { commit: toId('commit', row.commit_id), nid: row.nid }
-    const isPlaced = row.status === 'INCLUDED' || row.status === 'FINAL'
-    if (isPlaced && !signed.includes(row.transaction_hash!) && !(await isMined(check, row.transaction_hash!)))
-      add('H1', {
-        ...subject,
-        transaction: row.transaction_hash,
-        problem: `${row.status}, and the chain does not have it`,
-      })
-    if (row.status === 'FAILED') failed.push({ ...subject, key, signed })
-  }
+  const pages = keysetPages({
+    ...{ first: NIL_UUID, limit: 1_000 },
+    read: (after, limit) => database.query(findCommits, { after, limit }),
+    keyOf: ({ commit_id }) => commit_id,
+  })
+  for await (const rows of pages)
+    for (const row of rows) {
+      const key = commitKey(row.tree_cid, row.created_at, row.committer)
+      known.set(key, (known.get(key) ?? 0) + 1)
+      const hashes = [...row.hashes, ...(row.transaction_hash ? [row.transaction_hash] : [])]
+      const own = hashes.flatMap((hash) => eventsOf(byHash.get(hash) ?? [], key))
+      for (const event of own) ours.add(event)
+      const signed = own.map(({ transactionHash }) => transactionHash)
+      const subject = { commit: toId('commit', row.commit_id), nid: row.nid }
+      const transaction = row.transaction_hash!
+      const isPlaced = row.status === 'INCLUDED' || row.status === 'FINAL'
+      if (isPlaced && !signed.includes(transaction) && !(await isMined(check, transaction)))
+        add('H1', { ...subject, transaction, problem: `${row.status}, and the chain does not have it` })
+      if (row.status === 'FAILED') failed.push({ ...subject, key, signed })
+    }
   for (const { key, signed, ...subject } of failed) {
     const transaction = signed[0] ?? eventsByKey.get(key)?.find((event) => !ours.has(event))?.transactionHash
     if (transaction) add('H3', { ...subject, transaction, problem: 'refunded, and on the chain' })
@@ -139,23 +121,6 @@ const describeUnknown = ({ transactionHash: transaction, blockNumber: block, com
     about: commitData.actionResult,
   }),
 })
-
-async function* commitsOf(database: Database): AsyncGenerator<RowOf<typeof commitColumns>> {
-  const pages = keysetPages({
-    first: NIL_UUID,
-    limit: COMMITS_PAGE,
-    read: (after, limit) => database.query(findCommits, { after, limit }),
-    keyOf: ({ commit_id }) => commit_id,
-  })
-  for await (const rows of pages) yield* rows
-}
-
-async function readOurEvents({ database, registry, recorders }: ChainCheck): Promise<ChainCommit[]> {
-  const [first] = await database.query(findFirstBlock)
-  const events: ChainCommit[] = []
-  for await (const event of registry.readAll(recorders, first?.block ?? 0)) events.push(event)
-  return events
-}
 
 /** Returns true if the transaction is on the chain. It may have been included after its range was read. */
 async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean> {

@@ -11,7 +11,6 @@ import solc from 'solc'
 const CONTRACT = 'CommitRegistry'
 const SOURCE = 'registry.sol'
 
-/** The compiled contract with its interface. */
 export const artefactFile = new URL('registry.json', import.meta.url)
 
 interface CompilerOutput {

@@ -1,4 +1,3 @@
-/** Creates the parts that write to and read the chain. Starts the embedded chain if no node is configured. */
 import type { Config } from '../config.ts'
 import { findSetting } from '../db/key-value-store.ts'
 import {
@@ -14,32 +13,17 @@ import type { Infrastructure } from '../infrastructure.ts'
 import { actionNids, createDescribeCommit } from '../modules/commits/commit-data.ts'
 import { createOwnHistories } from '../modules/commits/local-sources.ts'
 import { unavailable } from '../shared/errors.ts'
-import type { Log } from '../shared/log.ts'
 import { ConfigError } from '../shared/operator-errors.ts'
-import type { Coins, Histories } from './chain-types.ts'
-import { createGasQuote, type GasQuote } from './gas-quote.ts'
+import type { Coins } from './chain-types.ts'
+import { createGasQuote } from './gas-quote.ts'
 import { createRelayAccount } from './keys.ts'
-import { createRegistry, isChainOf, NO_REGISTRY_CHOSEN, type Registry, registrySetting } from './registry/registry.ts'
+import { createRegistry, isChainOf, NO_REGISTRY_CHOSEN, registrySetting } from './registry/registry.ts'
 import { createRelay } from './relay/relay.ts'
-import { findRecorders, type Relay } from './relay/relay-parts.ts'
+import { findRecorders } from './relay/relay-parts.ts'
 import { createRpc } from './rpc.ts'
 
 /** The parts of a process that use the chain. Nothing is started yet. */
-export interface ChainConnection {
-  registry: Registry
-  relay: Relay
-  /** Addresses of the configured relay accounts. */
-  relayAddresses: readonly string[]
-  /** Gas fee of commits. Undefined if it is configured. */
-  gasQuote: GasQuote | undefined
-  histories: Histories
-  /** True for the embedded chain. It has one node, so what that node does not have is lost. */
-  isEmbedded: boolean
-  /** Time for which a node that misses blocks counts as behind, in milliseconds. Undefined for the default. */
-  doubtPatience: number | undefined
-  /** Stops the relay and the embedded chain. */
-  close(): Promise<void>
-}
+export type ChainConnection = Awaited<ReturnType<typeof createChain>>
 
 const relayAddresses = ({ chain }: Config): string[] =>
   (chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
@@ -50,24 +34,15 @@ export const recordersOf = async (
   { database }: Pick<Infrastructure, 'database'>,
 ): Promise<string[]> => [...(await findRecorders(database, [...relayAddresses(config), ...config.chain.earlierRelays]))]
 
-const ANVIL_FINAL_DEPTH = 64
-const ANVIL_DOUBT_MS = 3_000
-
-/** The installation that the folder of the embedded chain belongs to, and its database. */
-type Owner = Pick<Infrastructure, 'database' | 'installationId' | 'isService'>
-
-/**
- * Starts the embedded chain, or uses that of the running service. Throws FixableError if its folder belongs to another installation, or is empty
- * although the database has commits.
- */
-async function startChain(config: Config, log: Log, { database, installationId: owner, isService }: Owner) {
-  if (owner === undefined) return startAnvil(config, log, isService)
+/** Starts the embedded chain, or uses that of the running service. Throws FixableError if its folder is another installation's, or lost its chain. */
+async function startChain(infrastructure: Infrastructure) {
+  const { config, database, installationId: owner } = infrastructure
   const { dir } = config
-  if (await isOwnChain(dir, owner)) return startAnvil(config, log, isService)
+  if (owner === undefined || (await isOwnChain(dir, owner))) return startAnvil(infrastructure)
   const [setting] = await database.query(findSetting, { key: registrySetting(embeddedChainId) })
   const registry = setting?.value
   if (registry !== undefined && !hasSavedChain(dir)) throw lostChain(dir, owner)
-  const anvil = await startAnvil(config, log, isService)
+  const anvil = await startAnvil(infrastructure)
   try {
     if (registry !== undefined) {
       const place = { rpc: createRpc({ url: anvil.rpcUrl }), database, chainId: anvil.chainId, address: registry }
@@ -81,18 +56,15 @@ async function startChain(config: Config, log: Log, { database, installationId: 
   return anvil
 }
 
-function startAnvil(config: Config, log: Log, isService: boolean) {
+function startAnvil({ config, log, isService }: Infrastructure) {
   const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
   // anvil finalizes a block after two epochs of 32 blocks.
-  const wanted = depositConfirmations === 'finalized' ? ANVIL_FINAL_DEPTH : depositConfirmations
+  const wanted = depositConfirmations === 'finalized' ? 64 : depositConfirmations
   const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
   return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })
 }
 
-/**
- * Throws ConfigError if this start would deploy a registry contract on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not call the
- * node.
- */
+/** Throws ConfigError if this start would deploy a registry on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not call the node. */
 export async function assertRegistryChosen(
   { chain }: Config,
   { database }: Pick<Infrastructure, 'database'>,
@@ -104,14 +76,11 @@ export async function assertRegistryChosen(
 }
 
 /** Connects to the chain. Starts the embedded chain if no node is configured. Nothing else is started yet. */
-export async function createChain(
-  { config, log, ...infrastructure }: Infrastructure,
-  publicUrl: string,
-): Promise<ChainConnection> {
-  const { database, contentStore } = infrastructure
+export async function createChain(infrastructure: Infrastructure, publicUrl: string) {
+  const { config, database, contentStore } = infrastructure
   const { meter, tracer } = infrastructure.telemetry
   const { rpcUrl, registryAddress, registryBlock, id, relayKeys, embeddedDeposits, provider } = config.chain
-  const anvil = rpcUrl ? undefined : await startChain(config, log, infrastructure)
+  const anvil = rpcUrl ? undefined : await startChain(infrastructure)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
     await anvil.stop()
     throw new ConfigError([
@@ -119,37 +88,27 @@ export async function createChain(
     ])
   }
   const registry = createRegistry({
-    rpcUrl: rpcUrl ?? anvil!.rpcUrl,
-    database,
-    address: registryAddress,
-    start: registryBlock,
-    chainId: id ?? anvil?.chainId,
-    tracer,
+    ...{ rpcUrl: rpcUrl ?? anvil!.rpcUrl, chainId: id ?? anvil?.chainId, database, tracer },
+    ...{ address: registryAddress, start: registryBlock },
   })
-  const doubtPatience = anvil ? ANVIL_DOUBT_MS : undefined
+  // The embedded chain has one node, so what that node does not have is lost.
+  const doubtPatience = anvil ? 3_000 : undefined
   const relay = createRelay({
     ...infrastructure,
     ...config.chain,
-    registry,
-    log,
+    ...{ registry, meter, tracer, doubtPatience },
     describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(contentStore) }),
     relayKeys: relayKeys ?? [developmentKey],
-    meter,
-    tracer,
-    doubtPatience,
     // The embedded chain has no limit of pending transactions per account.
     ...(anvil && { transactionsUnderWay: 256 }),
   })
   const { gasFee, gasFeeBounds } = config.money
   return {
-    registry,
-    relay,
-    relayAddresses: relayAddresses(config),
+    ...{ registry, relay, doubtPatience, relayAddresses: relayAddresses(config) },
     gasQuote: gasFeeBounds && createGasQuote(database, registry, { ...gasFeeBounds, first: gasFee }),
     histories: createOwnHistories({ registry, contentStore, recorders: () => recordersOf(config, infrastructure) }),
     isEmbedded: anvil !== undefined,
-    doubtPatience,
-    async close() {
+    async close(): Promise<void> {
       await relay.stop()
       await anvil?.stop()
     },

@@ -1,7 +1,4 @@
-/**
- * Computes the gas fee of a commit if it follows the chain: the average gas of recent commits at current prices. One coin is one currency
- * unit, so one wei is the smallest part of a unit. The quote is stored in the database so that all processes charge the same fee.
- */
+/** Computes the gas fee of a commit if it follows the chain: the average gas of recent commits at current prices. One coin is one currency unit. */
 
 import type { Database } from '../db/database-types.ts'
 import { keyValueKeys } from '../db/key-value-store.ts'
@@ -11,32 +8,16 @@ import type { Registry } from './registry/registry.ts'
 import { type FeeMarket, larger, smaller } from './transaction.ts'
 import { readView } from './view.ts'
 
-/** Minimum, maximum and initial gas fee, as decimal strings in currency units. */
-export interface GasQuoteBounds {
-  least: string
-  most: string
-  first: string
-}
-
-/** The current gas fee of a commit. */
-export interface GasQuote {
-  /** Returns the fee as a decimal string in currency units. */
-  current(): string
-  /** Updates the fee if it is older than 30 seconds. Throws UNAVAILABLE and keeps the previous fee if the node does not answer. */
-  look(): Promise<void>
-}
+export type GasQuote = ReturnType<typeof createGasQuote>
 
 /** Gas of a commit until the gas of a real one is known: a single registration in its transaction. */
 const USUAL_GAS = 110_000n
-/** Lifetime of a quote, in seconds. */
-const VALID_SECONDS = 30
 
-/** Returns the stored fee. `fresh` is true within its lifetime. */
+/** Returns the stored fee. `fresh` is true for 30 seconds. */
 const readQuote = statement(
   'gas_quote_read',
-  { parameters: { validity: int }, columns: { fee: text, fresh: boolean } },
-  `select split_part(value, ' ', 1) as fee,
-     split_part(value, ' ', 2)::timestamptz > now() - $validity * interval '1 second' as fresh
+  { columns: { fee: text, fresh: boolean } },
+  `select split_part(value, ' ', 1) as fee, split_part(value, ' ', 2)::timestamptz > now() - interval '30 seconds' as fresh
    from key_values where key = '${keyValueKeys.gasQuote}'`,
 )
 const writeQuote = statement(
@@ -53,10 +34,7 @@ const readGas = statement(
    from (select gas_used from commit_relays order by commit_id desc limit 1000) newest where gas_used is not null`,
 )
 
-/**
- * Computes the fee for `gas`, in units of 10^-18, rounded up to two significant digits. Keeps the previous fee if it differs by at most
- * 10 %, so that small price changes do not change quotes.
- */
+/** Computes the fee for `gas`, in units of 10^-18, rounded up to two significant digits. Keeps the previous fee if it differs by at most 10 %. */
 export const quoteGas = (
   gas: bigint,
   { nextBaseFee, tip }: FeeMarket,
@@ -70,14 +48,20 @@ export const quoteGas = (
   return isClose && before >= least && before <= most ? before : fee
 }
 
-/** Creates a quote that uses `first` until it has read the fee from the database. */
-export function createGasQuote(database: Database, registry: Registry, bounds: GasQuoteBounds): GasQuote {
+/** Creates a quote. The bounds are decimal strings in currency units; `first` is used until the fee was read from the database. */
+export function createGasQuote(
+  database: Database,
+  registry: Registry,
+  bounds: { least: string; most: string; first: string },
+) {
   const limits = { least: toUnits(bounds.least), most: toUnits(bounds.most) }
   let current = larger(limits.least, smaller(limits.most, toUnits(bounds.first)))
   return {
-    current: () => fromUnits(current),
-    async look() {
-      const [known] = await database.query(readQuote, { validity: VALID_SECONDS })
+    /** Returns the fee as a decimal string in currency units. */
+    current: (): string => fromUnits(current),
+    /** Updates the fee if it is older than 30 seconds. Throws UNAVAILABLE and keeps the previous fee if the node does not answer. */
+    async look(): Promise<void> {
+      const [known] = await database.query(readQuote)
       if (known) current = larger(limits.least, smaller(limits.most, toUnits(known.fee)))
       if (known?.fresh) return
       const [row] = await database.query(readGas)

@@ -4,21 +4,18 @@ import { getAddress } from 'ethers'
 import { createKeccak } from 'hash-wasm'
 import { isPrivate, pointFromScalar, signRecoverable } from 'tiny-secp256k1'
 
-/** An unencrypted key pair. */
-export interface KeyPair {
-  /** With EIP-55 checksum. */
-  address: string
-  /** 32 bytes. The caller must overwrite them after use. */
-  privateKey: Uint8Array
-}
+/** An account with its EIP-55 address and its private key of 32 bytes. A relay account's address names its lane. */
+export type RelayAccount = { address: string; privateKey: Uint8Array }
 
 /** Returns the EIP-55 address of a private key. Returns undefined if the key is invalid. */
 const addressOf = (privateKey: Uint8Array): string | undefined => {
-  const publicKey = publicKeyOf(privateKey)
+  // The two coordinates of the public key, 64 bytes.
+  const publicKey = isPrivate(privateKey) ? pointFromScalar(privateKey, false)?.subarray(1) : undefined
   return publicKey && getAddress(toHex(keccak256(publicKey).subarray(12)))
 }
 
-export const createKeyPair = (): KeyPair => {
+/** Creates a key pair. The caller must overwrite the private key after use. */
+export const createKeyPair = (): RelayAccount => {
   const privateKey = new Uint8Array(randomBytes(32))
   const address = addressOf(privateKey)
   // The probability of an invalid key is about 2^-128, so there is no retry.
@@ -32,13 +29,6 @@ export const signText = (privateKey: Uint8Array, text: string): string => {
   const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`)
   const { r, s, yParity } = signHash(keccak256(Buffer.concat([prefix, bytes])), privateKey)
   return toHex(Buffer.concat([r, s, Buffer.of(27 + yParity)]))
-}
-
-/** A relay account. Its address names its lane, the sequence of its transactions. */
-export interface RelayAccount {
-  address: string
-  /** 32 bytes. */
-  privateKey: Uint8Array
 }
 
 /** Creates a relay account from 64 hex digits, with or without 0x. Throws an error that does not contain the key. */
@@ -60,23 +50,9 @@ const hasher = await createKeccak(256)
 
 export const keccak256 = (bytes: Uint8Array): Uint8Array => hasher.init().update(bytes).digest('binary')
 
-/** An ECDSA signature. `yParity` selects one of two public keys. `r` and `s` have 32 bytes. */
-export interface CurveSignature {
-  r: Uint8Array
-  s: Uint8Array
-  yParity: 0 | 1
-}
-
-/**
- * Signs a hash of 32 bytes with a private key of 32 bytes. The signature is deterministic (RFC 6979) and uses the lower `s` value.
- * Throws TypeError if the key is invalid.
- */
-export const signHash = (hash: Uint8Array, privateKey: Uint8Array): CurveSignature => {
+/** Signs a hash of 32 bytes. The signature is deterministic (RFC 6979) and uses the lower `s` value. Throws TypeError if the key is invalid. */
+export const signHash = (hash: Uint8Array, privateKey: Uint8Array) => {
   const { signature, recoveryId } = signRecoverable(hash, privateKey)
   // IDs 2 and 3 would mean an x coordinate above the curve's order. The probability is negligible.
   return { r: signature.subarray(0, 32), s: signature.subarray(32), yParity: recoveryId === 1 ? 1 : 0 }
 }
-
-/** Returns the two coordinates of the public key, 64 bytes. Returns undefined if the private key is invalid. */
-export const publicKeyOf = (privateKey: Uint8Array): Uint8Array | undefined =>
-  isPrivate(privateKey) ? pointFromScalar(privateKey, false)?.subarray(1) : undefined

@@ -1,8 +1,4 @@
-/**
- * Leases for work that only one process may do, such as signing for a relay account. A lease expires by the database clock if its holder
- * stops renewing it, and immediately if the holder's session ends. Every write under a lease checks in the same transaction that the lease
- * is still held. A process that was frozen therefore writes nothing after another one has taken over.
- */
+/** Leases for work of one process (decision 42). Each write checks in its transaction that the lease is held, so a frozen process writes nothing. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { DatabaseClient } from '../db/database-client.ts'
@@ -18,52 +14,27 @@ import {
   uuid,
   valuesOf,
 } from '../db/sql.ts'
+import { undefinedIf } from '../shared/async.ts'
 import type { Log } from '../shared/log.ts'
 
 /** Leases of this process. They use a separate database connection. */
-export interface Lease {
-  /** Tries to acquire the lease. Returns true if this process holds it. Throws if the database is unavailable. */
-  acquire(name: string): Promise<boolean>
-  isHeld(name: string): boolean
-  /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. Throws if the connection fails. */
-  transaction<T>(name: string, work: (query: Query) => Promise<T>): Promise<T>
-  /** Runs a single statement under the lease, like `transaction`. */
-  write<Parameters, Row>(
-    name: string,
-    statement: Statement<Parameters, Row>,
-    parameters: Asked<NoInfer<Parameters>>,
-  ): Promise<Row[]>
-  /** Checks the lease before an action outside the database. Throws LeaseLostError if another process has it. */
-  assertHeld(name: string): Promise<void>
-  /** Releases all leases. */
-  close(): Promise<void>
-}
+export type Lease = ReturnType<typeof createLease>
 
 /** Error for a lease that another process may hold. The transaction was rolled back. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
-const CONNECT_TIMEOUT_MS = 5_000
-const STATEMENT_TIMEOUT_MS = 8_000
-const ANSWER_TIMEOUT_MS = 10_000
-const DEFAULT_DURATION_MS = 20_000
-
-/**
- * Returns SQL that sets up the session. The application name must be set here, because one in DATABASE_URL would override a connection
- * option. The timeouts let the server end the session of a holder that froze or lost its network during a transaction. Otherwise that
- * transaction would keep the lease's row locked.
- */
+/** Returns SQL that sets up the session; DATABASE_URL would override options. The timeouts end the session of a holder that froze in a transaction. */
 const sessionSettings = (holder: string, duration: number) => `
   set application_name = '${sessionOf(holder)}';
   set idle_in_transaction_session_timeout = ${duration / 2}; set lock_timeout = 2000;
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2; set tcp_user_timeout = 20000`
 
-const lockNotAvailable = '55P03'
-const isLocked = (error: unknown) => (error as { code?: string }).code === lockNotAvailable
+/** Returns true for the PostgreSQL error `lock_not_available`. */
+const isLocked = (error: unknown) => (error as { code?: string }).code === '55P03'
 
-/** Options of the leases. */
-export interface LeaseOptions {
+interface LeaseOptions {
   /** Connection URL of the server, without a pooler that shares sessions between statements. */
   databaseUrl: string
   log: Log
@@ -71,11 +42,8 @@ export interface LeaseOptions {
   duration?: number
 }
 
-/**
- * Takes leases that end by the database clock, and renews them every quarter of their duration (decision 42).
- * After any error it closes the connection and loses its leases.
- */
-export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }: LeaseOptions): Lease {
+/** Creates leases. Renews them every quarter of their duration. After any error it closes the connection and loses its leases. */
+export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOptions) {
   const holder = randomUUID()
   /** Epochs of the held leases, by name. */
   const held = new Map<string, string>()
@@ -96,11 +64,8 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
   const connect = async () => {
     const created = new DatabaseClient({
       connectionString: databaseUrl,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
+      ...{ connectionTimeoutMillis: 5_000, query_timeout: 10_000, statement_timeout: 8_000 },
+      ...{ keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
     })
     created.on('error', (error) => drop(created, error))
     created.on('end', () => drop(created))
@@ -122,7 +87,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
   /** Runs operations one after the other. After an error the session's state is unknown, so the connection and the leases are dropped. */
   const guarded = <T>(work: (on: pg.Client) => Promise<T>): Promise<T> => {
     const next = queue.then(async () => {
-      if (isClosed) throw new Error('The leases were given up.')
+      if (isClosed) throw new Error('The leases were released.')
       const on = client ?? (await connect())
       try {
         return await work(on)
@@ -143,13 +108,8 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
     for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
   }
 
-  const startRenewing = () => {
-    renewing ??= setInterval(() => {
-      renew().catch((error: unknown) => log.debug({ err: error }, 'Failed to renew leases'))
-    }, duration / 4).unref()
-  }
-
-  const transaction: Lease['transaction'] = (name, work) => {
+  /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. Throws if the connection fails. */
+  const transaction = <T>(name: string, work: (query: Query) => Promise<T>): Promise<T> => {
     const epoch = held.get(name)
     if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
     return guarded(async (on) => {
@@ -164,23 +124,29 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
   }
 
   return {
-    isHeld: (name) => held.has(name),
-    async acquire(name) {
+    isHeld: (name: string): boolean => held.has(name),
+    /** Tries to acquire the lease. Returns true if this process holds it. Throws if the database is unavailable. */
+    async acquire(name: string): Promise<boolean> {
       if (held.has(name)) return true
-      startRenewing()
+      renewing ??= setInterval(() => {
+        renew().catch((error: unknown) => log.debug({ err: error }, 'Failed to renew leases'))
+      }, duration / 4).unref()
       return guarded(async (on) => {
-        const [row] = await queryOn(on)(takeLease, { name, holder, duration }).catch((error: unknown) => {
-          if (isLocked(error)) return []
-          throw error
-        })
+        const [row] = (await queryOn(on)(takeLease, { name, holder, duration }).catch(undefinedIf(isLocked))) ?? []
         if (row && client === on) held.set(name, row.epoch)
         return held.has(name)
       })
     },
     transaction,
-    write: (name, statement, parameters) => transaction(name, (query) => query(statement, parameters)),
-    assertHeld: (name) => transaction(name, async () => undefined),
-    async close() {
+    /** Runs a single statement under the lease, like `transaction`. */
+    write: <Parameters, Row>(
+      name: string,
+      statement: Statement<Parameters, Row>,
+      parameters: Asked<NoInfer<Parameters>>,
+    ): Promise<Row[]> => transaction(name, (query) => query(statement, parameters)),
+    /** Checks the lease before an action outside the database. Throws LeaseLostError if another process has it. */
+    assertHeld: (name: string): Promise<void> => transaction(name, async () => undefined),
+    async close(): Promise<void> {
       clearInterval(renewing)
       await queue
       isClosed = true
@@ -194,13 +160,13 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
 }
 
 /** Returns the session name of a holder. If no session has this name, the holder's process has ended. */
-export const sessionOf = (holder: string) => `annal relay ${holder}`
+const sessionOf = (holder: string) => `annal relay ${holder}`
 
 /** SQL for the expiry of a renewed lease, `duration` milliseconds from now by the database clock. */
 const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
 /** Acquires a lease for `duration` milliseconds and increments its epoch. Returns no row if another process holds it. */
-export const takeLease = statement(
+const takeLease = statement(
   'lease_take',
   { parameters: { name: text, holder: uuid, duration: int }, columns: { epoch: bigint } },
   `insert into leases (name, holder, epoch, expires_at) values ($name, $holder, 1, ${end})
@@ -211,14 +177,14 @@ export const takeLease = statement(
 )
 
 /** Renews a lease and locks it until the transaction ends. Returns no row if another process has taken it over. */
-export const holdLease = statement(
+const holdLease = statement(
   'lease_hold',
   { parameters: { name: text, holder: uuid, epoch: bigint, duration: int }, columns: { name: text } },
   `update leases set expires_at = ${end} where name = $name and holder = $holder and epoch = $epoch returning name`,
 )
 
 /** Renews leases. `names` and `epochs` are parallel arrays. Returns the leases that are still held. */
-export const renewLeases = statement(
+const renewLeases = statement(
   'lease_renew',
   {
     parameters: { names: arrayOf(text), epochs: arrayOf(bigint), holder: uuid, duration: int },
@@ -228,8 +194,7 @@ export const renewLeases = statement(
    where l.name = item.name and l.epoch = item.epoch and l.holder = $holder returning l.name`,
 )
 
-/** Releases all leases of a holder. */
-export const endLeases = statement(
+const endLeases = statement(
   'lease_end',
   { parameters: { holder: uuid } },
   `update leases set expires_at = '-infinity' where holder = $holder`,

@@ -20,10 +20,8 @@ export interface PollerOptions {
   step(): Promise<number>
   /** Aborted when the task is stopped. `step` must end soon after that. */
   stopping: AbortController
-  /** Releases resources after the last step. */
   close?(): Promise<void>
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  /** Log messages: for the first failure of an outage, and for its end. */
   messages: { failed: string; recovered: string }
   onFailure?(reason: string): void
   /** Maximum retry delay in milliseconds. The delay starts at 500 ms and doubles. */
@@ -47,8 +45,7 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
         const milliseconds = await step()
-        const outage = deduper.recovers()
-        if (outage) log.info(outage, messages.recovered)
+        logOnce(log, deduper, undefined, messages.recovered)
         failures = 0
         lastReason = undefined
         await pause(milliseconds, waking.signal)
@@ -84,28 +81,21 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
 
 /** A failure that may last. */
 export interface Problem {
-  /** Constant text of the log line. */
   message: string
   /** The exact cause. A different reason is a different problem. */
   reason?: string
-  /** Further fields of the log line. */
   fields?: object
 }
 
-/** Decides when to log a recurring problem: once per outage, at most every ten minutes. */
-export interface LogDeduper {
-  /** Records a failure. Returns true if it should be logged. */
-  fails(problem: Problem): boolean
-  /** Records a success. Returns the outage that ended, if it was logged. */
-  recovers(): { failures: number; downSeconds: number } | undefined
-}
+export type LogDeduper = ReturnType<typeof createLogDeduper>
 
-/** Creates a deduper. It logs the same problem at most once in ten minutes, even if it ends and returns. */
-export function createLogDeduper(): LogDeduper {
+/** Decides when to log a recurring problem: once per outage, at most every ten minutes, even if it ends and returns. */
+export function createLogDeduper() {
   const throttle = createLogThrottle(600_000)
   let outage: { current: string; since: number; failures: number; isLogged: boolean } | undefined
   return {
-    fails({ message, reason = '' }) {
+    /** Records a failure. Returns true if it should be logged. */
+    fails({ message, reason = '' }: Problem): boolean {
       const text = `${message} ${reason}`
       outage ??= { current: '', since: performance.now(), failures: 0, isLogged: false }
       outage.failures += 1
@@ -115,7 +105,8 @@ export function createLogDeduper(): LogDeduper {
       outage.isLogged ||= isDue
       return isDue
     },
-    recovers() {
+    /** Records a success. Returns the outage that ended, if it was logged. */
+    recovers(): { failures: number; downSeconds: number } | undefined {
       const ended = outage
       outage = undefined
       if (!ended?.isLogged) return undefined
@@ -141,29 +132,23 @@ export function logOnce(
   }
 }
 
-/** Runs signing work so that it yields the CPU to the requests of the same process. */
-export interface CpuThrottle {
-  /** Runs one short task, then yields to the event loop. Yields for longer while the process is busy. */
-  run<T>(work: () => Promise<T>): Promise<T>
-}
-
 /** Share of event loop time used by other work above which the process counts as busy. */
 const BUSY_SHARE = 0.5
-/** Minimum time between two measurements of the load, in milliseconds. */
 const WINDOW_MS = 50
 
-/**
- * Returns the pause in milliseconds after a task that took `spent` milliseconds, while the process is busy. A signature takes a few milliseconds.
- * A longer task was waiting for CPU time itself, so the pause has a maximum. Otherwise commits would stop.
- */
+/** Returns the pause in milliseconds after a task of `spent` milliseconds, while the process is busy. It has a maximum, because a long task itself waited. */
 export const restAfter = (spent: number) => Math.min(spent * 15, 60)
 
-export function createCpuThrottle(): CpuThrottle {
+export type CpuThrottle = ReturnType<typeof createCpuThrottle>
+
+/** Creates a throttle that lets signing work yield the CPU to the requests of the same process. */
+export function createCpuThrottle() {
   let since = performance.eventLoopUtilization()
   let ownTime = 0
   let isBusy = false
   return {
-    async run(work) {
+    /** Runs one short task, then yields to the event loop. Yields for longer while the process is busy. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       const start = performance.now()
       const result = await work()
       const spent = performance.now() - start

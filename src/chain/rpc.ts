@@ -1,7 +1,4 @@
-/**
- * A JSON-RPC client for a chain node over HTTP or a socket. The provider of ethers polls, retries and caches by itself, but the relay must
- * know exactly which requests were answered.
- */
+/** A JSON-RPC client for a chain node. The provider of ethers retries and caches, but the relay must know exactly which requests were answered. */
 import { askLocalSocket, socketPathOf } from '../embedded/local-socket.ts'
 import { readAtMost } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
@@ -17,15 +14,12 @@ export class RpcError extends Error {
   }
 }
 
-export interface RpcCall {
-  method: string
-  params: readonly unknown[]
-}
+export const isRpcError = (error: unknown): error is RpcError => error instanceof RpcError
 
-/** Result of a call, or the node's error. */
+type RpcCall = { method: string; params: readonly unknown[] }
+
 export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
 
-/** Client of a chain node. */
 export interface Rpc {
   /** Host for messages, or the path of a socket. The URL's path is left out because providers put secrets into it. */
   readonly host: string
@@ -37,58 +31,54 @@ export interface Rpc {
   until(signal: AbortSignal): Rpc
 }
 
-export interface RpcOptions {
+interface RpcOptions {
   /** `http:`, `https:`, or `ipc:` with the path of a node's socket. */
   url: string
-  /** Request timeout in milliseconds. */
   timeout?: number
   /** Maximum number of calls per HTTP request. Public nodes allow between 10 and 1,000. */
   batchSize?: number
-  /** Maximum response size in bytes. Default: 64 MB. Anyone can write large data into blocks and logs. */
+  /** Maximum response size. Anyone can write large data into blocks and logs. */
   mostBytes?: number
   signal?: AbortSignal
-  /** Tracer of the calls. If missing, they are not traced. */
   tracer?: Tracer
 }
 
 /** Codes and texts of rate limit errors. Such a call can be retried later. */
 const limitCodes = new Set([429, -32005, -32029])
 const limitWords = /rate.?limit|request (limit|rate|count)|too many (requests|connections)|compute units?/i
-/** Returns true if the error is a rate limit. A contract's revert message may contain similar words and does not count. */
-const isLimit = ({ code, message }: RpcError) =>
-  limitCodes.has(code) || (limitWords.test(message) && code !== REVERTED && !/revert/i.test(message))
+/** Limits that a retry cannot avoid. Nodes also use the code of rate limits (-32005) for them. */
+const lastingLimit =
+  /block range|range (of blocks|limit)|blocks? (distance|limit)|(more than \d+|too many) (results|logs|blocks)|batch size|gas limit/i
 const REVERTED = 3
+/** Returns true if the error is a rate limit. A contract's revert message may contain similar words and does not count. */
+const isRateLimit = ({ code, message }: RpcError) =>
+  (limitCodes.has(code) || (limitWords.test(message) && code !== REVERTED && !/revert/i.test(message))) &&
+  !lastingLimit.test(message)
 /** HTTP statuses of servers that do not accept a batch, or not one of this size. */
 const batchRefusals = new Set([400, 405, 413, 415, 422, 501])
-/** Returns true for limits that a retry cannot avoid. Nodes also use the code of rate limits (-32005) for them. */
-const isTooMuch = ({ message }: RpcError) =>
-  /block range|range (of blocks|limit)|blocks? (distance|limit)|(more than \d+|too many) (results|logs|blocks)|batch size|gas limit/i.test(
-    message,
-  )
 
-const LONGEST_ANSWER_BYTES = 64_000_000
-
-interface Reply {
-  id?: number | null
-  result?: unknown
-  error?: { code?: number; message?: string } | string
-}
+type Reply = { id?: number | null; result?: unknown; error?: { code?: number; message?: string } | string }
 
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Creates a client. Sends calls in batches if the node supports them, otherwise one by one. Does not retry. */
 export function createRpc(options: RpcOptions): Rpc {
-  const { url, timeout = 10_000, batchSize = 50, mostBytes = LONGEST_ANSWER_BYTES, tracer = noopTracer } = options
-  const { username, password, ...target } = splitCredentials(url)
+  const { url, timeout = 10_000, batchSize = 50, mostBytes = 64_000_000, tracer = noopTracer } = options
   const socketPath = socketPathOf(url)
+  const target = new URL(url)
+  const host = target.host || target.pathname
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   // `fetch` rejects URLs with credentials.
-  if (username) headers.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  if (target.username) {
+    const credentials = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`
+    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+    target.username = ''
+    target.password = ''
+  }
   let isBatching = true
   let lastId = 0
 
-  const noAnswer = (why: string, cause?: unknown) =>
-    unavailable('The chain', new Error(`${target.host} ${why}`, { cause }))
+  const noAnswer = (why: string, cause?: unknown) => unavailable('The chain', new Error(`${host} ${why}`, { cause }))
 
   const ask = async (body: string, signal: AbortSignal) => {
     if (socketPath) return { text: await askLocalSocket(socketPath, body, signal, mostBytes), ok: true, status: 200 }
@@ -97,12 +87,6 @@ export function createRpc(options: RpcOptions): Rpc {
     return { text, ok: response.ok, status: response.status }
   }
 
-  /** Sends a request. `what` is the method or a name for a batch. Returns undefined if the server does not accept batches. */
-  const post = (what: string, body: object): Promise<unknown> =>
-    tracer.span(what, { kind: 'client', facts: { 'rpc.system.name': 'jsonrpc', 'rpc.method': what } }, () =>
-      exchange(body),
-    )
-
   const exchange = async (body: object): Promise<unknown> => {
     try {
       const deadline = AbortSignal.timeout(timeout)
@@ -110,15 +94,20 @@ export function createRpc(options: RpcOptions): Rpc {
       const { text, ok, status } = await ask(JSON.stringify(body), signal)
       const parsed = parseJson(text)
       // Some nodes send a JSON-RPC error with an HTTP error status. The error in the body is more precise.
-      if (parsed !== undefined && (ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
-        if (status !== 429) return parsed
-      }
+      const isAnswer = parsed !== undefined && (ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))
+      if (isAnswer && status !== 429) return parsed
       if (Array.isArray(body) && batchRefusals.has(status)) return undefined
       throw new Error(ok ? 'answered with something other than JSON' : `answered with status ${status}`)
     } catch (error) {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
       throw noAnswer(reason instanceof Error ? reason.message : 'did not answer', error)
     }
+  }
+
+  /** Sends a request. `what` is the method or a name for a batch. Returns undefined if the server does not accept batches. */
+  const post = (what: string, body: object): Promise<unknown> => {
+    const facts = { 'rpc.system.name': 'jsonrpc', 'rpc.method': what }
+    return tracer.span(what, { kind: 'client', facts }, () => exchange(body))
   }
 
   const read = (reply: unknown): RpcOutcome => {
@@ -128,7 +117,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const { code = 0, message = 'no reason given' } =
         typeof reply.error === 'string' ? { message: reply.error } : reply.error
       const error = new RpcError(code, message)
-      if (isLimit(error) && !isTooMuch(error)) throw noAnswer(`rate limit: ${error.message}`)
+      if (isRateLimit(error)) throw noAnswer(`rate limit: ${error.message}`)
       return { error }
     }
     if (reply.result === undefined) throw noAnswer('answered without a result')
@@ -149,11 +138,7 @@ export function createRpc(options: RpcOptions): Rpc {
     return bodies.map(({ id }) => read(byId.get(id)))
   }
 
-  const sendSingly = async (calls: readonly RpcCall[]): Promise<RpcOutcome[]> => {
-    const outcomes: RpcOutcome[] = []
-    for (const each of calls) outcomes.push(read(await post(each.method, encode(each))))
-    return outcomes
-  }
+  const sendSingly = async (call: RpcCall) => read(await post(call.method, encode(call)))
 
   const batch: Rpc['batch'] = async (calls) => {
     const outcomes: RpcOutcome[] = []
@@ -161,7 +146,8 @@ export function createRpc(options: RpcOptions): Rpc {
       const part = calls.slice(start, start + batchSize)
       const isTogether = isBatching && part.length > 1
       const together = isTogether ? await sendTogether(part) : undefined
-      outcomes.push(...(together ?? (await sendSingly(part))))
+      if (together) outcomes.push(...together)
+      else for (const call of part) outcomes.push(await sendSingly(call))
       // The node answered the calls one by one but not as a batch, so stop using batches.
       if (isTogether && !together) isBatching = false
     }
@@ -169,14 +155,10 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   return {
-    host: target.host,
+    host,
     batch,
     until: (signal) => createRpc({ ...options, signal }),
-    async call<T>(method: string, ...params: unknown[]) {
-      const outcome = read(await post(method, encode({ method, params })))
-      if (outcome.error) throw outcome.error
-      return outcome.result as T
-    },
+    call: async <T>(method: string, ...params: unknown[]) => resultOf<T>(await sendSingly({ method, params })),
   }
 }
 
@@ -186,15 +168,6 @@ const parseJson = (text: string): unknown => {
   } catch {
     return undefined
   }
-}
-
-function splitCredentials(text: string) {
-  const url = new URL(text)
-  const username = decodeURIComponent(url.username)
-  const password = decodeURIComponent(url.password)
-  url.username = ''
-  url.password = ''
-  return { username, password, host: url.host || url.pathname, href: url.href }
 }
 
 /** Returns an error for answers that contradict each other: from nodes at different heights, or during a reorg. */
@@ -208,12 +181,10 @@ export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
   return outcome.result as T
 }
 
-/** Returns a number as a JSON-RPC hex quantity. */
 export const quantity = (value: number | bigint) => `0x${value.toString(16)}`
 
-/** An event log. */
+/** An event log. Quantities and bytes in replies are 0x-prefixed hex. Optional fields are missing on some chains or for some transactions. */
 export interface LogReply {
-  /** Address of the contract. */
   address: string
   topics: string[]
   data: string
@@ -242,53 +213,39 @@ export interface TransactionReply {
   v: string
 }
 
-/** A block without its transactions. */
+/** A block without its transactions. `timestamp` is in Unix seconds. A chain without EIP-1559 has no base fee. */
 export interface BlockReply {
   number: string
   hash: string
   parentHash: string
-  /** Unix seconds. */
   timestamp: string
   gasLimit: string
-  /** Missing on a chain without EIP-1559. */
   baseFeePerGas?: string
 }
 
-/** A block with its transactions. */
-export interface FullBlockReply extends BlockReply {
-  transactions: TransactionReply[]
-}
+export type FullBlockReply = BlockReply & { transactions: TransactionReply[] }
 
-/** The receipt of a transaction. */
+/** The receipt of a transaction. Status `0x1` means that it succeeded. Prices are in wei. `l1Fee` is the fee of a rollup for its parent chain. */
 export interface ReceiptReply {
   transactionHash: string
-  /** `0x1` if the transaction succeeded. */
   status: string
   blockNumber: string
   blockHash: string
   logs: LogReply[]
-  /** Address of the contract that the transaction created. */
   contractAddress?: string | null
   gasUsed?: string
-  /** Wei. */
   effectiveGasPrice?: string
-  /** Additional fee of a rollup for its parent chain, in wei. */
   l1Fee?: string
 }
 
-/**
- * Returns true if a transaction succeeded. Accepts leading zeros, which some nodes send. Throws UNAVAILABLE for any other status, because
- * treating an unknown status as a failure could refund a payment that arrived.
- */
+/** Returns true if a transaction succeeded. Throws UNAVAILABLE for an unknown status: as a failure it could refund a payment that arrived. */
 export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => {
   if (!/^(0x)?0*[01]$/.test(status ?? '')) throw unavailable('The chain', new Error('The receipt has no valid status'))
   return Number(status) === 1
 }
 
 /** Returns the cost of a transaction in wei. Returns 0 if the node does not report it. */
-export const feeOf = ({
-  gasUsed = '0x0',
-  effectiveGasPrice = '0x0',
-  l1Fee = '0x0',
-}: Pick<ReceiptReply, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint =>
-  BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)
+export const feeOf = (receipt: Pick<ReceiptReply, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint => {
+  const { gasUsed = '0x0', effectiveGasPrice = '0x0', l1Fee = '0x0' } = receipt
+  return BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)
+}

@@ -5,17 +5,10 @@ import type { CoinPlan, SignedCoins } from '../keys/key-types.ts'
 import { createKeyPair, fromHex, keccak256, type RelayAccount, signHash, signText, toHex } from './keys.ts'
 import type { RpcError } from './rpc.ts'
 
-/** Fees after EIP-1559, in wei. */
-export interface Fees {
-  maxFeePerGas: bigint
-  maxPriorityFeePerGas: bigint
-}
+export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /** Current gas prices in wei: the base fee of the next block, and the priority fee that the node suggests. */
-export interface FeeMarket {
-  nextBaseFee: bigint
-  tip: bigint
-}
+export type FeeMarket = { nextBaseFee: bigint; tip: bigint }
 
 /** A transaction to sign. Amounts are in wei. Without `to` it creates a contract. `data` is 0x-prefixed. */
 export interface TransactionPlan extends Fees {
@@ -27,29 +20,21 @@ export interface TransactionPlan extends Fees {
   gasLimit: bigint
 }
 
-/** A signed transaction with its encoded bytes. */
-export interface SignedTransaction extends Fees {
-  nonce: number
-  hash: string
-  raw: Uint8Array
-}
+export type SignedTransaction = Fees & { nonce: number; hash: string; raw: Uint8Array }
 
 /** EIP-2718 type byte of EIP-1559 transactions. */
 const type = Buffer.of(2)
 
 /** Signs an EIP-1559 transaction. The same plan always gives the same bytes. */
-export const signTransaction = (
-  account: Pick<RelayAccount, 'privateKey'>,
-  plan: TransactionPlan,
-): SignedTransaction => {
+export const signTransaction = ({ privateKey }: Pick<RelayAccount, 'privateKey'>, plan: TransactionPlan) => {
   const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', value = 0n, data } = plan
   const fees = [maxPriorityFeePerGas, maxFeePerGas, gasLimit]
   const fields = [BigInt(chainId), BigInt(nonce), ...fees, fromHex(to), value, fromHex(data), []]
   const hash = keccak256(Buffer.concat([type, encode(fields)]))
-  const { yParity, r, s } = signHash(hash, account.privateKey)
+  const { yParity, r, s } = signHash(hash, privateKey)
   const signature = [BigInt(yParity), BigInt(toHex(r)), BigInt(toHex(s))]
   const raw = Buffer.concat([type, encode([...fields, ...signature])])
-  return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: toHex(keccak256(raw)), raw }
+  return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: toHex(keccak256(raw)), raw } satisfies SignedTransaction
 }
 
 export const parseTransaction = (raw: Uint8Array) => {
@@ -61,10 +46,7 @@ export const parseTransaction = (raw: Uint8Array) => {
 export const nonceOf = (raw: Uint8Array): number =>
   Number.parseInt(toHex(decode(raw.subarray(1))[1] as Uint8Array), 16) || 0
 
-/**
- * Signs coin transfers. The tip equals the maximum fee, so the price per gas is fixed. A plain transfer uses its whole gas limit, so its cost is exact and no
- * remainder stays at the sender.
- */
+/** Signs coin transfers. The tip equals the maximum fee, so the cost is exact and no remainder stays at the sender. */
 export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): SignedCoins[] =>
   plans.map(({ gasPrice, ...plan }) => {
     const fees = { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }
@@ -72,16 +54,12 @@ export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): S
     return { hash, raw, value: plan.value, gasPrice }
   })
 
-/** Key functions that the key vault uses. */
 export const keyPairs = { createKeyPair, signText, signCoins }
 
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/**
- * Returns fees within `cap`. Twice the base fee stays sufficient for six full blocks of rising fees. Returns undefined if the next base fee is above `cap`,
- * because the transaction could not be included now.
- */
+/** Returns fees within `cap` that suffice for six full blocks of rising fees. Returns undefined if the next base fee is above `cap`. */
 export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees | undefined => {
   if (nextBaseFee > cap) return undefined
   const maxFeePerGas = smaller(2n * nextBaseFee + tip, cap)

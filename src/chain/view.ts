@@ -1,35 +1,35 @@
+import { undefinedIf } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
-import { type BlockReply, type FullBlockReply, quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
+import {
+  type BlockReply,
+  type FullBlockReply,
+  isRpcError,
+  quantity,
+  type Rpc,
+  type RpcOutcome,
+  resultOf,
+} from './rpc.ts'
 import type { FeeMarket } from './transaction.ts'
 
-export interface BlockId {
-  number: number
-  hash: string
-}
+export type BlockId = { number: number; hash: string }
 
 /** State of the chain, read in one request. */
 export interface ChainView extends FeeMarket {
   chainId: number
   head: BlockId
-  /** Gas limit of the head block. */
   gasLimit: bigint
   /** Transaction count of each account: its next nonce that can be included. */
   counts: ReadonlyMap<string, number>
-  /** Transaction count of each account including the node's pool. */
+  /** Transaction count of each account including the node's pool. Infinity if the node does not report it. */
   pendingCounts: ReadonlyMap<string, number>
-  /** True if there is code at the contract's address. */
   hasContract: boolean
 }
 
 const zeroAddress = `0x${'0'.repeat(40)}`
-
 /** Priority fee in wei if the node suggests none. */
 const defaultTip = 1_000_000_000n
 
-/**
- * Reads the head, fees, transaction counts of accounts, and whether `contract` has code, in one request. Throws UNAVAILABLE if the node
- * does not answer. Throws Error if the chain does not support EIP-1559.
- */
+/** Reads the state of the chain in one request. Throws UNAVAILABLE, and Error if the chain does not support EIP-1559. */
 export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
   const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
     { method: 'eth_chainId', params: [] },
@@ -40,36 +40,31 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'pending'] })),
   ])
+  const pending = counts.slice(accounts.length)
   const block = resultOf<BlockReply | null>(head)
   if (!block) throw unavailable('The chain', new Error(`${rpc.host} knows no latest block`))
   if (!block.baseFeePerGas) throw new Error('The chain does not price gas as EIP-1559 does; Annal cannot use it.')
   const baseFee = BigInt(block.baseFeePerGas)
+  const nextFee = optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1)
   return {
     chainId: Number(resultOf<string>(chainId)),
     head: { number: Number(block.number), hash: block.hash },
     gasLimit: BigInt(block.gasLimit),
     // Without a fee history, assume the maximum increase of a base fee in one block.
-    nextBaseFee: BigInt(
-      optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n,
-    ),
+    nextBaseFee: BigInt(nextFee ?? baseFee + baseFee / 8n),
     hasContract: contract !== undefined && resultOf<string>(code) !== '0x',
     tip: BigInt(optional<string>(tip) ?? defaultTip),
     counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
     pendingCounts: new Map(
-      // If the node does not report a pending count, do not limit anything by it.
-      accounts.map((account, index) => [
-        account,
-        Number(optional<string>(counts[accounts.length + index]) ?? Infinity),
-      ]),
+      accounts.map((account, index) => [account, Number(optional<string>(pending[index]) ?? Infinity)]),
     ),
   }
 }
 
-/** Balance of an account in wei and its transaction count, at one block. */
-export interface SeenAccount {
-  balance: bigint
-  count: number
-}
+const optional = <T>(outcome: RpcOutcome | undefined) =>
+  outcome?.error ? undefined : (outcome?.result as T | undefined)
+
+export type SeenAccount = { balance: bigint; count: number }
 
 /** Reads accounts at a block: a number in hexadecimal, or a tag. Throws UNAVAILABLE. */
 export async function readAccounts(rpc: Rpc, addresses: readonly string[], block: string): Promise<SeenAccount[]> {
@@ -85,27 +80,15 @@ export async function readAccounts(rpc: Rpc, addresses: readonly string[], block
   }))
 }
 
-/** Returns the balance of each account in wei. Throws UNAVAILABLE if the node does not answer, RpcError if it rejects the call. */
-export const readBalances = async (rpc: Rpc, accounts: readonly string[]): Promise<Map<string, bigint>> => {
-  const outcomes = await rpc.batch(
-    accounts.map((account) => ({ method: 'eth_getBalance', params: [account, 'latest'] })),
-  )
-  return new Map(accounts.map((account, index) => [account, BigInt(resultOf<string>(outcomes[index]))]))
-}
-
-const optional = <T>(outcome: RpcOutcome | undefined) =>
-  outcome?.error ? undefined : (outcome?.result as T | undefined)
+export type BlockHashes = ReadonlyMap<number, string | undefined>
 
 /** Returns the current block hashes at these heights. A hash is undefined if the node has no block there. */
-export const readBlockHashes = async (
-  rpc: Rpc,
-  numbers: readonly number[],
-): Promise<Map<number, string | undefined>> => {
+export const readBlockHashes = async (rpc: Rpc, numbers: readonly number[]) => {
   const outcomes = await rpc.batch(
     numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
   )
   return new Map(
-    numbers.map((number, index) => {
+    numbers.map((number, index): [number, string | undefined] => {
       const outcome = outcomes[index]
       // Most nodes return null for a missing block; some return an error.
       if (outcome?.error && /not found|unknown block|beyond/i.test(outcome.error.message)) return [number, undefined]
@@ -115,29 +98,29 @@ export const readBlockHashes = async (
 }
 
 /** Returns true if the block was replaced, or is above the head. A block missing below the head only means that this node lacks it. */
-export const isGone = (
-  { number, hash }: BlockId,
-  canonical: ReadonlyMap<number, string | undefined>,
-  head: BlockId,
-): boolean => {
+export const isGone = ({ number, hash }: BlockId, canonical: BlockHashes, head: BlockId): boolean => {
   const present = canonical.get(number)
   return present === undefined ? number > head.number : present !== hash
 }
 
-/**
- * Returns the transaction that used an account's nonce, in blocks up to `newest`. Returns undefined if the node has pruned the state it
- * needs.
- */
-export const findSpender = async (
-  rpc: Rpc,
-  account: string,
-  nonce: number,
-  newest: number,
-): Promise<string | undefined> => {
+/** Returns the smallest number above `below` and up to `top` for which `isTrue` holds. It must hold for `top` and all numbers after the result. */
+export const findFirst = async (below: number, top: number, isTrue: (at: number) => Promise<boolean>) => {
+  let [low, high] = [below, top]
+  while (high - low > 1) {
+    const middle = Math.floor((high + low) / 2)
+    if (await isTrue(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** Returns the transaction that used an account's nonce, in blocks up to `newest`. Returns undefined if the node has pruned the state it needs. */
+export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: number) => {
   const isUsedAt = async (block: number) =>
     Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
-  try {
+  const search = async () => {
     if (!(await isUsedAt(newest))) return undefined
+    // The transaction is probably recent, and nodes may lack old state: search backwards in growing steps.
     let used = newest
     let unused = -1
     for (let step = 1; unused < 0 && used > 0; step *= 2) {
@@ -145,17 +128,11 @@ export const findSpender = async (
       if (await isUsedAt(block)) used = block
       else unused = block
     }
-    while (used - unused > 1) {
-      const middle = Math.floor((used + unused) / 2)
-      if (await isUsedAt(middle)) used = middle
-      else unused = middle
-    }
-    const block = await rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(used), true)
-    return block?.transactions.find(
-      (each) => each.from.toLowerCase() === account.toLowerCase() && Number(each.nonce) === nonce,
-    )?.hash
-  } catch (error) {
-    if (error instanceof RpcError) return undefined
-    throw error
+    const found = quantity(await findFirst(unused, used, isUsedAt))
+    const block = await rpc.call<FullBlockReply | null>('eth_getBlockByNumber', found, true)
+    const isSpender = ({ from, nonce: used }: FullBlockReply['transactions'][number]) =>
+      from.toLowerCase() === account.toLowerCase() && Number(used) === nonce
+    return block?.transactions.find(isSpender)?.hash
   }
+  return search().catch(undefinedIf(isRpcError))
 }

@@ -32,30 +32,21 @@ const ifMissing = undefinedIf(isMissingPath)
 const ifExists = undefinedIf(hasErrno('EEXIST'))
 
 export interface PlacedBlock {
-  /** Directory of the block. */
   readonly shard: string
   readonly path: string
   /** Time when this writer wrote it, in milliseconds. Undefined if it existed before. */
   readonly writtenAt: number | undefined
 }
 
-/** Syncs a file or a folder to disk. */
 export const syncPath = async (path: string) => {
   const handle = await open(path, 'r')
   await handle.sync().finally(() => handle.close())
 }
 
 /** Links a complete file to its name. Returns false if the name exists. */
-export const linkIfFree = (part: string, path: string) =>
-  link(part, path)
-    .then(() => true)
-    .catch(ifExists)
+export const linkIfFree = (part: string, path: string) => link(part, path).then(() => true, ifExists)
 
-/**
- * Creates a directory of blocks below `dir`, in the layout of `blockstore-fs`, so that its tools can read them. A block is complete and synced, or it does
- * not exist. The library itself is not used: it does not sync, gives two writers of a block the same temporary file, and reports every failed read as a
- * missing block.
- */
+/** Creates a directory of blocks in the layout of `blockstore-fs`, which itself does not sync, shares temporary files, and hides read errors. */
 export const createBlockDirectory = (dir: string) => {
   const place = (cid: CID) => ({ shard: join(dir, blockPlace(cid).dir), path: join(dir, blockPath(cid)) })
 
@@ -108,10 +99,7 @@ export const createBlockDirectory = (dir: string) => {
   }
 
   return {
-    /**
-     * Writes a block atomically. A named block is complete and synced. Its name survives a power failure after `syncNames`. `isNew`: skips the check for an
-     * existing block, because there is probably none. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
-     */
+    /** Writes a block atomically. Its name survives a power failure after `syncNames`. `isNew`: there is probably none. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
       const { shard, path } = place(cid)
       const putBlock = async () => {
@@ -121,7 +109,6 @@ export const createBlockDirectory = (dir: string) => {
       return putBlock().catch(storeOrFail)
     },
 
-    /** Syncs the names of blocks to disk. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     async syncNames(blocks: Iterable<PlacedBlock>): Promise<void> {
       for (const shard of new Set([...blocks].map((block) => block.shard))) await syncPath(shard).catch(storeOrFail)
     },
@@ -159,16 +146,8 @@ export const createBlockDirectory = (dir: string) => {
       return stuck
     },
 
-    /**
-     * Deletes blocks that were not renewed since `before` (milliseconds), except those of `keep`, and files of interrupted writes. Returns the number of
-     * deleted blocks. Reports blocks that cannot be deleted to `onError`. Throws if `cancel` aborts, and UNAVAILABLE if the folder cannot be read.
-     */
-    async sweep(
-      keep: (name: string) => boolean,
-      before: number,
-      onError: OnError,
-      cancel?: AbortSignal,
-    ): Promise<number> {
+    /** Deletes blocks that were not renewed since `before` (milliseconds), except those of `keep`. Returns their number. Throws UNAVAILABLE. */
+    async sweep(keep: (name: string) => boolean, before: number, onError: OnError, cancel?: AbortSignal) {
       const isOld = (at: number) => at < before
       let removed = 0
       const sweepFile = async (shard: string, file: string) => {
@@ -210,10 +189,7 @@ const eachFile = async (
 
 const changedAt = async (path: string) => (await stat(path).catch(ifMissing))?.mtimeMs
 
-/**
- * Deletes a block if `isGarbage` accepts the time of its last renewal. Returns true if it was deleted. An import may renew the block between the check and
- * the deletion. So the block is moved aside and checked again: later imports write it again, and a block that was renewed before is restored.
- */
+/** Deletes a block if `isGarbage` accepts its time. An import may renew it meanwhile, so it is moved aside, checked again, and perhaps restored. */
 const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean): Promise<boolean> => {
   const accepts = async (at: string) => {
     const renewedAt = await changedAt(at)
@@ -222,10 +198,7 @@ const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean)
   if (!(await accepts(path))) return false
   // The path is unique: a suspended collection must not delete a block that another one moved.
   const moved = `${path}.${randomUUID()}${aside}`
-  const isMoved = await rename(path, moved)
-    .then(() => true)
-    .catch(ifMissing)
-  if (!isMoved) return false
+  if (!(await rename(path, moved).then(() => true, ifMissing))) return false
   const isDeleted = await accepts(moved)
   if (isDeleted) await rm(moved, { force: true })
   else await restore(moved, path)

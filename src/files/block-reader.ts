@@ -12,7 +12,6 @@ import { DomainError, isNotFound, notFound } from '../shared/errors.ts'
 import { blockName, identify, identifyFile, linksOf, parseCid } from './cids.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
-/** Reads blocks by their CIDs. */
 export interface BlockSource {
   /** Throws NOT_FOUND, UNAVAILABLE. */
   get(cid: CID): Promise<Uint8Array>
@@ -22,10 +21,8 @@ export interface BlockSource {
 
 /** The exporter reads ahead of a slow consumer. Reading in windows limits its memory. */
 const READ_WINDOW_BYTES = 4 * 1024 * 1024
-/** Blocks that are checked at the same time. */
 const CHECK_CONCURRENCY = 16
 
-/** Creates the reading part of a content store. */
 export const createBlockReader = (
   blocks: BlockSource,
 ): Omit<ContentStore, 'importFile' | 'putDocument' | 'collectGarbage' | 'isReachable'> => ({
@@ -107,12 +104,8 @@ export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>
 
-/** A block of a DAG during a walk. */
-interface Step {
-  cid: CID
-  /** Position of its content in the file. Only counted for a range. */
-  offset: number
-}
+/** A block of a DAG, with the position of its content in the file. That is only counted for a range. */
+type Step = { cid: CID; offset: number }
 
 const everything: CarSelection = { scope: 'all', duplicates: false }
 

@@ -1,4 +1,3 @@
-/** CIDs of files and blocks, and the layout of files. */
 import { createHash } from 'node:crypto'
 import * as dagPb from '@ipld/dag-pb'
 import { NextToLast } from 'blockstore-fs/sharding'
@@ -12,10 +11,7 @@ import { sha256 } from 'multiformats/hashes/sha2'
 import { notFound } from '../shared/errors.ts'
 import type { ContentStore } from './file-types.ts'
 
-/**
- * Parses a CID that the store can have: raw or dag-pb with sha2-256. Throws NOT_FOUND for all others. An identity CID contains its bytes, so it would
- * be readable although nobody stored it.
- */
+/** Parses a CID that a store can have: raw or dag-pb with SHA-256. Throws NOT_FOUND for others, such as identity CIDs, which contain their bytes. */
 export const parseCid = (text: string): CID => {
   try {
     const cid = CID.parse(text)
@@ -61,13 +57,11 @@ export const measure = (source: AsyncIterable<Uint8Array>) => {
 
 const sharding = new NextToLast()
 
-/** File extension of blocks. */
 export const blockExtension: string = sharding.extension
 
 /** Returns folder and file of a block, as in `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` use the same layout. */
 export const blockPlace = (cid: CID): { dir: string; file: string } => sharding.encode(cid)
 
-/** Returns the path of a block below the root of a store. */
 export const blockPath = (cid: CID): string => {
   const { dir, file } = blockPlace(cid)
   return `${dir}/${file}`
@@ -76,10 +70,7 @@ export const blockPath = (cid: CID): string => {
 /** Returns the name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
 export const blockName = (cid: CID): string => blockPlace(cid).file
 
-/**
- * The layout of `ipfs add --cid-version=1`: 256 KiB chunks, a balanced tree with 174 children, and raw leaves. A file of one chunk is that leaf.
- * The nids of assets depend on it, and the defaults of the importer may change.
- */
+/** The layout of `ipfs add --cid-version=1`. The nids of assets depend on it, and the defaults of the importer may change. */
 export const kuboLayout = () => ({
   cidVersion: 1 as const,
   rawLeaves: true,

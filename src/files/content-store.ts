@@ -10,12 +10,8 @@ import { createErrorCollector, markPinned } from './garbage-collection.ts'
 import { claimStore, type Ownership, ownedBlocks } from './store-owner.ts'
 
 /** Creates the content store in the folder `dir`. Several processes can share it. */
-export const createContentStore = ({
-  dir,
-  owner,
-  findFiles,
-  mayBeUnmarked = false,
-}: Ownership & { dir: string }): ContentStore => {
+export const createContentStore = (options: Ownership & { dir: string }): ContentStore => {
+  const { dir, owner, findFiles, mayBeUnmarked = false } = options
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 

@@ -1,13 +1,7 @@
-/** Types of files and of the content store. */
-
 import type { OnError } from '../shared/log.ts'
 
 /** Identity of a file: its CIDv1 (raw for one block, otherwise dag-pb), its SHA-256 as 64 hex digits, and its size in bytes. */
-export interface StoredFile {
-  cid: string
-  sha256: string
-  size: number
-}
+export type StoredFile = { cid: string; sha256: string; size: number }
 
 export type Pieces = AsyncIterable<Uint8Array>
 
@@ -21,10 +15,7 @@ export interface HeldFile {
 }
 
 export interface UploadFolder {
-  /**
-   * Writes a stream to disk. `onBytes` is awaited before bytes are written, and can reject them. After an error nothing remains. Throws the errors of the
-   * stream, INSUFFICIENT_STORAGE, UNAVAILABLE.
-   */
+  /** Writes a stream to disk. `onBytes` can reject bytes before they are written. Throws the errors of the stream, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
   /** Deletes files that were left behind more than `seconds` ago. Reports files that cannot be deleted to `onError`, by name. */
   sweep(seconds: number, onError: OnError): Promise<void>
@@ -40,7 +31,6 @@ export interface CollectionOptions {
   /** Stops between two blocks. The next collection deletes the rest. */
   cancel?: AbortSignal | undefined
   onError?: OnError
-  /** Returns true if a CID is pinned now. */
   isPinned?(cid: string): Promise<boolean>
   /** Restores a missing pinned file, if possible. Only stores that notice missing files call it. */
   restore?(cid: string): Promise<void>
@@ -61,7 +51,6 @@ export interface ContentStore {
   importFile(source: Pieces): Promise<ImportedFile>
   /** Returns the identity of a file without storing it. */
   identifyFile(source: Pieces): Promise<StoredFile>
-  /** Returns the identity of a small document without storing it. */
   identify(bytes: Uint8Array): { cid: string; sha256: string }
   /** Stores a document as one raw block. Returns its CID. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   putDocument(bytes: Uint8Array, cancel?: AbortSignal): Promise<string>
@@ -77,25 +66,17 @@ export interface ContentStore {
   exportCar(cid: string, selection?: CarSelection): AsyncIterable<Uint8Array>
   /** Yields the CIDs of all blocks below a block, each once. Does not read leaves. Throws NOT_FOUND, UNAVAILABLE. */
   blocksBelow(cid: string): AsyncIterable<string>
-  /**
-   * Deletes every block that is older than `graceSeconds` and that no pinned CID reaches. Returns the number of deleted blocks. Continues after errors,
-   * and reports them to `onError` or throws the first one at the end. Throws UNAVAILABLE if the whole store is unavailable.
-   */
+  /** Deletes blocks older than `graceSeconds` that no pinned CID reaches. Returns their number. Continues after errors. Throws UNAVAILABLE. */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
   /** Returns within two seconds whether the store responds and accepts files. */
   isReachable(): Promise<boolean>
 }
 
-/** Makes thumbnails of untrusted pictures. */
 export interface PictureMaker {
-  /**
-   * Returns WebP pictures that fit into squares with these sides in pixels, largest first, without metadata. Returns undefined if the source is not a raster
-   * picture, or exceeds the limits. Each call uses one core and up to 0.7 GB. Throws UNAVAILABLE, and the errors of the source.
-   */
+  /** Returns WebP pictures that fit into these squares, largest first. Undefined if the source is no raster picture or exceeds the limits. Throws UNAVAILABLE. */
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }
 
-/** A C2PA manifest. */
 export interface ManifestDefinition {
   claim_generator_info: { name: string; version: string }[]
   title: string
@@ -115,21 +96,13 @@ export interface ManifestRequest {
 }
 
 /** Report of the C2PA library on a manifest, as JSON, and the name of the trust list. */
-export interface ManifestReport {
-  report: string
-  trustList: string | null
-}
+export type ManifestReport = { report: string; trustList: string | null }
 
 /** Reads and writes C2PA manifests in files, each in its own process. */
 export interface ContentCredentials {
-  /**
-   * Returns the acceptable versions of signer and method, best first and the present one last. A file that was signed with any of them is valid. Undefined if
-   * signing is not configured. Throws UNAVAILABLE if the certificate has expired.
-   */
+  /** Returns the acceptable versions of signer and method, the present one last. Undefined without signing. Throws UNAVAILABLE if the certificate has expired. */
   signedBy(): readonly [string, ...string[]] | undefined
-  /**
-   * Yields the file with a signed manifest. Throws VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the source.
-   */
+  /** Yields the file with a signed manifest. Throws VALIDATION_FAILED, UNAVAILABLE, and the errors of the source. */
   write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
   /** Returns undefined without a manifest. Throws VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the source. */
   read(source: AsyncIterable<Uint8Array>, format: string): Promise<ManifestReport | undefined>

@@ -1,4 +1,3 @@
-/** Parts of garbage collection that several stores share. */
 import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { forEachConcurrent } from '../shared/async.ts'
@@ -23,10 +22,7 @@ const keyOf = (name: string): number => {
   return key + 1
 }
 
-/**
- * Creates a set for many millions of block names, which a `Set` cannot hold. It takes 14 to 27 bytes per name. With forty million names, one of thirty
- * million other names is a false positive: garbage that stays.
- */
+/** Creates a set for millions of block names, with 14 to 27 bytes each. One in thirty million other names is a false positive: garbage that stays. */
 export const createCompactHashSet = () => {
   let slots = new Float64Array(FIRST_SLOTS)
   let count = 0
@@ -64,18 +60,13 @@ export const createErrorCollector = (listener: OnError | undefined): { onError: 
   }
 }
 
-/** A store whose blocks have times in milliseconds. */
 export interface DatedBlocks extends BlockSource {
-  /** Returns the name of a block in messages. */
   nameOf(cid: CID): string
   /** Returns when a block was last written or renewed, or undefined. */
   changedAt(cid: CID): Promise<number | undefined>
 }
 
-/**
- * Finds the blocks that pinned CIDs reach. Skips missing blocks and does not read leaves. Reports blocks that cannot be read to `onError`. Returns the names
- * of the blocks, and the time before which other blocks are garbage: at most `now` minus the grace period, in milliseconds.
- */
+/** Finds the blocks that pinned CIDs reach. Returns their names, and the time in milliseconds before which other blocks are garbage. */
 export const markPinned = async (
   blocks: DatedBlocks,
   pinned: AsyncIterable<string>,

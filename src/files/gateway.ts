@@ -1,7 +1,4 @@
-/**
- * Serves files over HTTP as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/): the bytes with ranges, or blocks and CARs of the
- * trustless gateway, which untrusted clients can verify.
- */
+/** Serves files as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/), or blocks and CARs as a trustless gateway. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -14,10 +11,7 @@ import { cleanFileName } from '../shared/text.ts'
 import { carOf } from './block-reader.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
-/**
- * The CID of the empty file. Clients request it to detect a gateway
- * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#dedicated-probe-paths). It is in no store.
- */
+/** The CID of the empty file, which clients request to detect a gateway (dedicated probe path of the specification). It is in no store. */
 const EMPTY_FILE_CID = 'bafkqaaa'
 
 const empty = new Uint8Array()
@@ -34,10 +28,7 @@ const emptyFile: ReadableStore = {
 type ByteRange = { offset: number; length: number } | undefined
 
 async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<Uint8Array>) {
-  if (req.method === 'HEAD') {
-    res.end()
-    return
-  }
+  if (req.method === 'HEAD') return void res.end()
   try {
     await pipeline(Readable.from(source), res)
   } catch (error) {
@@ -100,12 +91,9 @@ interface Response {
   headers: Record<string, string>
 }
 
-/** Sends bytes, or the requested range of them. */
-async function sendBytes(
-  { req, res, etag, headers }: Response,
-  size: number,
-  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
-) {
+type ReadRange = (range: ByteRange) => AsyncIterable<Uint8Array>
+
+async function sendBytes({ req, res, etag, headers }: Response, size: number, read: ReadRange) {
   const { range: requested, 'if-range': condition } = req.headers
   // With `If-Range`, a range of another version would not fit the bytes of the client.
   const range = parseRange(condition === undefined || condition === etag ? requested : undefined, size)
@@ -150,10 +138,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
 
     isProbe: (cid: string): boolean => cid === EMPTY_FILE_CID,
 
-    /**
-     * Sends a file that the caller may read. `indexBlocks` is called before a block is sent, because the client requests its children next. Throws
-     * VALIDATION_FAILED for an unsupported format, NOT_FOUND, UNAVAILABLE before it sends anything.
-     */
+    /** Sends a file that the caller may read. Throws VALIDATION_FAILED for an unsupported format, NOT_FOUND, UNAVAILABLE before it sends anything. */
     async send(
       req: IncomingMessage,
       res: ServerResponse,
@@ -179,10 +164,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
           'Content-Length, Content-Location, Content-Range, ETag, Ipfs-Uri, X-Ipfs-Path, X-Ipfs-Roots, X-Request-Id',
         'Cross-Origin-Resource-Policy': 'cross-origin',
       }
-      if (matchesEtag(req.headers['if-none-match'], etag)) {
-        res.writeHead(304, common).end()
-        return
-      }
+      if (matchesEtag(req.headers['if-none-match'], etag)) return void res.writeHead(304, common).end()
       const store = cid === EMPTY_FILE_CID ? emptyFile : contentStore
       const response = { store, req, res, cid, etag }
       // The author of the URL chooses this name.
@@ -198,15 +180,11 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
         const size = await store.size(cid)
         return sendBytes({ ...response, headers }, size, (range) => store.read(cid, range))
       }
-      const extension = requested.kind === 'raw' ? 'bin' : 'car'
-      const headers = {
-        ...common,
-        // Without `filename*`: Kubo reads at most 2 KiB of headers, including those of load balancers.
-        'Content-Disposition': given
-          ? dispositionOf('attachment', given)
-          : `attachment; filename="${cid}.${extension}"`,
-        'Content-Location': base + locationOf(cid, query, requested),
-      }
+      // Without `filename*`: Kubo reads at most 2 KiB of headers, including those of load balancers.
+      const plain = `attachment; filename="${cid}.${requested.kind === 'raw' ? 'bin' : 'car'}"`
+      const disposition = given ? dispositionOf('attachment', given) : plain
+      const location = base + locationOf(cid, query, requested)
+      const headers = { ...common, 'Content-Disposition': disposition, 'Content-Location': location }
       if (requested.kind === 'car') return sendCar({ ...response, headers }, requested)
       await indexBlocks?.()
       const block = await store.readBlock(cid)
@@ -266,7 +244,6 @@ const carParameters: Record<string, readonly string[]> = {
 const carParameter = (name: string, query: URLSearchParams, { parameters }: Accepted) =>
   query.get(name) || parameters.get(name.slice('car-'.length)) || undefined
 
-/** Returns the problem with the parameters of a CAR, or undefined. */
 const problemOf = (query: URLSearchParams, accepted: Accepted): FieldErrors | undefined => {
   for (const [name, allowed] of Object.entries(carParameters)) {
     const value = carParameter(name, query, accepted)
@@ -311,10 +288,7 @@ function readFileRequest(query: URLSearchParams, accept: string | undefined): Fi
   return best.kind === 'car' ? readCar(query, best) : { kind: best.kind }
 }
 
-/**
- * Returns the blocks of a CAR request. `size`: bytes of the file. An empty range selects the root block. Throws VALIDATION_FAILED for a range beyond
- * the end of the file.
- */
+/** Returns the blocks of a CAR request for a file of `size` bytes. Throws VALIDATION_FAILED for a range beyond the end of the file. */
 function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): CarSelection {
   if (!bytes) return { scope: scope === 'block' ? 'block' : 'all', duplicates }
   const { from, to } = bytes

@@ -32,7 +32,6 @@ const layout = {
 const MEMORY_MS = 3_600_000
 
 export interface KuboContentStoreOptions {
-  /** URL of the RPC API. */
   url: string
   /** Timeout of a response, or of the next piece of one, in milliseconds. */
   timeoutMs?: number
@@ -40,10 +39,7 @@ export interface KuboContentStoreOptions {
   maxRemovalMs?: number
 }
 
-/**
- * Creates the content store in a Kubo node (0.37 or later, which can name pins while adding). Every file is pinned when it is added. `collectGarbage`
- * unpins files, and the garbage collection of the node frees the space.
- */
+/** Creates the content store in a Kubo node, 0.37 or later. Every file is pinned when it is added. The node frees unpinned files. */
 export const createKuboContentStore = (options: KuboContentStoreOptions): ContentStore => {
   const { url, timeoutMs = 15_000, maxRemovalMs = 5_000 } = options
   const kubo = create({ url })
@@ -84,7 +80,6 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     })
   }
 
-  /** Returns the name of the pin, or undefined. */
   const nameOf = (cid: string) =>
     request(async (signal) => {
       for await (const found of kubo.pin.ls({ paths: cid, type: 'recursive', names: true, signal })) return found.name
@@ -92,18 +87,10 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     }).catch(ifUnpinned)
 
   /**
-   * Removes an old pin of ours. Returns true if it was removed. Kubo has no conditional removal, so another import may renew the pin between our check and
-   * the removal. Therefore the pin is added again immediately if
-   * - this process renewed it meanwhile, or the database pins it now;
-   * - check and removal took longer than `maxRemovalMs`, or the removal failed.
-   * Another process may still import the file in between and register it later, and this process or Kubo may stop before the pin is added again. The
-   * next collection of any process then adds the pin.
+   * Removes an old pin of ours. Returns true if it was removed. Kubo has no conditional removal, so the pin is added again if it was renewed or pinned
+   * meanwhile, or if the removal was slow or failed. The next collection adds a pin that was lost in spite of this.
    */
-  const unpinOld = async (
-    cid: string,
-    before: number,
-    isPinned: (cid: string) => Promise<boolean>,
-  ): Promise<boolean> => {
+  const unpinOld = async (cid: string, before: number, isPinned: (cid: string) => Promise<boolean>) => {
     const checkedAt = Date.now()
     if (!isOld(await nameOf(cid), before)) return false
     remember(removed, cid)
@@ -121,10 +108,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   }
 
   const isReachable = () =>
-    kubo.version({ signal: AbortSignal.timeout(Math.min(timeoutMs, 2_000)) }).then(
-      () => true,
-      () => false,
-    )
+    kubo.version({ signal: AbortSignal.timeout(Math.min(timeoutMs, 2_000)) }).then(Boolean, () => false)
 
   return {
     ...createBlockReader({
@@ -279,7 +263,6 @@ export const countServed = async (url: string): Promise<number> => {
   return (await kubo.swarm.peers({ signal }).catch(() => [])).length
 }
 
-/** Returns the error of a server that did not answer in time. */
 const timeoutError = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
 
 /** Creates a timer that aborts its signal unless it is stopped in time. */
@@ -288,7 +271,6 @@ export const createDeadline = (milliseconds: number) => {
   let timer: NodeJS.Timeout | undefined
   return {
     signal: controller.signal,
-    /** Starts or restarts the timer. */
     start() {
       clearTimeout(timer)
       timer = setTimeout(() => controller.abort(timeoutError(milliseconds)), milliseconds)

@@ -1,7 +1,4 @@
-/**
- * Objects below a prefix in a bucket of an S3-compatible storage. The storage needs atomic writes, strong consistency
- * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel), and presigned URLs that expire.
- */
+/** Objects in a bucket of an S3-compatible storage with atomic writes, strong consistency, and presigned URLs that expire. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
@@ -12,7 +9,6 @@ import { DomainError, insufficientStorage, isNotFound, notFound, unavailable } f
 /** The bucket. Credentials come from the default provider chain of the AWS SDK. */
 export interface S3BucketOptions {
   bucket: string
-  /** Prefix of all keys. */
   prefix: string
   region: string
   /** URL of the storage. Default: AWS. */
@@ -24,17 +20,10 @@ export interface S3BucketOptions {
 }
 
 /** Size in bytes and times of an object. `now` is the time of the response. Times are those of the storage, in milliseconds. */
-export interface ObjectStat {
-  length: number
-  changedAt: number
-  now: number
-}
+export type ObjectStat = { length: number; changedAt: number; now: number }
 
 /** A key without the prefix, and its time of the storage in milliseconds. */
-export interface ListedObject {
-  key: string
-  changedAt: number
-}
+export type ListedObject = { key: string; changedAt: number }
 
 export type S3Bucket = ReturnType<typeof createS3Bucket>
 
@@ -43,14 +32,12 @@ const MAX_CONNECTIONS = 200
 const MAX_ATTEMPTS = 3
 /** Lifetime of a presigned deletion after the check of the object, in seconds. */
 const REMOVAL_SECONDS = 5
-/** Error codes of storages that are full or over quota. */
 const NO_ROOM = /StorageFull|QuotaExceeded|InsufficientStorage|NoSpace|no space left|quota exceeded/i
 const MAX_MESSAGE_LENGTH = 300
 
 const storeFailure = (message: string) => unavailable('The file store', new Error(message))
 const timeoutFailure = (milliseconds: number) => storeFailure(`no answer within ${milliseconds} ms`)
 
-/** Creates the client of a bucket. It connects with the first request. */
 export const createS3Bucket = (options: S3BucketOptions) => {
   const { bucket, prefix, region, endpoint, isPathStyle, timeoutMs = 15_000 } = options
   const agent = { maxSockets: MAX_CONNECTIONS }
@@ -138,10 +125,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     readClock,
     stat,
 
-    /**
-     * Writes an object. Returns the time of the storage, in milliseconds. The storage rejects bytes with another `sha256` (base64). Throws
-     * INSUFFICIENT_STORAGE, UNAVAILABLE.
-     */
+    /** Writes an object. Returns the time of the storage, in milliseconds. `sha256` is checked, in base64. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     put(key: string, bytes: Uint8Array, options: { sha256?: string; cancel?: AbortSignal | undefined } = {}) {
       const put = new s3.PutObjectCommand({
         ...at(key),
@@ -183,10 +167,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       }
     },
 
-    /**
-     * Deletes an object with a presigned URL that expires `REMOVAL_SECONDS` after the check of the object. So a suspended process cannot delete an object
-     * that was written again later. Returns false if the URL had expired. Throws UNAVAILABLE.
-     */
+    /** Deletes an object with a presigned URL that expires soon, so that a suspended process deletes nothing later. Returns false if it expired. */
     async removeChecked(key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> {
       const expiry = { expiresIn: REMOVAL_SECONDS, signingDate: new Date(now) }
       const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), expiry).catch((error: unknown) => {
@@ -238,7 +219,6 @@ export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
   }
 }
 
-/** Returns the time of the storage from a response. */
 const timeOf = ({ $metadata }: { $metadata: object }): number => {
   const { date } = $metadata as { date: number }
   if (Number.isNaN(date)) throw new Error('S3 answered without a date.')

@@ -69,7 +69,6 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
   /** Blocks younger than this (milliseconds) need no renewal: a registration takes at most half of the grace period. */
   const youngMs = ownGrace * 250
 
-  /** Writes the blocks of one file. */
   const createPlacing = (cancel?: AbortSignal) => {
     const renewed: string[] = []
     let firstRenewal = Number.POSITIVE_INFINITY
@@ -143,7 +142,6 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
   }
 }
 
-/** Key of the lock object of garbage collection. */
 const LOCK_KEY = 'collection'
 /** Lifetime of the lock without renewal, in milliseconds. */
 const LOCK_MS = 120_000
@@ -151,22 +149,18 @@ const LOCK_MS = 120_000
 const FREE = 'free'
 /** Maximum delay from the check of the lock to a deletion, in milliseconds. */
 const MAX_DELAY_MS = 3_000
-/** Concurrent requests. */
 const CONCURRENCY = 16
 
+/** Objects that changed after `before` stay. Times are those of the storage, in milliseconds. */
 interface S3Sweep {
   isGarbage(object: ListedObject): boolean
-  /** Objects that changed later stay. Time of the storage, in milliseconds. */
   before: number
   settleMs: number
   cancel: AbortSignal | undefined
   onError: OnError
 }
 
-/**
- * Creates the lock of garbage collection. With two collections at the same time, one could check a block, the other delete it, and an import write it again
- * before the first deletes it.
- */
+/** Creates the lock of garbage collection: one collection could check a block, another delete it, and an import write it before the first deletes it. */
 const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => {
   const own = randomUUID()
   let writtenAt: number | undefined
@@ -202,10 +196,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   }
 }
 
-/**
- * Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Reports objects that cannot be deleted to `onError`.
- * Throws UNAVAILABLE while the storage is down.
- */
+/** Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Throws UNAVAILABLE while the storage is down. */
 const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
   const { before, cancel, onError, isGarbage } = sweep
   const lock = createDeletionLock(bucket, sweep)

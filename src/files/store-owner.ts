@@ -46,7 +46,6 @@ export interface OwnedStore {
   readonly mark: string
   /** Instruction for the operator: how to use the right folder or bucket. */
   readonly fix: string
-  /** Returns undefined without an owner. */
   readOwner(): Promise<string | undefined>
   writeOwner(owner: string): Promise<void>
   has(cid: CID): Promise<boolean>
@@ -75,10 +74,7 @@ export async function findOwnerProblem(
   )
 }
 
-/**
- * Makes this installation the owner of a store. A store without an owner can be claimed if the database has no files, or the store has some of them. Throws
- * WrongStoreError if the store belongs to another installation.
- */
+/** Makes this installation the owner of a store. Without an owner it needs some file of the database, if that has any. Throws WrongStoreError. */
 export async function claimStore(store: OwnedStore, owner: string, findFiles: FindFiles = async () => []) {
   if ((await store.readOwner()) === owner) return
   const problem = await findOwnerProblem(store, owner, findFiles)

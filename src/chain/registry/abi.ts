@@ -9,7 +9,7 @@ const commitEvent = registry.getEvent('Commit')
 if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node src/chain/compile.ts')
 
 /** Topic of the commit event. Stored because the library computes it again on each access. */
-export const commitTopic: string = commitEvent.topicHash
+const commitTopic: string = commitEvent.topicHash
 
 /** Creation code of the contract. The constructor has no parameters. */
 export const registryBytecode: string = artefact.bytecode
@@ -29,11 +29,7 @@ const encodeText = (text: string) => {
   return word(hex.length / 2) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0')
 }
 
-/** Arguments of a commit to the registry. */
-export interface CommitCall {
-  nid: string
-  commitData: string
-}
+type CommitCall = { nid: string; commitData: string }
 
 /** Encodes dynamic ABI values: their offsets, relative to the first offset, followed by the values. */
 const withOffsets = (parts: readonly string[]): string => {
@@ -85,17 +81,19 @@ export const encodeGetCommits = (nid: string): string => registry.encodeFunction
 export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 
+export type LogTopics = readonly (string | string[] | null)[]
+
 /** Returns the log filter of an asset's commits. Logs contain only the hash of the asset's identifier. */
-export const commitTopics = (nid: string): [string, null, string] => [commitTopic, null, id(nid)]
+export const commitTopics = (nid: string): LogTopics => [commitTopic, null, id(nid)]
 
 /** Returns the log filter of all commits that these accounts wrote. */
-export const recorderTopics = (recorders: readonly string[]): [string, string[]] => [
+export const recorderTopics = (recorders: readonly string[]): LogTopics => [
   commitTopic,
   recorders.map((recorder) => `0x${recorder.slice(2).toLowerCase().padStart(64, '0')}`),
 ]
 
 /** Returns the log filter of the commits that these accounts wrote about an asset. */
-export const ownTopics = (nid: string, recorders: readonly string[]): [string, string[], string] => [
+export const ownTopics = (nid: string, recorders: readonly string[]): LogTopics => [
   ...recorderTopics(recorders),
   id(nid),
 ]
@@ -104,22 +102,6 @@ export const decodeCommitLog = (log: { topics: string[]; data: string }): { reco
   const values = registry.decodeEventLog(commitEvent, log.data, log.topics)
   return { recorder: values.recorder as string, commitData: values.commitData as string }
 }
-
-/** Encodes commit data for the chain. The order of the keys is part of the format. */
-export const encodeCommitData = (data: CommitData): string =>
-  JSON.stringify({
-    assetTreeCid: data.assetTreeCid,
-    assetTreeSha256: data.assetTreeSha256,
-    assetTreeSignature: data.assetTreeSignature,
-    author: data.author,
-    committer: data.committer,
-    provider: data.provider,
-    timestampCreated: data.timestampCreated,
-    action: data.action,
-    actionResult: data.actionResult,
-    actionName: data.actionName,
-    abstract: data.abstract,
-  } satisfies CommitData)
 
 const commitDataShape = z.object({
   assetTreeCid: z.string(),
@@ -134,6 +116,9 @@ const commitDataShape = z.object({
   actionName: z.enum(['action-initial-registration', 'action-commit']),
   abstract: z.string(),
 })
+
+/** Encodes commit data for the chain. The order of the keys, that of `commitDataShape`, is part of the format. */
+export const encodeCommitData = (data: CommitData): string => JSON.stringify(data, Object.keys(commitDataShape.shape))
 
 /** Parses the text of a log. Returns undefined for another format, because anyone can write any text to the registry. */
 export const parseCommitData = (text: string): CommitData | undefined => {

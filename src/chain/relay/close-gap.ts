@@ -1,10 +1,7 @@
-/**
- * Closes nonce gaps: nonces between the account's transaction count and its first pending transaction that the chain does not have. A gap appears if a
- * chain loses blocks that counted as final, such as an embedded or a development chain that was reset.
- */
+/** Closes nonce gaps before the first pending transaction. They appear if a chain loses blocks that counted as final, such as a development chain. */
 import { boolean, int, statement, text } from '../../db/sql.ts'
 import { toHex } from '../keys.ts'
-import { contradiction, RpcError } from '../rpc.ts'
+import { contradiction, isRpcError } from '../rpc.ts'
 import { chooseFees, raiseFees, signTransaction } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
 import { displace } from './follow-commits.ts'
@@ -14,19 +11,10 @@ import { isDisplaced } from './stale-node-guard.ts'
 
 /** Time until the fees of a filler transaction are raised, in milliseconds. */
 const FILLER_PATIENCE_MS = 30_000
-/** Maximum number of nonces handled in one step. */
 const BATCH = 64
 
-/**
- * Sends the missing transactions of a nonce gap again, or fills it with empty transactions. Returns true while there is a gap; nothing new may be signed
- * then.
- */
-export const closeGap = async (
-  parts: RelayParts,
-  lane: Lane,
-  view: ChainView,
-  inFlight: readonly InFlightRow[],
-): Promise<boolean> => {
+/** Sends the missing transactions of a nonce gap again, or fills it. Returns true while there is a gap; nothing new may be signed then. */
+export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const [last] = inFlight.length > 0 ? [] : await parts.database.query(findLastNonce, { lane: lane.address })
   const firstWaiting = inFlight[0]?.nonce ?? (last?.nonce ?? -1) + 1
@@ -52,8 +40,7 @@ export const closeGap = async (
   const missing = placed.find(isMissing)
   const message = 'The node lacks a block that it had, with transactions of the relay; signing paused'
   reportLane(parts, lane, 'gap', missing && { message, fields: { block: missing.block_number } })
-  // If the node has not had the block for `doubtPatience`, its transactions count as lost if their bytes are stored: sending those again is safe, while
-  // signing again could duplicate a commit.
+  // A block that is missing for long counts as lost if its transactions are stored: sending those again is safe, signing again could duplicate a commit.
   const isLost = (row: (typeof placed)[number]) =>
     isDisplaced(row, canonical, view.head) || (lasts >= parts.doubtPatience && isMissing(row) && row.has_bytes)
   const lost = placed.filter(isLost)
@@ -64,10 +51,7 @@ export const closeGap = async (
   return true
 }
 
-/**
- * Sends an empty transaction from the account to itself. Losing it or sending it twice has no effect, so it is not stored. The lease is checked after
- * signing, because a process that was frozen must not use a nonce of the new lease holder.
- */
+/** Sends an empty transaction to itself. The lease is checked after signing: a frozen process must not use a nonce of the new lease holder. */
 const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
   const { signer } = lane
   const earlier = lane.fillers.get(nonce)
@@ -81,7 +65,7 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   lane.fillers.set(nonce, { fees, sentAt: now })
   parts.log.warn({ lane: lane.address, nonce }, 'Sending an empty transaction to fill a nonce gap')
   await parts.rpc.call('eth_sendRawTransaction', toHex(raw)).catch((error: unknown) => {
-    if (!(error instanceof RpcError)) throw error
+    if (!isRpcError(error)) throw error
     const message = 'The node rejected a transaction that fills a nonce gap; retrying'
     reportLane(parts, lane, 'sending', { message, reason: error.message })
   })

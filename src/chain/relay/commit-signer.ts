@@ -1,6 +1,5 @@
 /** Prepares commits for the chain: stores their trees and signs them with the authors' keys. A failed commit does not delay the others. */
 import { createHash } from 'node:crypto'
-import type { Database } from '../../db/database-types.ts'
 import {
   arrayOf,
   boolean,
@@ -14,38 +13,27 @@ import {
   text,
   uuid,
 } from '../../db/sql.ts'
-import type { ContentStore } from '../../files/file-types.ts'
-import type { Custody, SealedKey } from '../../keys/key-types.ts'
+import type { SealedKey } from '../../keys/key-types.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import { isFull, isUnavailable, LostKeyError } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
-import type { Log } from '../../shared/log.ts'
 import { explainError } from '../../shared/operator-errors.ts'
-import type { Tracer } from '../../telemetry/telemetry-types.ts'
-import type { Lease } from '../lease.ts'
-import { type CpuThrottle, createLogDeduper, createPoller, logOnce } from '../poller.ts'
+import { createLogDeduper, createPoller, logOnce } from '../poller.ts'
 import { pinTreesSql, predecessorSql } from './relay.sql.ts'
+import type { RelayOptions, RelayParts } from './relay-parts.ts'
 
-export interface CommitSignerOptions {
-  database: Database
-  lease: Lease
-  contentStore: ContentStore
-  custody: Custody
-  log: Log
-  tracer: Tracer
-  cpu: CpuThrottle
+interface CommitSignerOptions
+  extends Pick<RelayParts, 'database' | 'lease' | 'log' | 'tracer' | 'cpu'>,
+    Pick<RelayOptions, 'contentStore' | 'custody'> {
   stopping: AbortController
-  /** Pause between polls without work, in milliseconds. */
   idlePause: number
   /** Returns true if the chain already has the commit, and then stores that. Throws if the chain's state is unknown. */
   reconcileFromChain(leaseName: string, commitId: string): Promise<boolean>
-  /** Called when commits are prepared. */
   onReady(): void
 }
 
 /** The lease ensures that one process prepares commits. */
 const leaseName = 'relay:prepare'
-/** Maximum number of commits per step. */
 const BATCH = 32
 /** Last attempt without the author's key, about three days after the first. Leaves time to restore a key vault. */
 const LAST_TRY_WITHOUT_KEY = 80
@@ -55,10 +43,7 @@ const messages = {
   recovered: 'Preparation of commits recovered',
 }
 
-/**
- * Creates the commit signer. A failed commit is retried after 2 seconds to 1 hour, or at most 30 seconds if a dependency is unavailable. A commit
- * without its author's key is refunded after about three days.
- */
+/** Creates the commit signer. Retries a commit after 2 seconds to 1 hour, or at most 30 seconds if a dependency is unavailable. */
 export const createCommitSigner = (options: CommitSignerOptions) => {
   const { database, lease, contentStore, custody, log, tracer, cpu, stopping, idlePause, reconcileFromChain } = options
   const outages = createLogDeduper()
@@ -174,14 +159,12 @@ export const findUnprepared = statement(
    limit $limit`,
 )
 
-/** Returns a row if the user still has a key. */
 const hasKey = statement(
   'relay_has_key',
   { parameters: { user: uuid }, columns: { user_id: uuid } },
   'select user_id from user_keys where user_id = $user',
 )
 
-/** Stores the signatures of prepared commits and pins their trees. */
 export const storePrepared = statement(
   'relay_store_prepared',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },

@@ -1,7 +1,4 @@
-/**
- * Looks for a commit on the chain before it is signed again. A node that is behind may lack its receipt, and a restored database may not contain its
- * transaction.
- */
+/** Looks for a commit on the chain before it is signed again. A stale node may lack its receipt, and a restored database its transaction. */
 import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
@@ -12,7 +9,6 @@ import { readView } from '../view.ts'
 import { findLastNonce, pinTreesSql, transactionsOfSql } from './relay.sql.ts'
 import type { ReadHistory, RelayParts } from './relay-parts.ts'
 
-/** Dependencies of the search. They exist before any lane does. */
 type SearchParts = Pick<
   RelayParts,
   'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations' | 'followLane'
@@ -34,11 +30,7 @@ const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit
   commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
   commitData.committer === committer_address
 
-/**
- * Finds the events of these commits that one of our accounts wrote. Two commits can have the same content if an asset changes back within a second. Events
- * that belong to other commits are therefore skipped. Returns events by commit ID, and `unread`: commits whose histories are not completely read, so that
- * nothing may be decided about them yet.
- */
+/** Finds our accounts' events of these commits, skipping those of other commits with the same content. Nothing may be decided yet about `unread` ones. */
 export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]) => {
   const { readHistory } = withHistoryCache(parts)
   const found = new Map<string, ChainCommit>()
@@ -66,20 +58,12 @@ export const findCommitEvents = async (parts: SearchParts, commitIds: readonly s
   return { found, unread }
 }
 
-/**
- * Looks for unsigned commits on the chain, and marks those with enough confirmations as included. Returns all commits it found, all with an unread history,
- * and all that it marked. The caller must hold the lease `leaseName`.
- */
-export const markFoundCommits = async (
-  parts: SearchParts,
-  leaseName: string,
-  headNumber: number,
-  commitIds: readonly string[],
-) => {
-  const { found, unread } = await findCommitEvents(parts, commitIds)
+/** Looks for unsigned commits on the chain, and marks those with enough confirmations as included. The caller must hold the lease `leaseName`. */
+export const markFoundCommits = async (parts: SearchParts, leaseName: string, head: number, ids: readonly string[]) => {
+  const { found, unread } = await findCommitEvents(parts, ids)
   const marked = new Set<string>()
   for (const [commit, event] of found) {
-    if (headNumber - event.blockNumber < parts.confirmations) continue
+    if (head - event.blockNumber < parts.confirmations) continue
     const { transactionHash: hash, blockNumber, blockHash, recorder: lane } = event
     const outcomes = await parts.rpc.batch([
       { method: 'eth_getTransactionByHash', params: [hash] },
@@ -104,11 +88,7 @@ export const markFoundCommits = async (
   return { found, unread, marked }
 }
 
-/**
- * Returns true if the chain has a commit that cannot be signed here, and marks it as included. Called before such a commit is refunded, because a restored
- * database may lack its transaction. Throws UNAVAILABLE while the result is not final: the node does not answer, the block has too few confirmations, or a
- * transaction of ours is in the pool.
- */
+/** Returns true if the chain has a commit that cannot be signed here, and marks it as included. Throws UNAVAILABLE while the result is not final. */
 export const reconcileFromChain = async (parts: SearchParts, leaseName: string, commitId: string): Promise<boolean> => {
   const recorders = [...parts.recorders]
   const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
@@ -128,19 +108,13 @@ export const reconcileFromChain = async (parts: SearchParts, leaseName: string, 
 }
 
 /** A commit's share of the cost of its transaction. The fee is in wei. */
-export interface Cost {
-  gas: number
-  fee: bigint
-}
+export type Cost = { gas: number; fee: bigint }
 
 /** Returns the commit events of a transaction, in order. Returns none if it failed or was sent to another contract. */
 const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
   hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
 
-/**
- * Splits the gas and the fee of a transaction among its commits, by the size of their event data. Each share is the rounded-down cumulative cost minus the
- * previous shares. The shares therefore sum exactly to the total, and anyone can compute them from the receipt.
- */
+/** Splits gas and fee of a transaction among its commits, by the size of their event data. The shares sum exactly to the total. */
 export const costsOf = (receipt: ReceiptReply): Cost[] => {
   const sizes = commitLogsOf(receipt).map(({ data }) => BigInt(data.length))
   const gas = splitByWeight(BigInt(receipt.gasUsed ?? '0x0'), sizes)
@@ -199,7 +173,6 @@ export const createHistories = (readOwn: Registry['readOwn']) => {
 const wantedColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
 type WantedCommit = RowOf<typeof wantedColumns>
 
-/** Returns the properties by which commits are recognized on the chain. */
 const findWantedCommits = statement(
   'relay_sought',
   { parameters: { commits: arrayOf(uuid) }, columns: wantedColumns },
@@ -225,10 +198,7 @@ const findForeign = statement(
    group by own.hash`,
 )
 
-/**
- * Marks a commit as included that was found on the chain before it was signed here. `signature` is the tree's signature on the chain. Also pins the tree,
- * because the commit skipped its preparation.
- */
+/** Marks a commit as included that was found on the chain before it was signed here. Also pins the tree, because the commit skipped its preparation. */
 const markFound = statement(
   'relay_mark_found',
   {

@@ -17,25 +17,15 @@ import { isDisplaced } from './stale-node-guard.ts'
 const ATTEMPT_LIMIT = 3
 /** Receipts per RPC batch. Each contains the events of all its commits, and nodes limit the size of a response. */
 const RECEIPTS_AT_ONCE = 16
-/** Maximum number of commits per statement. */
 const COMMITS_AT_ONCE = 500
 
 const inChunks = <Item>(items: readonly Item[], size = COMMITS_AT_ONCE): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /** A commit and the block that contains it. The cost is missing until its receipt is read. */
-interface IncludedCommit {
-  commit: string
-  hash: string
-  blockNumber: number
-  blockHash: string
-  cost?: Cost
-}
+type IncludedCommit = { commit: string; hash: string; blockNumber: number; blockHash: string; cost?: Cost }
 
-/**
- * Updates the rows of a lane from the chain's state in `view`. Only nonces below the account's transaction count can have a receipt. Does nothing if head
- * and count are unchanged.
- */
+/** Updates the rows of a lane from the chain's state. Only nonces below the transaction count can have a receipt. Does nothing if nothing changed. */
 export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const seen = `${view.head.hash}:${count}`
@@ -171,10 +161,7 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
   parts.log.warn(fields, 'Chain reorganization; sending transactions of its lost blocks again')
 }
 
-/**
- * Handles a used nonce without an event of its commits. The commits are signed again only after this outcome has as many confirmations as a commit needs.
- * Otherwise both transactions could take effect.
- */
+/** Handles a used nonce without an event. Signs the commits again only after enough confirmations. Otherwise both transactions could take effect. */
 const settleWithoutEffect = async (
   parts: RelayParts,
   lane: Lane,
@@ -193,7 +180,7 @@ const settleWithoutEffect = async (
     report({ message, fields: { transaction: futile.transactionHash } })
     if (Number(futile.blockNumber) > deepest) return
     const missing = await includeFromRegistry(parts, lane, row)
-    return release(parts, lane, row, missing, `${futile.transactionHash} had no effect`)
+    return release(parts, lane, row.nonce, missing, `${futile.transactionHash} had no effect`)
   }
   const now = performance.now()
   const until = lane.missingUntil.get(row.nonce)
@@ -207,13 +194,10 @@ const settleWithoutEffect = async (
     ? 'An unknown transaction used a nonce of the relay account: another party has its key'
     : 'The node has no receipt for a used nonce; waiting'
   report({ message, fields: { nonce: row.nonce } })
-  if (isForeign) await release(parts, lane, row, missing, `nonce ${row.nonce} was used by ${spender}`)
+  if (isForeign) await release(parts, lane, row.nonce, missing, `nonce ${row.nonce} was used by ${spender}`)
 }
 
-/**
- * Marks those commits of a transaction as included that the registry's events contain. Returns the others. Returns none while a history is incomplete, so
- * that nothing is decided too early.
- */
+/** Marks commits as included that the registry's events contain, and returns the others. Returns none while a history is incomplete. */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: InFlightRow): Promise<string[]> => {
   const { found, unread } = await findCommitEvents(parts, commits)
   const there = [...found].map(([commit, { transactionHash, blockNumber, blockHash }]) => ({
@@ -224,24 +208,16 @@ const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: I
 }
 
 /** Releases commits to be signed again. Refunds a commit that was in too many transactions without effect. */
-const release = async (
-  parts: RelayParts,
-  lane: Lane,
-  { nonce }: InFlightRow,
-  commits: readonly string[],
-  reason: string,
-) => {
+const release = async (parts: RelayParts, lane: Lane, nonce: number, commits: readonly string[], reason: string) => {
   const signed = Map.groupBy(await parts.database.query(findSigned, { commits }), (row) => row.commit_id)
   const hashes = [...signed.values()].flatMap((rows) => rows.map(({ hash }) => hash))
   const raws = await parts.database.query(findRaw, { hashes: [...new Set(hashes)] })
   const nonces = new Map(raws.map(({ hash, raw }) => [hash, nonceOf(raw)]))
   const attemptsOf = (commit: string) => new Set(signed.get(commit)?.map(({ hash }) => nonces.get(hash))).size
-  const [again, hopeless] = [
-    commits.filter((commit) => attemptsOf(commit) < ATTEMPT_LIMIT),
-    commits.filter((commit) => attemptsOf(commit) >= ATTEMPT_LIMIT),
-  ]
+  const again = commits.filter((commit) => attemptsOf(commit) < ATTEMPT_LIMIT)
   if (again.length > 0) await parts.lease.write(lane.name, releaseCommits, { commits: again, nonce })
-  for (const commit of hopeless) {
+  for (const commit of commits) {
+    if (again.includes(commit)) continue
     const facts = { commit: toId('commit', commit), attempts: attemptsOf(commit), reason }
     parts.log.error(facts, 'Commit failed; refunding it')
     await parts.lease.write(lane.name, failCommit, { commit, reason })
@@ -252,7 +228,6 @@ const includedColumns = { ...blockColumns, hash: text, position: smallint, gas_u
 /** A commit in a block that is not final yet. `gas_used` is null until its receipt is read. */
 type IncludedRow = RowOf<typeof includedColumns>
 
-/** Returns the commits of a lane that are in a block but not final. */
 const findIncluded = statement(
   'relay_included',
   { parameters: { lane: text }, columns: includedColumns },
@@ -295,10 +270,7 @@ const markDisplaced = statement(
    where r.commit_id = own.id and r.status in ('INCLUDED', 'FINAL')`,
 )
 
-/**
- * SQL that adds events for the rows of the CTE `settled_relays` to their authors' feeds. It locks the wallets in a fixed order, so that two
- * lanes cannot deadlock.
- */
+/** SQL that adds events for the rows of the CTE `settled_relays`. It locks the wallets in a fixed order, so that two lanes cannot deadlock. */
 const finalEventsSql = `
    authors as (
      select c.author_id, count(*)::int as events
@@ -323,10 +295,7 @@ const finalEventsSql = `
      commit: 'c.id',
    })}`
 
-/**
- * Marks commits as final if their block hash is unchanged. Also erases the content of a deleted asset's commit. It had to be kept until now,
- * because a paid commit must still reach the chain.
- */
+/** Marks commits as final if their block hash is unchanged. Also erases a deleted asset's commit, which had to be kept until it was on the chain. */
 export const markFinal = statement(
   'relay_mark_final',
   { parameters: { commits: arrayOf(uuid), blockHashes: arrayOf(text) } },
@@ -348,7 +317,6 @@ export const markFinal = statement(
    update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
 )
 
-/** Stores the cost of commits that were marked as included without a receipt. `fees` is in wei. */
 const storeCosts = statement(
   'relay_store_costs',
   { parameters: { commits: arrayOf(uuid), gas: arrayOf(int), fees: arrayOf(numeric) } },
@@ -357,7 +325,6 @@ const storeCosts = statement(
    where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.gas_used is null`,
 )
 
-/** Returns all transactions that were ever signed for these commits, one row per commit and transaction. */
 const findSigned = statement(
   'relay_signed',
   { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },

@@ -1,4 +1,3 @@
-/** Options, state and shared dependencies of the relay. */
 import { getAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
 import type { Query } from '../../db/sql.ts'
@@ -9,7 +8,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Meter, Origin, RelayLoad, Tracer, WatchedRelay } from '../../telemetry/telemetry-types.ts'
 import type { RelayAccount } from '../keys.ts'
 import type { Lease } from '../lease.ts'
-import { type CpuThrottle, createLogDeduper, type LogDeduper, logOnce, type Problem } from '../poller.ts'
+import { type CpuThrottle, createLogDeduper, type LogDeduper, logOnce, type Poller, type Problem } from '../poller.ts'
 import type { ChainCommit, Registry } from '../registry/registry.ts'
 import type { Rpc } from '../rpc.ts'
 import type { Fees } from '../transaction.ts'
@@ -41,57 +40,26 @@ export interface RelayOptions {
   transactionsUnderWay?: number
   /** Time for a node to return the receipt of a used nonce. Default: 10,000. */
   receiptPatience?: number
-  /**
-   * Time for which an inconsistent node is not trusted: one whose head moved back, or that counts unknown transactions. Default: 120,000. It
-   * can be short if there is only one node.
-   */
+  /** Time for which a node is not trusted whose head moved back or that counts unknown transactions. Default: 120,000. */
   doubtPatience?: number | undefined
   /** Minimum duration of a nonce gap before it is closed. A node may be one block behind another. Default: 3,000. */
   gapPatience?: number
-  /** Overrides of `defaultPauses`. */
-  pauses?: Partial<RelayPauses>
+  pauses?: Partial<typeof defaultPauses>
 }
 
-/** Pauses between two steps, in milliseconds. */
-export interface RelayPauses {
-  /** Pause without work. */
-  idle: number
-  /** Interval at which the chain is checked while no commits are pending. It may have lost blocks that counted as final. */
-  resting: number
-  /** Pause while transactions are pending. */
-  waiting: number
-  /** Pause after sending. */
-  sent: number
-  /** Pause after a wake-up, so that commits that arrive together are sent together. */
-  woken: number
-  /** Maximum delay of the exponential backoff after failures. */
-  longestBackoff: number
-}
-
-export const defaultPauses: RelayPauses = {
-  ...{ idle: 1_000, resting: 60_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 },
-}
+/** Pauses between two steps, in milliseconds. Without pending commits the chain is checked at the interval `resting`: it may have lost blocks. */
+export const defaultPauses = { idle: 1_000, resting: 60_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 }
 
 /** Status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
-export interface RelayStatus extends RelayLoad {
-  lastError: string | null
-  chainId: number | null
-  registry: string | null
-}
+export type RelayStatus = RelayLoad & { lastError: string | null; chainId: number | null; registry: string | null }
 
-/** Writes accepted commits to the chain. */
-export interface Relay extends WatchedRelay {
-  start(): void
-  /** Signals that a commit was accepted. Returns immediately. */
+export interface Relay extends WatchedRelay, Poller {
   wake(): void
-  /** Stops the relay. Resolves after the current step and the release of the leases. */
-  stop(): Promise<void>
   status(): RelayStatus
 }
 
 type Settings = 'meter' | 'tracer' | 'commitsPerTransaction' | 'receiptPatience' | 'gapPatience'
 
-/** Dependencies and settings that all parts of the relay share. */
 export interface RelayParts
   extends Pick<RelayOptions, 'database' | 'log' | 'describe' | 'confirmations' | 'maxFeePerGas'>,
     Required<Pick<RelayOptions, Settings>> {
@@ -118,17 +86,14 @@ const recovered = {
   gap: 'Nonce gap closed',
 }
 type Topic = keyof typeof recovered
+const topics = Object.keys(recovered)
 
-/**
- * Creates a lane: a relay account and its sequence of nonces. Without a signer it only sends and follows existing transactions. The fields are only a
- * cache: everything that must survive is in the database, and a new lane continues from there.
- */
+/** Creates a lane: an account and its nonces. Without a signer it only sends and follows existing transactions. The fields are only a cache of the database. */
 export const createLane = (
   address: string,
   signer?: { account: RelayAccount; index: number; lanes: number } | undefined,
 ) => ({
   address,
-  /** Name of the lease. */
   name: `relay:${address}`,
   /** Undefined for an account that is no longer configured. */
   signer,
@@ -151,13 +116,7 @@ export const createLane = (
   gapSince: undefined as number | undefined,
   /** Empty transactions sent to fill nonce gaps, by nonce. */
   fillers: new Map<number, { fees: Fees; sentAt: number }>(),
-  dedupers: {
-    sending: createLogDeduper(),
-    fees: createLogDeduper(),
-    receipts: createLogDeduper(),
-    count: createLogDeduper(),
-    gap: createLogDeduper(),
-  } satisfies Record<Topic, LogDeduper>,
+  dedupers: Object.fromEntries(topics.map((topic) => [topic, createLogDeduper()])) as Record<Topic, LogDeduper>,
 })
 export type Lane = ReturnType<typeof createLane>
 

@@ -1,7 +1,4 @@
-/**
- * SQL that several parts of the relay share. A commit without a lane is unsigned; one with a lane has a stored transaction. Conditions on status and
- * lane must match the partial indexes `commit_relays_ready_idx` and `commit_relays_open_idx`, which exclude final commits: nearly all rows.
- */
+/** SQL that several parts of the relay share. Conditions on status and lane must match the partial indexes of `commit_relays`. */
 import { keyValueKeys } from '../../db/key-value-store.ts'
 import {
   arrayOf,
@@ -21,13 +18,9 @@ import {
 } from '../../db/sql.ts'
 import { openRelaysSql } from '../../modules/commits/commits.sql.ts'
 
-/** Status of a commit's transaction. */
 export const commitStatus = textOf<'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('commit_status')
 
-/**
- * SQL that joins the predecessor of commit `c` of asset `a`: the asset's previous commit. For a registration it is the last commit of the
- * most recently deleted asset with the same file. Commits must reach the chain in this order, so that readers can separate the assets.
- */
+/** SQL that joins the predecessor of commit `c` of asset `a`. For a registration it is the last commit of the last deleted asset with the same file. */
 export const predecessorSql = `
   left join lateral (
     select p.id from commits p where p.asset_id = c.asset_id and p.sequence = c.sequence - 1
@@ -104,10 +97,7 @@ export const candidateColumns = {
   goesAlone: boolean,
 }
 
-/**
- * Returns the commits of a lane that are ready, oldest first. `index` is the lane's index among `lanes` lanes. A commit whose predecessor is pending in
- * another lane waits until that is on the chain.
- */
+/** Returns the ready commits of a lane, oldest first. A commit whose predecessor is pending in another lane waits until that is on the chain. */
 export const findCandidates = statement(
   'relay_candidates',
   { parameters: { lane: text, index: int, lanes: int, limit: int }, columns: candidateColumns },
@@ -130,7 +120,6 @@ export const findCandidates = statement(
    limit $limit`,
 )
 
-/** Returns the highest nonce ever assigned on a lane. */
 export const findLastNonce = statement(
   'relay_last_nonce',
   { parameters: { lane: text }, columns: { nonce: orNull(int) } },
@@ -234,7 +223,6 @@ export const findInFlight = statement(
    order by r.nonce`,
 )
 
-/** Returns stored transactions by hash. */
 export const findRaw = statement(
   'relay_raw',
   { parameters: { hashes: arrayOf(text) }, columns: { hash: text, raw: bytes } },
@@ -269,7 +257,6 @@ export const countByStatus = statement(
      join commits c on c.id = r.commit_id group by r.status order by r.status`,
 )
 
-/** Makes all waiting commits due now. Returns their number. */
 export const retryNow = statement(
   'relay_retry',
   { columns: { count: int } },

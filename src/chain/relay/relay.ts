@@ -5,7 +5,7 @@ import { createLease } from '../lease.ts'
 import { createCpuThrottle, createPoller } from '../poller.ts'
 import { ensureRegistry } from '../registry/deploy.ts'
 import { WrongChainError } from '../registry/registry.ts'
-import { type ChainView, readBalances, readView } from '../view.ts'
+import { type ChainView, readAccounts, readView } from '../view.ts'
 import { closeGap } from './close-gap.ts'
 import { createCommitSigner } from './commit-signer.ts'
 import { createHistories, reconcileFromChain } from './find-on-chain.ts'
@@ -26,7 +26,6 @@ import { replaceStuck, send, sendAgain } from './send-commits.ts'
 import { signNext, supportsBatches } from './sign-transactions.ts'
 import { createHeadGuard, recordAccountsAhead } from './stale-node-guard.ts'
 
-/** Maximum number of transactions signed in one step. */
 const BATCH = 32
 
 /** Creates the relay of this process without starting it. Each lane is served by the process that holds its lease. */
@@ -64,7 +63,6 @@ export function createRelay(options: RelayOptions): Relay {
   let lastStepAt: number | undefined
   /** Time at which the chain last had all our commits. Undefined if it must be checked. */
   let lastCompleteAt: number | undefined
-  /** True after the first comparison of the accounts with the database. */
   let isCompared = false
 
   const findHistories = async () => {
@@ -193,11 +191,11 @@ export function createRelay(options: RelayOptions): Relay {
       signer.start()
     },
     wake: signer.wake,
-    balances: (signal) =>
-      readBalances(
-        registry.rpc.until(signal),
-        lanes.map(({ address }) => address),
-      ),
+    async balances(signal) {
+      const addresses = lanes.map(({ address }) => address)
+      const seen = await readAccounts(registry.rpc.until(signal), addresses, 'latest')
+      return new Map(addresses.map((address, index) => [address, seen[index]!.balance]))
+    },
     async stop() {
       await Promise.all([poller.stop(), signer.stop()])
       await lease.close()

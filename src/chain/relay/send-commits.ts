@@ -24,10 +24,7 @@ import { columnsOf, estimateGas } from './sign-transactions.ts'
 /** Maximum total size of the transactions in one request. Hex doubles it, and some nodes accept only 1 MB. */
 const REQUEST_BYTES = 400_000
 
-/**
- * Sends stored transactions. Sending again is always safe, because at most one transaction per nonce can be included. Throws UNAVAILABLE if the node does
- * not answer.
- */
+/** Sends stored transactions. Sending again is safe, because at most one transaction per nonce can be included. Throws UNAVAILABLE. */
 export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
   const requests: Outgoing[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -91,10 +88,7 @@ export const sendAgain = async (parts: RelayParts, lane: Lane, waiting: readonly
   await send(parts, lane, await withRaw(parts, due))
 }
 
-/**
- * Time in seconds, multiplied by the number of attempts, after which an accepted transaction must count as pending. Some pools queue a transaction forever
- * if it arrives while its predecessor is being included.
- */
+/** Seconds per attempt after which an accepted transaction must count as pending. Some pools queue one forever that arrives while its predecessor is included. */
 const MISFILED_SECONDS = 3
 /** Number of consecutive rejections after which a transaction is signed again. */
 const REFUSAL_LIMIT = 3
@@ -146,7 +140,6 @@ const isDue = (lane: Lane, view: ChainView, row: InFlightRow) => {
   return row.age > STUCK_SECONDS && view.head.number - from >= STUCK_BLOCKS
 }
 
-/** Marks commits whose transaction was accepted by a node. */
 const markBroadcast = statement(
   'relay_broadcast',
   { parameters: { commits: arrayOf(uuid) } },

@@ -1,8 +1,9 @@
 /** Signs and stores the transactions of prepared commits. */
 import type { RowOf } from '../../db/sql.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
+import { undefinedIf } from '../../shared/async.ts'
 import { batchQuestions, decodeCommits, encodeCommit, encodeCommitData, encodeCommits } from '../registry/abi.ts'
-import { type Rpc, RpcError } from '../rpc.ts'
+import { isRpcError, type Rpc } from '../rpc.ts'
 import { chooseFees, type SignedTransaction, signTransaction, smaller } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { markFoundCommits } from './find-on-chain.ts'
@@ -84,10 +85,7 @@ const store = async (
   }))
 }
 
-/**
- * Detects that the account has sent transactions that the database does not know, for example after a restore. Returns true if signing must wait, because
- * some of them are still in the pool with their nonces.
- */
+/** Detects transactions of the account that the database does not know, as after a restore. Returns true if signing must wait for those in the pool. */
 const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
   const count = view.counts.get(lane.address) ?? 0
   const pending = view.pendingCounts.get(lane.address) ?? count
@@ -163,10 +161,7 @@ export const supportsBatches = async (rpc: Rpc, registry: string): Promise<boole
   })
 }
 
-/**
- * Packs commits into transactions, in order, and sets their gas limits. Splits a batch in half if it needs too much gas. If the node rejects the estimate of
- * a batch, its commits are sent one by one, so that one of them cannot block the others. Throws UNAVAILABLE.
- */
+/** Packs commits into transactions, in order. Splits a batch that needs too much gas. Sends commits one by one if the node rejects the estimate. */
 const packCalls = async (parts: RelayParts, lane: Lane, view: ChainView, calls: readonly RelayCall[]) => {
   const most = smaller(MAXIMUM_BATCH_GAS, view.gasLimit / SHARE_OF_BLOCK)
   const packed: { calls: readonly RelayCall[]; gasLimit: bigint | undefined }[] = []
@@ -201,18 +196,11 @@ const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
   return groups
 }
 
-/**
- * Returns a gas limit with a reserve. The estimate uses the newest block, but costs may differ in a later one, where an asset may need a new list entry.
- * Returns undefined if the node rejects the estimate.
- */
+/** Returns a gas limit with a reserve: in a later block an asset may need a new list entry. Returns undefined if the node rejects the estimate. */
 const tryEstimateGas = async ({ rpc, registry }: RelayParts, lane: Lane, data: string, assets: number) => {
-  try {
-    const estimate = await rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
-    return (BigInt(estimate) * 5n) / 4n + GAS_OF_PLACE * BigInt(assets) + 20_000n
-  } catch (error) {
-    if (error instanceof RpcError) return undefined
-    throw error
-  }
+  const call = rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
+  const estimate = await call.catch(undefinedIf(isRpcError))
+  return estimate === undefined ? undefined : (BigInt(estimate) * 5n) / 4n + GAS_OF_PLACE * BigInt(assets) + 20_000n
 }
 
 /** Returns the gas limit that suffices for each of these calls: that of the largest one. */

@@ -1,20 +1,22 @@
-/**
- * Detects outdated answers of a node. Nodes behind a load balancer can be at different heights. A missing block is therefore no proof of a reorg, and an
- * unexplained transaction count is not used for a nonce.
- */
+/** Detects outdated answers of a node: behind a load balancer, a missing block is no proof of a reorg, and a transaction count can be wrong. */
 import { getCreateAddress } from 'ethers'
 import { arrayOf, int, orNull, statement, text } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
-import { type BlockId, type ChainView, findSpender, isGone, readBlockHashes, readView } from '../view.ts'
+import {
+  type BlockHashes,
+  type BlockId,
+  type ChainView,
+  findSpender,
+  isGone,
+  readBlockHashes,
+  readView,
+} from '../view.ts'
 import { type BlockRow, blockColumns, findLastNonce, rememberAhead } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 
 /** Returns true if the block of a commit was replaced. `canonical` is the result of `readBlockHashes`. */
-export const isDisplaced = (
-  { block_number: number, block_hash: hash }: BlockRow,
-  canonical: ReadonlyMap<number, string | undefined>,
-  head: BlockId,
-): boolean => isGone({ number, hash }, canonical, head)
+export const isDisplaced = (row: BlockRow, canonical: BlockHashes, head: BlockId): boolean =>
+  isGone({ number: row.block_number, hash: row.block_hash }, canonical, head)
 
 /** Creates a guard that starts at the newest block in the database. */
 export function createHeadGuard(patience: number) {
@@ -27,10 +29,7 @@ export function createHeadGuard(patience: number) {
   }
 
   return {
-    /**
-     * Throws UNAVAILABLE if the head is below an earlier one. Accepts it if the chain was reorganized: a known block has another hash, or the head has not
-     * moved for `patience` milliseconds.
-     */
+    /** Throws UNAVAILABLE if the head is below an earlier one, unless the chain was reorganized or the head has not moved for `patience` milliseconds. */
     async assertNewest({ database, rpc }: RelayParts, lanes: readonly string[], { head }: ChainView): Promise<void> {
       const findNewest = async (upTo: number | null) => (await database.query(findNewestPlaced, { lanes, upTo }))[0]
       const isOtherChain = async () => {
@@ -46,10 +45,7 @@ export function createHeadGuard(patience: number) {
   }
 }
 
-/**
- * Records at start if any of our accounts has sent transactions that the database does not know, as after a restore. All accounts are checked, because
- * keys may have been replaced or added since. The caller must hold the lease `leaseName`. Throws UNAVAILABLE.
- */
+/** Records at start if an account of ours sent transactions that the database does not know, as after a restore. The caller must hold the lease. */
 export const recordAccountsAhead = async (
   { database, rpc, lease, recorders }: Pick<RelayParts, 'database' | 'rpc' | 'lease' | 'recorders'>,
   leaseName: string,
@@ -63,10 +59,7 @@ export const recordAccountsAhead = async (
   }
 }
 
-/**
- * Returns true if a transaction count above the database's can be trusted: the chain has the last transaction, or the count has lasted for `doubtPatience`.
- * A nonce based on a wrong count would create a nonce gap.
- */
+/** Returns true if a count above the database's can be trusted: the chain has the last transaction, or the count has lasted for `doubtPatience`. */
 export const isAccountedFor = async (parts: RelayParts, lane: Lane, view: ChainView, count: number) => {
   // The transaction deployed our registry: a contract's address depends on the account and the nonce.
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true

@@ -1,7 +1,4 @@
-/** Exit codes and signals of the process that reads a picture. */
-
 /** Exit code if the source is not a supported picture. */
 export const UNREADABLE = 2
-
 /** The signal that the process sends itself if the picture exceeds the limits. */
 export const TOO_MUCH = 'SIGXCPU'

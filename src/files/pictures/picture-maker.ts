@@ -14,8 +14,6 @@ const NAME = 'Reading pictures'
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
 /** Permissions of the process: it can read files, such as its libraries, but not write files or start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
-/** Timeout of one picture, in milliseconds. */
-const TIMEOUT_MS = 15_000
 /** Maximum total size of the results of one picture, in bytes. */
 const MAX_BYTES = 20_000_000
 
@@ -28,43 +26,32 @@ function* parts(output: Buffer) {
   }
 }
 
-async function run(
-  source: AsyncIterable<Uint8Array>,
-  sides: readonly number[],
-  timeout: number,
-): Promise<Uint8Array[] | undefined> {
-  const { child, exit } = await startSandboxedProcess({
-    name: NAME,
-    program: PROGRAM,
-    flags: FLAGS,
-    args: sides.map(String),
-    timeout,
-  })
-  let failure: { error: unknown } | undefined
-  const input = Readable.from(source)
-  // Do not wait for the source, because it may hang.
-  pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
-    // If the process stops reading, its exit code is the reason. All other errors are those of the source.
-    if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
-    failure = { error }
-    child.kill('SIGKILL')
-  })
-  try {
-    const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_BYTES), exit])
-    if (failure) throw failure.error
-    if (code === UNREADABLE || child.signalCode === TOO_MUCH) return undefined
-    if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
-    return [...parts(output)]
-  } catch (error) {
-    // The process could not be started, or its output is invalid.
-    throw failure ? failure.error : error instanceof DomainError ? error : unavailable(NAME, error)
-  } finally {
-    child.kill('SIGKILL')
-    input.destroy()
-  }
-}
-
 /** Creates the maker of thumbnails. Callers limit concurrency. `timeoutMs`: timeout of one picture, in milliseconds. */
-export const createPictureMaker = ({ timeoutMs = TIMEOUT_MS } = {}): PictureMaker => ({
-  make: (source, sides) => run(source, sides, timeoutMs),
+export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}): PictureMaker => ({
+  async make(source, sides) {
+    const options = { name: NAME, program: PROGRAM, flags: FLAGS, args: sides.map(String), timeout }
+    const { child, exit } = await startSandboxedProcess(options)
+    let failure: { error: unknown } | undefined
+    const input = Readable.from(source)
+    // Do not wait for the source, because it may hang.
+    pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
+      // If the process stops reading, its exit code is the reason. All other errors are those of the source.
+      if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
+      failure = { error }
+      child.kill('SIGKILL')
+    })
+    try {
+      const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_BYTES), exit])
+      if (failure) throw failure.error
+      if (code === UNREADABLE || child.signalCode === TOO_MUCH) return undefined
+      if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
+      return [...parts(output)]
+    } catch (error) {
+      // The process could not be started, or its output is invalid.
+      throw failure ? failure.error : error instanceof DomainError ? error : unavailable(NAME, error)
+    } finally {
+      child.kill('SIGKILL')
+      input.destroy()
+    }
+  },
 })

@@ -1,7 +1,4 @@
-/**
- * Reads one untrusted picture from stdin and writes smaller sizes to stdout. It is a separate process, so that errors and memory of the decoders do not
- * affect keys and requests. Arguments: the sides of the squares into which the results must fit, largest first. Each result follows its length (32 bits).
- */
+/** Reads one untrusted picture from stdin and writes smaller sizes to stdout, each after its length (32 bits). Arguments: the sides, largest first. */
 import sharp from 'sharp'
 import { thumbnailLoaders } from '../../modules/assets/file-types.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
@@ -9,14 +6,9 @@ import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 /** Maximum pixels of a picture. Decoders need up to 8 bytes per pixel, and up to 20 if they must hold all pixels at once. */
 const MAX_PIXELS = 50_000_000
 const MAX_PIXELS_AT_ONCE = 20_000_000
-/**
- * Maximum CPU time in milliseconds, and memory in bytes. The pixel limit alone is not enough: a file of 160 KB can process all pixels a thousand times, and one
- * line of 50 million pixels takes 6 GB.
- */
+/** Maximum CPU time in milliseconds, and memory in bytes. The pixel limit is not enough: 160 KB can process all pixels a thousand times. */
 const MAX_CPU_MS = 10_000
 const MAX_MEMORY_BYTES = 700_000_000
-/** Interval of the checks, in milliseconds. */
-const CHECK_INTERVAL_MS = 20
 
 // Accept raster formats only. Documents and vector graphics can refer to other files, and can need much more work than their size suggests.
 sharp.block({ operation: ['VipsForeignLoad'] })
@@ -41,18 +33,13 @@ async function make(picture: Buffer, limitInputPixels: number, side: number): Pr
   )
 }
 
-/** Kills the process with `TOO_MUCH` if the picture exceeds the limits: decoders cannot be stopped. */
-function watch() {
+async function main() {
+  // Decoders cannot be stopped, so the process kills itself if the picture exceeds the limits.
   setInterval(() => {
     const { user, system } = process.cpuUsage()
-    if ((user + system) / 1_000 > MAX_CPU_MS || process.memoryUsage.rss() > MAX_MEMORY_BYTES) {
-      process.kill(process.pid, TOO_MUCH)
-    }
-  }, CHECK_INTERVAL_MS).unref()
-}
-
-async function main() {
-  watch()
+    const isTooMuch = (user + system) / 1_000 > MAX_CPU_MS || process.memoryUsage.rss() > MAX_MEMORY_BYTES
+    if (isTooMuch) process.kill(process.pid, TOO_MUCH)
+  }, 20).unref()
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   const picture = Buffer.concat(chunks)
