@@ -65,7 +65,7 @@ const config = {
   retention: { eventDays: 30, idempotencyKeyDays: 7, sessionIdleDays: 30 },
 }
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
-const server = createHttpServer({ presentError, log, telemetry: telemetry.requests({ log }) })
+const server = createHttpServer({ presentError, log, telemetry: telemetry.requests(log) })
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInfrastructure(config, log, { isService: true })
 await sql(queueClockSql)

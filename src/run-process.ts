@@ -68,7 +68,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
     presentError,
     log,
     publicUrl: config.publicUrl,
-    telemetry: telemetry.requests({ log }),
+    telemetry: telemetry.requests(log),
   })
   // The port comes first: a second start on the same port fails before it touches anything of the running service.
   const ports = await listen(server, config)

@@ -29,15 +29,12 @@ function toTerminal(): DestinationStream {
   return { write: (line) => destination.write(format(line)) }
 }
 
-/** Replaces errors by their messages, because a stack does not distinguish two problems. */
-const withMessages = (fields: object) =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
-  )
-
-/** Returns the key that identifies a repeated warning: message and fields. */
+/** Returns the key that identifies a repeated warning. Error stacks are left out, because they differ each time. */
 const subjectOf = (fields: object, message: string | undefined) =>
-  `${message} ${inspect(withMessages(fields), { breakLength: Infinity })}`
+  `${message} ${inspect(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
+    { breakLength: Infinity },
+  )}`
 
 const WARN = pino.levels.values.warn
 
@@ -60,14 +57,14 @@ function traceFields(tracer: Pick<Tracer, 'origin'>): object {
   return trace_id === undefined ? {} : { trace_id, span_id, trace_flags }
 }
 
-/** Destination and trace fields of a log. */
-export interface LogOptions {
-  destination?: DestinationStream
-  tracer?: Pick<Tracer, 'origin'>
-}
+/** Names of fields that hold secrets. */
+const SECRETS = ['authorization', 'token', 'password', 'apiKey']
 
 /** Creates a log on stderr: readable text on a terminal, otherwise JSON lines. Fields that hold secrets are censored. */
-export const createLog = (level: string, { destination, tracer }: LogOptions = {}): Log =>
+export const createLog = (
+  level: string,
+  { destination, tracer }: { destination?: DestinationStream; tracer?: Pick<Tracer, 'origin'> } = {},
+): Log =>
   pino(
     {
       level,
@@ -77,17 +74,7 @@ export const createLog = (level: string, { destination, tracer }: LogOptions = {
       ...(tracer && { mixin: () => traceFields(tracer) }),
       hooks: { logMethod: throttleWarnings() },
       redact: {
-        paths: [
-          'authorization',
-          'token',
-          'password',
-          'apiKey',
-          '*.authorization',
-          '*.token',
-          '*.password',
-          '*.apiKey',
-          '*["x-api-key"]',
-        ],
+        paths: [...SECRETS.flatMap((name) => [name, `*.${name}`]), '*["x-api-key"]'],
         censor: '[censored]',
       },
     },

@@ -13,11 +13,11 @@ interface Watching {
   startedAt: number
   api: Api
   operation: string
-  operationName: string | undefined
-  userId: string | undefined
+  operationName?: string | undefined
+  userId?: string
   code: ErrorCode | 'OK'
   /** Set if the HTTP server responds instead of the handler. */
-  status: number | undefined
+  status?: number
 }
 
 const WATCHING = Symbol('watching')
@@ -53,16 +53,8 @@ const factsOf = (method: string, request: Watching, status: number | undefined) 
 /** Maximum logged length of a client's operation name, in characters. */
 const MAX_NAME = 64
 
-/** Rounds a duration in milliseconds to two decimals. */
-const rounded = (milliseconds: number) => Math.round(milliseconds * 100) / 100
-
-/** Options of the request log. */
-export interface RequestLogOptions {
-  log: Log
-}
-
 /** Creates the request log, with one line per request. docs/reference/log.md describes the fields. */
-function createRequestLog({ log }: RequestLogOptions) {
+function createRequestLog(log: Log) {
   const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
     const { api, code, userId } = request
@@ -77,7 +69,7 @@ function createRequestLog({ log }: RequestLogOptions) {
         operation: api === 'graphql' ? request.operation : undefined,
         operationName: request.operationName?.slice(0, MAX_NAME),
         status,
-        durationMs: rounded(milliseconds),
+        durationMs: Math.round(milliseconds * 100) / 100,
         user: userId && toId('user', userId),
         code: code === 'OK' ? undefined : code,
         aborted: isAborted || undefined,
@@ -91,7 +83,7 @@ function createRequestLog({ log }: RequestLogOptions) {
 export function createRequestTelemetry(
   metrics?: Pick<Metrics, 'requestBegan' | 'requestEnded'>,
   tracing?: Pick<Tracing, 'begin'>,
-): { watch: RequestWatch; follow(options: RequestLogOptions): RequestTelemetry } {
+): { watch: RequestWatch; follow(log: Log): RequestTelemetry } {
   function end(req: IncomingMessage, res: ServerResponse, request: Watching, followed: FollowedRequest | undefined) {
     const { startedAt, api, operation, code } = request
     const status = request.status ?? (res.writableFinished ? res.statusCode : undefined)
@@ -109,10 +101,7 @@ export function createRequestTelemetry(
   const watch: RequestWatch = {
     asked(answer, api, operation, operationName) {
       const request = watchingOf(answer)
-      if (!request) return
-      request.api = api
-      request.operation = operation
-      request.operationName = operationName
+      if (request) Object.assign(request, { api, operation, operationName })
     },
     identified(answer, userId) {
       const request = watchingOf(answer)
@@ -126,19 +115,11 @@ export function createRequestTelemetry(
 
   return {
     watch,
-    follow(options) {
-      const logRequest = createRequestLog(options)
+    follow(log) {
+      const logRequest = createRequestLog(log)
       return {
         serve(req, res: ServerResponse & WatchedAnswer, answer) {
-          const request: Watching = {
-            startedAt: performance.now(),
-            api: 'none',
-            operation: 'other',
-            operationName: undefined,
-            userId: undefined,
-            code: 'OK',
-            status: undefined,
-          }
+          const request: Watching = { startedAt: performance.now(), api: 'none', operation: 'other', code: 'OK' }
           const followed = PROBE.test(req.url ?? '') ? undefined : tracing?.begin(req.method ?? 'other', req.headers)
           res[WATCHING] = request
           metrics?.requestBegan()
@@ -148,7 +129,7 @@ export function createRequestTelemetry(
         refused: watch.refused,
         rejected({ requestId, status, code, answer }) {
           const request = answer && watchingOf(answer as WatchedAnswer)
-          if (!request) return options.log.info({ requestId, status, code }, 'Request rejected')
+          if (!request) return log.info({ requestId, status, code }, 'Request rejected')
           request.code = code
           request.status = status
         },

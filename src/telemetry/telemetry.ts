@@ -6,14 +6,14 @@ import type { RequestTelemetry } from '../http/http-server.ts'
 import type { Log } from '../shared/log.ts'
 import { sha256 } from '../shared/secrets.ts'
 import type { Watched } from './metrics.ts'
-import { createRequestTelemetry, type RequestLogOptions } from './request-telemetry.ts'
+import { createRequestTelemetry } from './request-telemetry.ts'
 import { noopTelemetry, type RequestWatch, type Telemetry } from './telemetry-types.ts'
 import type { TracingOptions } from './tracing.ts'
 
 /** The telemetry of a process. */
 export interface RunningTelemetry extends Telemetry {
   /** Creates the request telemetry. It logs one line for each request. */
-  requests(options: RequestLogOptions): RequestTelemetry
+  requests(log: Log): RequestTelemetry
   /** Adds the route `/metrics` if metrics are enabled. */
   addRoutes(app: FastifyInstance, parts: { watched: Watched; access: MetricsAccess; log: Log }): void
   /** Sends the remaining spans. Never throws. */

@@ -116,7 +116,7 @@ export async function createTestApp({
   const server = createHttpServer({
     presentError,
     log,
-    telemetry: telemetry.requests({ log }),
+    telemetry: telemetry.requests(log),
   })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {

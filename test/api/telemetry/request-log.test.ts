@@ -193,7 +193,7 @@ describe('a request rejected by the HTTP server', () => {
 
   async function startServer() {
     const log = createTestLog()
-    const telemetry = createRequestTelemetry().follow({ log })
+    const telemetry = createRequestTelemetry().follow(log)
     const timeouts = { request: 200, headers: 100, checkEvery: 20 }
     const server = createHttpServer({ presentError, log, telemetry, timeouts })
     atEnd(() => server.drain(100))

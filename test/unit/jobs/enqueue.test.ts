@@ -4,7 +4,7 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDatabase } from '../../../src/db/migrations.ts'
-import { enqueueFunctionSql, writtenFor } from '../../../src/jobs/enqueue-function.ts'
+import { enqueueFunctionSql, writtenFor } from '../../../src/jobs/job-schema.ts'
 import { until } from '../../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 
@@ -34,7 +34,7 @@ describe('enqueue', () => {
     const { version, pgboss } = createRequire(import.meta.url)('pg-boss/package.json') as Manifest
     expect(
       { pgBoss: version, tables: pgboss.schema },
-      'pg-boss was updated. Compare its insertJobs (dist/plans.js) with src/jobs/enqueue-function.ts, see that the next test passes, and write down the new version there.',
+      'pg-boss was updated. Compare its insertJobs (dist/plans.js) with src/jobs/job-schema.ts, see that the next test passes, and write down the new version there.',
     ).toEqual(writtenFor)
   })
 

@@ -1,9 +1,9 @@
 /**
- * SQL functions `enqueue` and `enqueue_fairly`, which add a job inside the statement that causes it. They insert into
- * pg-boss's own table exactly as pg-boss does. They therefore match one version of pg-boss and are installed whenever
- * a server starts.
+ * SQL functions `enqueue` and `enqueue_fairly`, and indexes on pg-boss's job table. The functions add a job inside the
+ * statement that causes it, exactly as one version of pg-boss does. Each start of a server installs them.
  */
 import { lockForTransaction } from '../db/migration-lock.ts'
+import { holdsMoreSql } from './jobs.sql.ts'
 
 /**
  * Version of pg-boss whose insertion (`insertJobs` in `plans.js`) the functions repeat. After an update of pg-boss,
@@ -54,4 +54,30 @@ const install = ([name, body]: [string, string]) => `
 export const enqueueFunctionSql = `
   ${lockForTransaction};
   DO $install$ BEGIN${Object.entries(bodies).map(install).join('')}
+  END $install$`
+
+const isDead = `name = 'dead-letter'`
+
+/**
+ * Indexes by name: their columns and their condition. Dead letters stay for a year, and these indexes find them without
+ * a full scan.
+ */
+const indexes: Record<string, { columns: string; of: string }> = {
+  dead_letters_newest_idx: { columns: 'created_on desc, id desc', of: isDead },
+  dead_letters_queue_idx: { columns: 'source_name', of: isDead },
+  dead_letters_unredacted_idx: { columns: 'id', of: `${isDead} and ${holdsMoreSql}` },
+  dead_letters_addressed_idx: { columns: `(data->>'userId')`, of: `${isDead} and data ?| array['email', 'newEmail']` },
+  waiting_jobs_of_lane_idx: { columns: 'name, group_id', of: `state < 'active' and group_id is not null` },
+  active_jobs_idx: { columns: 'name', of: `state = 'active'` },
+}
+
+const create = ([name, { columns, of }]: [string, (typeof indexes)[string]]) => `
+    IF to_regclass('jobs.${name}') IS NULL THEN
+      CREATE INDEX ${name} ON jobs.job (${columns}) WHERE ${of};
+    END IF;`
+
+/** SQL that creates missing indexes. It blocks new jobs meanwhile, for about two seconds per million jobs. */
+export const jobIndexesSql = `
+  ${lockForTransaction};
+  DO $install$ BEGIN${Object.entries(indexes).map(create).join('')}
   END $install$`
