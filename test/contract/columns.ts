@@ -49,7 +49,7 @@ export const columns: Record<string, Names> = {
     each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
     each(copy, 'thumbnail_cid c2pa_cid c2pa_version content_credentials'),
     kind('thumbnail_requested'),
-    count('file_size head_sequence erased_through link_generation'),
+    count('file_size head_sequence erased_through'),
     moment('uploaded_at updated_at deleted_at'),
   ),
   asset_blocks: table(row('asset_id'), each('hashes of parts of a file; forgotten once the file is deleted', 'cid')),

@@ -194,7 +194,6 @@ CREATE TABLE assets (
   c2pa_cid            text,
   c2pa_version        text,
   content_credentials jsonb,
-  link_generation     integer NOT NULL DEFAULT 0,
   CONSTRAINT assets_pkey PRIMARY KEY (id),
   CONSTRAINT assets_custom_object CHECK (jsonb_typeof(custom) = 'object'::text),
   CONSTRAINT assets_file_size_not_negative CHECK (file_size >= 0),
