@@ -12,10 +12,13 @@ const modules = join(root, 'node_modules')
 // npm may run on Node 20, which does not strip types.
 const node = join(modules, 'node/bin/node')
 
+const codegen = ['@graphql-codegen/cli/cjs/bin.js', '--config', 'src/http/rest/codegen.ts', '--silent']
 const steps = [
   ['prisma/build/index.js', 'generate', '--no-hints'],
+  // In a fresh checkout, the modules that print the schema need the types of the committed schema.
+  ...(existsSync(join(root, 'src/http/rest/generated')) ? [] : [codegen]),
   ['../src/graphql/print-schema.ts'],
-  ['@graphql-codegen/cli/cjs/bin.js', '--config', 'src/http/rest/codegen.ts', '--silent'],
+  codegen,
   ['../src/http/openapi/print-openapi.ts'],
 ]
 
