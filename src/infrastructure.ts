@@ -70,9 +70,7 @@ interface OpenOptions {
   fastPaths?: boolean
 }
 
-/**
- * Opens database, file store and keys. Throws when one of them is missing, does not fit this version or belongs to another installation.
- */
+/** Opens database, file store and keys. Throws when one of them is missing, does not fit this version or belongs to another installation. */
 export async function openInfrastructure(
   config: Config,
   log: Log,

@@ -19,18 +19,14 @@ interface Wire {
 const READ_ONLY = '25006'
 /** SQLSTATE of a transaction with an unknown outcome. */
 const OUTCOME_UNKNOWN = '08007'
-/**
- * Server function that waits for synchronous standbys. Its name, unlike the notice text, does not depend on the
- * server's language.
- */
+/** Server function that waits for synchronous standbys. Its name, unlike the notice text, does not depend on the server's language. */
 const WAITS_FOR_STANDBYS = 'SyncRepWaitForLSN'
 
 /** A connection to PostgreSQL. Pools use this class as their `Client`. */
 export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig) {
     super(config)
-    // The failing statement reports the error. Without this listener, a connection lost between two statements would
-    // end the process.
+    // The failing statement reports the error. Without this listener, a connection lost between two statements would end the process.
     this.on('error', () => {})
     this.on('notice', (notice) => this.#failUnconfirmedCommit(notice))
     // After a failover, the endpoint may still resolve to the old primary. A new connection reaches the new primary.
@@ -53,10 +49,7 @@ export class DatabaseClient extends pg.Client {
     this.cut(Object.assign(error, { code: OUTCOME_UNKNOWN }))
   }
 
-  /**
-   * Sets the session's time zone to UTC. Prisma reads timestamps as UTC, and day arithmetic must not follow local
-   * clock changes.
-   */
+  /** Sets the session's time zone to UTC. Prisma reads timestamps as UTC, and day arithmetic must not follow local clock changes. */
   override getStartupConf(): Record<string, string> {
     return { ...super.getStartupConf(), TimeZone: 'UTC' }
   }
@@ -68,10 +61,7 @@ export class DatabaseClient extends pg.Client {
     this.#wire.emit('error', reason)
   }
 
-  /**
-   * Resets the connection and discards unsent data. Otherwise a statement could reach the server after the network
-   * recovers.
-   */
+  /** Resets the connection and discards unsent data. Otherwise a statement could reach the server after the network recovers. */
   #reset(): void {
     const { stream } = this.#wire
     try {

@@ -1,10 +1,7 @@
 import type { PrismaClient } from './prisma/client.ts'
 import type { Query } from './sql.ts'
 
-/**
- * Prisma's read methods for the models that resolvers load. An implementation may be faster than Prisma but must
- * return the same results.
- */
+/** Prisma's read methods for the models that resolvers load. An implementation may be faster than Prisma but must return the same results. */
 type ReadMethods = 'findFirst' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
 
 type ReadModels =
@@ -34,14 +31,10 @@ export interface Database {
   /** Like `read`, but `findMany` with `take` returns fewer rows if their texts are long. Returns at least one row. */
   readonly readCut: ReadClient
   /**
-   * Executes one statement in one round trip. A single statement is its own READ COMMITTED transaction. Throws
-   * UNAVAILABLE when the database is down.
+   * Executes one statement in one round trip. A single statement is its own READ COMMITTED transaction. Throws UNAVAILABLE when the database is down.
    */
   readonly query: Query
-  /**
-   * Executes several statements in one transaction. Do nothing but SQL inside `work`: it holds a connection and
-   * locks.
-   */
+  /** Executes several statements in one transaction. Do nothing but SQL inside `work`: it holds a connection and locks. */
   transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>
 }
 

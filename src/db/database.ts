@@ -33,25 +33,16 @@ export interface ConnectedDatabase extends Database {
 }
 
 const CONNECT_TIMEOUT_MS = 3_000
-/**
- * Client-side timeout, in milliseconds, for a server or network that stops responding. The server has shorter limits
- * (`timeLimits`).
- */
+/** Client-side timeout, in milliseconds, for a server or network that stops responding. The server has shorter limits (`timeLimits`). */
 const RESPONSE_TIMEOUT_MS = 8_500
-/**
- * Maximum time that a process may be frozen before its pending work is rejected, in milliseconds. No caller waits
- * longer for a response.
- */
+/** Maximum time that a process may be frozen before its pending work is rejected, in milliseconds. No caller waits longer for a response. */
 const MAX_STALL_MS = 10_000
 /** Idle time before a TCP keep-alive probe, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000
 /** Timeout of the reachability check, in milliseconds. */
 const REACH_TIMEOUT_MS = 2_000
 
-/**
- * Limits of list reads: the share of connections they never use, the waiting lists per connection, and the maximum
- * wait in milliseconds.
- */
+/** Limits of list reads: the share of connections they never use, the waiting lists per connection, and the maximum wait in milliseconds. */
 const SHARE_WITHOUT_LISTS = 0.3
 const MAX_WAITING_LISTS = 100
 const LIST_WAIT_MS = 1_500

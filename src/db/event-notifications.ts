@@ -1,7 +1,6 @@
 /**
- * Notifies other processes through LISTEN and NOTIFY that a feed has grown or a session has ended. Notifications only
- * reduce latency: listeners also poll every two seconds and after a reconnect. Triggers on the tables send the
- * notification that a session ended, so no statement can omit it.
+ * Notifies other processes through LISTEN and NOTIFY that a feed has grown or a session has ended. Notifications only reduce latency: listeners also
+ * poll every two seconds and after a reconnect. Triggers on the tables send the notification that a session ended, so no statement can omit it.
  */
 import type pg from 'pg'
 import type { Log } from '../shared/log.ts'
@@ -20,10 +19,7 @@ const POLL_EVERY_MS = 2_000
 const RECONNECT_AFTER_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
-/**
- * Maximum number of owners in one notification. Each takes 37 bytes, and PostgreSQL limits a payload to less than
- * 8,000 bytes.
- */
+/** Maximum number of owners in one notification. Each takes 37 bytes, and PostgreSQL limits a payload to less than 8,000 bytes. */
 const OWNERS_PER_NOTIFICATION = 200
 
 /** Notifies all processes. `owners` is a comma-separated list of UUIDs. */
@@ -33,10 +29,7 @@ const notify = statement(
   `select pg_notify('annal_events', $owners)`,
 )
 
-/**
- * Creates the notifier of feed growth, which listens while it has a listener. Failed notifications are ignored,
- * because listeners also poll.
- */
+/** Creates the notifier of feed growth, which listens while it has a listener. Failed notifications are ignored, because listeners also poll. */
 export function createEventNotifications({
   url,
   database,

@@ -1,7 +1,6 @@
 /**
- * Lock that lets one process at a time migrate. A session lock lives as long as its connection, even while its
- * process is frozen. The server therefore ends silent sessions. Scripts run in the session that holds the lock, so a
- * process that wakes later can change nothing.
+ * Lock that lets one process at a time migrate. A session lock lives as long as its connection, even while its process is frozen. The server
+ * therefore ends silent sessions. Scripts run in the session that holds the lock, so a process that wakes later can change nothing.
  */
 import type pg from 'pg'
 

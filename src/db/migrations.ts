@@ -78,10 +78,7 @@ const createHistory = `
 const rollBackUnfinished = `
   UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL`
 
-/**
- * Records a migration. Runs in the script's transaction, so a killed process leaves neither the changes nor the
- * record.
- */
+/** Records a migration. Runs in the script's transaction, so a killed process leaves neither the changes nor the record. */
 const recordSql = ({ name, checksum }: Migration) => `
   INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
   VALUES (gen_random_uuid(), '${checksum}', ${pg.escapeLiteral(name)}, clock_timestamp(), 1)`
@@ -117,10 +114,7 @@ const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migrat
   )
 }
 
-/**
- * Returns the migrations that the database lacks. Throws if an applied migration was edited, or if an unknown version
- * migrated the database.
- */
+/** Returns the migrations that the database lacks. Throws if an applied migration was edited, or if an unknown version migrated the database. */
 const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
   const applied = await readApplied(client)
   assertKnown(applied, migrations)

@@ -34,9 +34,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 
 let loaded: Promise<EngineModule> | undefined
 
-/**
- * Makes the engine's timers idle. Otherwise the timer of its lock would delay the end of the process by ten seconds.
- */
+/** Makes the engine's timers idle. Otherwise the timer of its lock would delay the end of the process by ten seconds. */
 const withIdleTimers = (engine: EngineModule): object =>
   Object.fromEntries(
     Object.entries(engine).map(([name, part]) =>
@@ -46,9 +44,7 @@ const withIdleTimers = (engine: EngineModule): object =>
     ),
   )
 
-/**
- * Loads the engine. Importing the package's main file also works, but prints a warning about an experimental feature.
- */
+/** Loads the engine. Importing the package's main file also works, but prints a warning about an experimental feature. */
 const loadEngine = async (): Promise<EngineModule> => {
   const glue = '@prisma/schema-engine-wasm/schema_engine_bg'
   const engine = (await import(glue)) as EngineModule
@@ -67,17 +63,15 @@ const loadEngine = async (): Promise<EngineModule> => {
 }
 
 /**
- * Type IDs of PostgreSQL's one-byte "char", which its catalogs use, and of its array. The adapter does not know
- * "char", and the engine expects a character. It is passed as an array of "char", because no catalog query of the
- * engine returns one.
+ * Type IDs of PostgreSQL's one-byte "char", which its catalogs use, and of its array. The adapter does not know "char", and the engine expects a
+ * character. It is passed as an array of "char", because no catalog query of the engine returns one.
  */
 const CATALOG_CHAR = 18
 const CATALOG_CHAR_ARRAY = 1002
 
 /**
- * Connects with a single connection, because the engine's lock belongs to a session. PostgreSQL gets a script in one
- * message, which makes it one transaction. The adapter would split it at every semicolon, even inside a function
- * body.
+ * Connects with a single connection, because the engine's lock belongs to a session. PostgreSQL gets a script in one message, which makes it one
+ * transaction. The adapter would split it at every semicolon, even inside a function body.
  */
 const connect = async (url: string, afterDispose: () => Promise<void>): Promise<SqlDriverAdapter> => {
   const pool = createPool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })

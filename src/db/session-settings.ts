@@ -1,7 +1,4 @@
-/**
- * PostgreSQL settings that Annal's statements require. They are defaults, but a role, a database or the server may
- * override them.
- */
+/** PostgreSQL settings that Annal's statements require. They are defaults, but a role, a database or the server may override them. */
 import type pg from 'pg'
 import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'

@@ -1,7 +1,6 @@
 /**
- * SQL statements with named, typed parameters and columns (decision 1). The text refers to a parameter as `$name`.
- * The declaration provides its position and cast. Statements can share text fragments.
- * `test/unit/db/statements.test.ts` prepares every statement against the migrated database.
+ * SQL statements with named, typed parameters and columns (decision 1). The text refers to a parameter as `$name`. The declaration provides its
+ * position and cast. Statements can share text fragments. `test/unit/db/statements.test.ts` prepares every statement against the migrated database.
  */
 
 declare const carried: unique symbol
@@ -72,9 +71,7 @@ export type ParametersOf<Parameters extends Types> = {
 export interface StatementOptions {
   /** True if it reads or counts many rows. Such statements leave some connections to other statements. */
   readonly isList?: boolean
-  /**
-   * Response timeout, in milliseconds. Default: 8.5 seconds. Outside a transaction, the default is also the maximum.
-   */
+  /** Response timeout, in milliseconds. Default: 8.5 seconds. Outside a transaction, the default is also the maximum. */
   readonly patience?: number
 }
 
@@ -102,10 +99,7 @@ export interface Statement<Parameters, Row> extends StatementOptions {
 export interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
   /** Default: no parameters. */
   readonly parameters?: Parameters
-  /**
-   * Columns of the result. Default: none. Declare nullable columns with `orNull`, because the server does not report
-   * nullability.
-   */
+  /** Columns of the result. Default: none. Declare nullable columns with `orNull`, because the server does not report nullability. */
   readonly columns?: Columns
 }
 
@@ -157,10 +151,7 @@ export function statement<
 
 /** The SQL parts in which the two forms of a write differ: for one caller, and for several. */
 export interface Form {
-  /**
-   * The CTE `item`: one row per caller, with `trace` and a column in snake case for each parameter. Refer to it
-   * exactly once.
-   */
+  /** The CTE `item`: one row per caller, with `trace` and a column in snake case for each parameter. Refer to it exactly once. */
   readonly item: string
   /** True if a row that another transaction locks is skipped. Its caller then runs alone and waits for the lock. */
   readonly skipsLocked: boolean
@@ -229,10 +220,7 @@ export interface Query {
   <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: Asked<NoInfer<Parameters>>): Promise<Row[]>
 }
 
-/**
- * Returns the values in the order of their positions. `trace` returns the current trace context, or null if tracing
- * is off.
- */
+/** Returns the values in the order of their positions. `trace` returns the current trace context, or null if tracing is off. */
 export const valuesOf = (
   { parameters }: Statement<never, unknown>,
   given?: unknown,

@@ -52,9 +52,7 @@ export function boundedCheck(check: () => Promise<boolean>): () => Promise<boole
   }
 }
 
-/**
- * Runs `work` for one item after the other, and continues after errors. Throws the first error at the end. `cancel` stops it between two items.
- */
+/** Runs `work` for one item after the other, and continues after errors. Throws the first error at the end. `cancel` stops it between two items. */
 export async function forEachSettled<T>(
   items: AsyncIterable<T> | Iterable<T>,
   work: (item: T) => Promise<unknown>,

@@ -51,10 +51,7 @@ export const invariants: Invariant[] = [
   ...accountInvariants,
 ]
 
-/**
- * Statement timeout of the check, in milliseconds. The queries scan the whole ledger, so the request timeout is too
- * short.
- */
+/** Statement timeout of the check, in milliseconds. The queries scan the whole ledger, so the request timeout is too short. */
 const STATEMENT_TIMEOUT_MS = 3_600_000
 /** Sets the statement timeout for the current transaction. */
 const extendStatementTimeout = statement(
@@ -81,8 +78,7 @@ const withPublicIds = (row: object) =>
 const MAX_CONCURRENT = 2
 
 /**
- * Checks every invariant, two at a time if the pool has at least two `connections`. Takes no locks. Throws the error
- * of the first query that fails.
+ * Checks every invariant, two at a time if the pool has at least two `connections`. Takes no locks. Throws the error of the first query that fails.
  */
 export async function checkInvariants(database: Database, { connections = 1 } = {}): Promise<Finding[]> {
   const findings: Finding[] = []

@@ -1,7 +1,4 @@
-/**
- * Compiles Prisma's read arguments to one SQL statement. Values are always parameters. Table and column names come
- * only from the data model.
- */
+/** Compiles Prisma's read arguments to one SQL statement. Values are always parameters. Table and column names come only from the data model. */
 
 import { createHash } from 'node:crypto'
 import { MAX_COUNTED } from '../../shared/lists.ts'
@@ -74,10 +71,7 @@ export const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean)
 /** Maximum number of arguments of a PostgreSQL function. */
 const MOST_COLUMNS = 100
 
-/**
- * Returns the SQL for a row as a JSON array. Call this after the selection is compiled, because only then is
- * `columns` complete.
- */
+/** Returns the SQL for a row as a JSON array. Call this after the selection is compiled, because only then is `columns` complete. */
 export const rowOf = (columns: readonly string[]): string => {
   if (columns.length > MOST_COLUMNS) throw unsupported
   return `json_build_array(${columns.join(', ')})`
@@ -275,10 +269,7 @@ const compilePart = (compiling: CompileContext, model: Model, args: Arguments, p
 const sameRow = (model: Model, { alias }: Scope) =>
   model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
 
-/**
- * Returns SQL that limits the keys of a page to the first rows whose texts fit in `pageBytes`. Keeps at least one
- * row.
- */
+/** Returns SQL that limits the keys of a page to the first rows whose texts fit in `pageBytes`. Keeps at least one row. */
 const cutTo = (
   pageBytes: number,
   compiling: CompileContext,

@@ -22,10 +22,7 @@ type Wire = Connection & { parsedStatements: Record<string, string> }
 
 const wireOf = (client: ClientBase) => (client as unknown as { connection: Wire }).connection
 
-/**
- * Closes prepared statements on a connection. The driver queues it with the queries, and a later query may prepare
- * one of them again.
- */
+/** Closes prepared statements on a connection. The driver queues it with the queries, and a later query may prepare one of them again. */
 class Closing implements Submittable {
   readonly #names: readonly string[]
 
@@ -42,10 +39,7 @@ class Closing implements Submittable {
     wire.sync()
   }
 
-  /**
-   * The driver calls both methods on every queued object. Closing cannot fail, and the next query reports a lost
-   * connection.
-   */
+  /** The driver calls both methods on every queued object. Closing cannot fail, and the next query reports a lost connection. */
   handleReadyForQuery() {}
   handleError() {}
 }
@@ -218,10 +212,7 @@ const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
   webhookAttempt: 'WebhookAttempt',
 }
 
-/**
- * Creates a read client that compiles each shape of arguments once (decision 2). Throws Prisma’s errors; `translate`
- * converts database errors.
- */
+/** Creates a read client that compiles each shape of arguments once (decision 2). Throws Prisma’s errors; `translate` converts database errors. */
 export const createReads = ({
   pool,
   prisma,

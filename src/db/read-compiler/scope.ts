@@ -15,10 +15,7 @@ export const isPlain = (value: unknown): value is Arguments => {
   return prototype === Object.prototype || prototype === null
 }
 
-/**
- * Returns the shape of the arguments as a text. Arguments that differ only in values have the same shape. Throws
- * `unsupported`.
- */
+/** Returns the shape of the arguments as a text. Arguments that differ only in values have the same shape. Throws `unsupported`. */
 export const shapeOf = (args: Arguments): string => {
   let shape = ''
   for (const key in args) {
@@ -75,10 +72,7 @@ const shapeOfOrder = (order: unknown): string => {
   return `${shape}\u0002`
 }
 
-/**
- * Converts an argument to a parameter. Throws `unsupported` for values that Prisma rejects or interprets in its own
- * way.
- */
+/** Converts an argument to a parameter. Throws `unsupported` for values that Prisma rejects or interprets in its own way. */
 export type Encode = (value: unknown) => unknown
 
 /** Converts a text from PostgreSQL's JSON to Prisma's value. */
@@ -142,10 +136,7 @@ const decoders: Record<string, Decode | undefined> = {
   Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
 }
 
-/**
- * Returns the function that converts a column's JSON to Prisma's value. Returns undefined if no conversion is needed.
- * Throws `unsupported`.
- */
+/** Returns the function that converts a column's JSON to Prisma's value. Returns undefined if no conversion is needed. Throws `unsupported`. */
 export const decoderOf = (field: Field): Decode | undefined => {
   if (!(field.type in decoders)) throw unsupported
   return decoders[field.type]

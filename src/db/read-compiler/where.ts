@@ -1,7 +1,4 @@
-/**
- * Compiles filters. As in Prisma, undefined means "not given" and null means IS NULL. Unknown follows SQL's
- * three-valued logic.
- */
+/** Compiles filters. As in Prisma, undefined means "not given" and null means IS NULL. Unknown follows SQL's three-valued logic. */
 import type { Field } from './model.ts'
 import {
   type Arguments,
@@ -174,23 +171,16 @@ export const encodeNatural = (value: unknown) => {
   return encodeCount(value)
 }
 
-/**
- * Encodes the number of rows to skip after the cursor's row. The cursor's row is never read. Throws `unsupported` if
- * `skip` would include it.
- */
+/** Encodes the number of rows to skip after the cursor's row. The cursor's row is never read. Throws `unsupported` if `skip` would include it. */
 const encodeBeyond = (value: unknown) => encodeNatural((value as number) - 1)
 
-/**
- * Compiles `take`, `skip`, `cursor` and the order. `single` reads only the first row and therefore excludes `take`.
- * Throws `unsupported`.
- */
+/** Compiles `take`, `skip`, `cursor` and the order. `single` reads only the first row and therefore excludes `take`. Throws `unsupported`. */
 export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent): Page => {
   const { take, skip, cursor } = args
   if (single && take !== undefined) throw unsupported
   const reverse = typeof take === 'number' && take < 0
   let order = readOrder(scope, args.orderBy)
-  // Without an order, a page would contain arbitrary rows, so Prisma orders by the primary key. A first row may be
-  // any row.
+  // Without an order, a page would contain arbitrary rows, so Prisma orders by the primary key. A first row may be any row.
   if (order.length === 0 && (take !== undefined || skip !== undefined || cursor !== undefined)) {
     order = scope.model.id.map((field) => [field, 'asc'] as const)
   }

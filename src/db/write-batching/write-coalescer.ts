@@ -33,9 +33,8 @@ interface Waiting extends Asked {
 }
 
 /**
- * Returns true for errors that one caller's values or a lock caused. The statement has then changed nothing. SQLSTATE
- * classes: data exception, constraint violation, transaction rollback, program limit exceeded, and lock not
- * available.
+ * Returns true for errors that one caller's values or a lock caused. The statement has then changed nothing. SQLSTATE classes: data exception,
+ * constraint violation, transaction rollback, program limit exceeded, and lock not available.
  */
 const isCallerError = (error: unknown) =>
   error instanceof Error && 'code' in error && /^(22|23|40|54|55P03)/.test(String(error.code))
@@ -67,10 +66,7 @@ async function withTimeout(work: Promise<unknown>, milliseconds: number): Promis
   clearTimeout(timer)
 }
 
-/**
- * Batches the callers of one write. Callers that arrive while a statement runs wait for the next one. Throws the
- * error of the statement.
- */
+/** Batches the callers of one write. Callers that arrive while a statement runs wait for the next one. Throws the error of the statement. */
 export function coalesceWrites(
   { statement, apart }: Together,
   query: (statement: Statement<never, unknown>, given: unknown) => Promise<Row[]>,
