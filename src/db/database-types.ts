@@ -1,28 +1,11 @@
-import type { PrismaClient } from './prisma/client.ts'
+import type { Prisma, PrismaClient } from './prisma/client.ts'
 import type { Query } from './sql.ts'
 
-/** Prisma's read methods for the models that resolvers load. An implementation may be faster than Prisma but must return the same results. */
-type ReadMethods = 'findFirst' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
+/** Prisma's read methods that resolvers use. An implementation may be faster than Prisma but must return the same results. */
+type ReadMethods = 'findFirst' | 'findMany' | 'findUniqueOrThrow' | 'count'
 
-type ReadModels =
-  | 'user'
-  | 'wallet'
-  | 'asset'
-  | 'commit'
-  | 'auditEntry'
-  | 'apiKey'
-  | 'transfer'
-  | 'networkApp'
-  | 'order'
-  | 'event'
-  | 'deposit'
-  | 'withdrawal'
-  | 'refund'
-  | 'webhookDelivery'
-  | 'webhookAttempt'
-
-/** Read access to the models that resolvers load. */
-export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
+/** Read access to all models. */
+export type ReadClient = { [Model in Uncapitalize<Prisma.ModelName>]: Pick<PrismaClient[Model], ReadMethods> }
 
 /** Database access for services. */
 export interface Database {

@@ -185,9 +185,3 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     load: () => ({ places, running, waiting, refused: rejected }),
   })
 }
-
-/** Semaphore without limits. */
-export const unlimited: Semaphore = Object.assign(<T>(work: () => Promise<T>) => work(), {
-  isFree: () => true,
-  load: () => ({ places: 0, running: 0, waiting: 0, refused: 0 }),
-})

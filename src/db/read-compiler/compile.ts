@@ -26,23 +26,21 @@ import {
 import { all, compilePage, compileUnique, compileWhere, encodeNatural, type Page, type Parent } from './where.ts'
 
 /** The contents of a result row and their positions. */
-export interface Shape {
+interface Shape {
   readonly fields: { readonly name: string; readonly at: number; readonly decode: Decode | undefined }[]
-  /**
-   * To-one relations are in the same array. The value at `presentAt` is true if the related row exists. If
-   * `presentAt` is undefined, it always exists.
-   */
+  /** To-one relations, in the same array. The value at `presentAt` is true if the related row exists. Undefined: it always exists. */
   readonly ones: { readonly name: string; readonly presentAt: number | undefined; readonly shape: Shape }[]
   /** To-many relations are arrays of arrays. */
   readonly lists: { readonly name: string; readonly at: number; readonly shape: Shape; readonly reverse: boolean }[]
-  readonly counts: { readonly name: string; readonly at: number }[]
 }
+
+const emptyShape = (): Shape => ({ fields: [], ones: [], lists: [] })
 
 /** Column values of a row, at the positions given by its shape. */
 export type Row = readonly unknown[]
 
 /** Converts a row to an object with its relations. */
-export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
+const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   const result: Record<string, unknown> = {}
   for (const { name, at, decode } of shape.fields) {
     const value = row[at]
@@ -54,16 +52,11 @@ export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   for (const { name, at, shape: item, reverse } of shape.lists) {
     result[name] = decodeRows(item, row[at] as Row[], reverse)
   }
-  if (shape.counts.length > 0) {
-    const counts: Record<string, unknown> = {}
-    for (const { name, at } of shape.counts) counts[name] = row[at]
-    result._count = counts
-  }
   return result
 }
 
 /** Converts rows to objects. `reverse`: the rows were read in reverse order. */
-export const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
+const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
   const results = rows.map((row) => decodeRow(shape, row))
   return reverse ? results.reverse() : results
 }
@@ -72,15 +65,15 @@ export const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean)
 const MOST_COLUMNS = 100
 
 /** Returns the SQL for a row as a JSON array. Call this after the selection is compiled, because only then is `columns` complete. */
-export const rowOf = (columns: readonly string[]): string => {
+const rowOf = (columns: readonly string[]): string => {
   if (columns.length > MOST_COLUMNS) throw unsupported
   return `json_build_array(${columns.join(', ')})`
 }
 
 /** Adds the columns that `args` selects to `columns`. Throws `unsupported`. */
-export const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): Shape => {
+const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): Shape => {
   const { select } = args
-  const shape: Shape = { fields: [], ones: [], lists: [], counts: [] }
+  const shape = emptyShape()
   if (select === undefined) {
     for (const name of scope.model.scalars.keys()) compileField(scope, name, columns, shape)
     return shape
@@ -99,8 +92,7 @@ export const compileSelection = (scope: Scope, args: Arguments, path: Path, colu
 }
 
 const compileField = (scope: Scope, name: string, columns: string[], shape: Shape) => {
-  const field = scope.model.scalars.get(name)
-  if (!field) throw unsupported
+  const field = scope.model.scalars.get(name)!
   shape.fields.push({ name, at: columns.length, decode: decoderOf(field) })
   columns.push(jsonOf(field, columnOf(scope, field)))
 }
@@ -110,18 +102,13 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path,
   const args = value === true ? {} : value
   if (!isPlain(args)) throw unsupported
   if (relation.list) {
-    const at = columns.length
-    // The index is reserved before the inner selection is compiled, because that selection uses its own array.
-    const list = compileList(scope, relation, args, path)
-    columns.push(list.sql)
-    shape.lists.push({ name, at, shape: list.shape, reverse: list.reverse })
+    const { sql, ...list } = compileList(scope, relation, args, path)
+    shape.lists.push({ name, at: columns.push(sql) - 1, ...list })
     return
   }
-  const beyond = Object.keys(args).some((key) => key !== 'select' && args[key] !== undefined)
-  if (beyond) throw unsupported
+  assertOnly(args, ['select'])
   const joined = join(scope, name)
-  const presentAt = relation.required ? undefined : columns.length
-  if (!relation.required) columns.push(present(joined))
+  const presentAt = relation.required ? undefined : columns.push(present(joined)) - 1
   shape.ones.push({ name, presentAt, shape: compileSelection(joined, args, path, columns) })
 }
 
@@ -142,28 +129,29 @@ const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Pa
   return { sql, shape, reverse: page.reverse }
 }
 
-const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], shape: Shape) => {
-  const given = isPlain(value) ? Object.entries(value).filter(([, part]) => part !== undefined) : []
-  const select = given.length === 1 && given[0]?.[0] === 'select' ? given[0][1] : undefined
-  if (!isPlain(select)) throw unsupported
-  for (const [name, args] of Object.entries(select)) {
+const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string[], { ones }: Shape) => {
+  if (!isPlain(value) || !isPlain(value.select)) throw unsupported
+  assertOnly(value, ['select'])
+  const shape = emptyShape()
+  for (const [name, args] of Object.entries(value.select)) {
     if (args === undefined || args === false) continue
     const relation = relationOf(scope.model, name)
-    if (!relation.list || (args !== true && !isPlain(args))) throw unsupported
     const filter = args === true ? {} : args
-    if (Object.keys(filter).some((key) => key !== 'where')) throw unsupported
+    if (!relation.list || !isPlain(filter)) throw unsupported
+    assertOnly(filter, ['where'])
     scope.compiling.isList = true
     const child = newScope(scope.compiling, relation.model)
     const where = compileWhere(child, filter.where, [...path, 'select', name, 'where'])
-    shape.counts.push({ name, at: columns.length })
+    shape.fields.push({ name, at: columns.length, decode: undefined })
     const conditions = all([link(relation, scope.alias, child.alias), where])
     columns.push(`(select count(*) from (select from ${from(child)} where ${conditions} limit ${MAX_COUNTED}) counted)`)
   }
-  if (shape.counts.length === 0) throw unsupported
+  if (shape.fields.length === 0) throw unsupported
+  ones.push({ name: '_count', presentAt: undefined, shape })
 }
 
 /** Methods of Prisma's client that the compiler supports. */
-export const readMethods = ['findFirst', 'findMany', 'findUnique', 'findUniqueOrThrow', 'count'] as const
+export const readMethods = ['findFirst', 'findMany', 'findUniqueOrThrow', 'count'] as const
 
 export type ReadMethod = (typeof readMethods)[number]
 
@@ -173,7 +161,7 @@ export interface Compiled {
   readonly name: string
   readonly text: string
   readonly parameters: readonly Parameter[]
-  /** Converts rows of one column to Prisma's result. Returns undefined if a single row was requested and none exists. */
+  /** Converts rows of one column to Prisma's result. */
   readonly decode: (rows: Row[]) => unknown
   /** True if it reads or counts many rows. */
   readonly isList: boolean
@@ -181,75 +169,57 @@ export interface Compiled {
   readonly isSingle: boolean
 }
 
-/** Options of the compiler. */
-export interface CompileOptions {
-  /** Maximum size of the texts and JSON in a page, in bytes. Longer pages end early but have at least one row. */
-  pageBytes?: number | undefined
-}
-
-/** Compiles a read of this shape. Throws `unsupported` for arguments that Prisma must execute. */
-export const compile = (
-  model: Model,
-  method: ReadMethod,
-  args: Arguments,
-  { pageBytes }: CompileOptions = {},
-): Compiled => {
+/**
+ * Compiles a read of this shape. A page of `findMany` ends early if its texts and JSON exceed `pageBytes`, but has at least one row. Throws
+ * `unsupported` for arguments that Prisma must execute.
+ */
+export const compile = (model: Model, method: ReadMethod, args: Arguments, pageBytes?: number): Compiled => {
   const isMany = method === 'findMany'
   const compiling: CompileContext = { parameters: [], aliases: 0, isList: isMany || method === 'count' }
-  const isCut = isMany && pageBytes !== undefined && args.take !== undefined
+  const maxBytes = args.take === undefined ? undefined : pageBytes
   const { text, decode } =
     method === 'count'
       ? compileCount(compiling, model, args)
-      : isMany && (isCut || args.skip !== undefined)
-        ? compilePart(compiling, model, args, isCut ? pageBytes : undefined)
+      : isMany && (maxBytes !== undefined || args.skip !== undefined)
+        ? compilePart(compiling, model, args, maxBytes)
         : compileFind(compiling, model, method, args)
   const name = `read_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
-  const isSingle = !isMany && method !== 'count'
   const { parameters, isList } = compiling
-  return { name, text, parameters, decode, isList, isSingle }
+  return { name, text, parameters, decode, isList, isSingle: !isMany && method !== 'count' }
 }
 
-const countArguments: ReadonlySet<string> = new Set(['where', 'take'])
+const assertOnly = (args: Arguments, allowed: readonly string[]) => {
+  if (Object.keys(args).some((key) => !allowed.includes(key) && args[key] !== undefined)) throw unsupported
+}
 
 const compileCount = (compiling: CompileContext, model: Model, args: Arguments) => {
-  if (Object.keys(args).some((key) => !countArguments.has(key) && args[key] !== undefined)) throw unsupported
+  assertOnly(args, ['where', 'take'])
   const scope = newScope(compiling, model)
   const where = compileWhere(scope, args.where, ['where'])
-  const rows = `${from(scope)} where ${where}`
-  const counted =
-    args.take === undefined
-      ? rows
-      : `(select from ${rows} limit ${parameter(compiling, ['take'], encodeNatural)}) counted`
+  const limit = args.take === undefined ? '' : ` limit ${parameter(compiling, ['take'], encodeNatural)}`
   return {
-    text: `select count(*)::text from ${counted}`,
+    text: `select count(*)::text from (select from ${from(scope)} where ${where}${limit}) counted`,
     decode: (rows: Row[]) => Number(rows[0]?.[0]),
   }
 }
 
-const compileFind = (
-  compiling: CompileContext,
-  model: Model,
-  method: Exclude<ReadMethod, 'count'>,
-  args: Arguments,
-) => {
+const compileFind = (compiling: CompileContext, model: Model, method: ReadMethod, args: Arguments) => {
   const scope = newScope(compiling, model)
   const columns: string[] = []
   const shape = compileSelection(scope, args, [], columns)
-  const unique = method === 'findUnique' || method === 'findUniqueOrThrow'
-  if (unique && Object.keys(args).some((key) => !uniqueArguments.has(key) && args[key] !== undefined)) throw unsupported
-  const where = (unique ? compileUnique : compileWhere)(scope, args.where, ['where'])
+  const isUnique = method === 'findUniqueOrThrow'
+  if (isUnique) assertOnly(args, ['select', 'where'])
+  const where = (isUnique ? compileUnique : compileWhere)(scope, args.where, ['where'])
   const page = compilePage(scope, args, [], method !== 'findMany')
   const conditions = all([where, page.condition])
   const text = `select ${rowOf(columns)} from ${from(scope)} where ${conditions}${page.clauses}`
-  if (method === 'findMany') {
-    return { text, decode: (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse) }
-  }
-  return { text, decode: (rows: Row[]) => (rows[0] ? decodeRow(shape, onlyColumn(rows[0])) : undefined) }
+  if (method === 'findMany') return { text, decode: decodeMany(shape, page) }
+  return { text, decode: (rows: Row[]) => (rows[0] ? decodeRow(shape, onlyColumn(rows[0])) : null) }
 }
 
 /**
- * Compiles a page of many rows. It reads the keys first, often from an index alone, and then only the page's rows and
- * relations. Skipped rows therefore cost almost nothing.
+ * Compiles a page of many rows. It reads the keys first, often from an index alone, and then only the page's rows and relations. Skipped rows
+ * therefore cost almost nothing.
  */
 const compilePart = (compiling: CompileContext, model: Model, args: Arguments, pageBytes: number | undefined) => {
   const inner = newScope(compiling, model)
@@ -261,40 +231,31 @@ const compilePart = (compiling: CompileContext, model: Model, args: Arguments, p
   const scope = newScope(compiling, model)
   const columns: string[] = []
   const shape = compileSelection(scope, args, [], columns)
-  const keys = pageBytes === undefined ? part : cutTo(pageBytes, compiling, model, args, page, part)
-  const text = `select ${rowOf(columns)} from (${keys}) k join ${from(scope)} on ${sameRow(model, scope)}${page.orderOf(scope.alias)}`
-  return { text, decode: (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse) }
+  const keys = pageBytes === undefined ? part : cutTo(pageBytes, newScope(compiling, model), args, page, part)
+  const text = `select ${rowOf(columns)} from (${keys}) k join ${from(scope)} on ${sameRow(scope)}${page.orderOf(scope.alias)}`
+  return { text, decode: decodeMany(shape, page) }
 }
 
-const sameRow = (model: Model, { alias }: Scope) =>
+const sameRow = ({ model, alias }: Scope) =>
   model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
 
 /** Returns SQL that limits the keys of a page to the first rows whose texts fit in `pageBytes`. Keeps at least one row. */
-const cutTo = (
-  pageBytes: number,
-  compiling: CompileContext,
-  model: Model,
-  args: Arguments,
-  page: Page,
-  part: string,
-) => {
-  const scope = newScope(compiling, model)
-  const { select } = args
-  const weights = [...model.scalars.values()]
+const cutTo = (pageBytes: number, scope: Scope, { select }: Arguments, page: Page, part: string) => {
+  const weights = [...scope.model.scalars.values()]
     .filter(({ name, type }) => type in bytesOf && (!isPlain(select) || select[name] === true))
     .map(({ column, type }) => `coalesce(${bytesOf[type]?.(`${scope.alias}.${column}`)}, 0)`)
   if (weights.length === 0) return part
-  const key = model.id.map(({ column }) => `k.${column}`).join(', ')
+  const key = scope.model.id.map(({ column }) => `k.${column}`).join(', ')
   return (
     `select ${key} from (select ${key}, row_number() over rows_before as position, sum(${weights.join(' + ')}) over rows_before as bytes ` +
-    `from (${part}) k join ${from(scope)} on ${sameRow(model, scope)} window rows_before as (${page.orderOf(scope.alias).trim()} rows unbounded preceding)) k ` +
+    `from (${part}) k join ${from(scope)} on ${sameRow(scope)} window rows_before as (${page.orderOf(scope.alias).trim()} rows unbounded preceding)) k ` +
     `where k.bytes <= ${pageBytes} or k.position = 1`
   )
 }
 
 /**
- * SQL for the response size, in bytes, of columns with user-defined length. For a long text, twice its stored size is
- * used, so that PostgreSQL need not read it. JSON escaping at most doubles it.
+ * SQL for the response size, in bytes, of columns with user-defined length. For a long text, twice its stored size is used, so that PostgreSQL
+ * need not read it. JSON escaping at most doubles it.
  */
 const bytesOf: Record<string, (column: string) => string> = {
   String: (column) =>
@@ -304,6 +265,6 @@ const bytesOf: Record<string, (column: string) => string> = {
 }
 const LONG_TEXT = 16_000
 
-const uniqueArguments = new Set(['select', 'where'])
-
 const onlyColumn = (row: Row): Row => row[0] as Row
+
+const decodeMany = (shape: Shape, page: Page) => (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse)

@@ -1,9 +1,7 @@
 /**
- * The data model in terms of SQL. Table and column names come from the client's runtime data model, as in Pothos.
- * Keys and relation columns come from the data model generated for Pothos.
- *
- * Neither source contains two facts, so the code assumes them. A relation refers to the other model's primary key,
- * and enum values have the same names in the database. A test checks `schema.prisma` for both.
+ * The data model in terms of SQL. Names come from the client's runtime data model, keys and relation columns from the data model generated for
+ * Pothos. The code assumes two facts that neither contains: A relation refers to the other model's primary key, and enum values have the same
+ * names in the database. A test checks `schema.prisma` for both.
  */
 import { $Enums } from '../prisma/client.ts'
 import { getDatamodel } from '../prisma/pothos-types.ts'
@@ -25,8 +23,8 @@ export interface Field {
   readonly required: boolean
   /** Quoted column name. */
   readonly column: string
-  /** Values of an enum. They have the same names in the database. */
-  readonly values?: ReadonlySet<string>
+  /** Values of an enum. */
+  readonly values: ReadonlySet<string> | undefined
 }
 
 export interface Model {
@@ -35,57 +33,37 @@ export interface Model {
   readonly table: string
   readonly id: readonly Field[]
   readonly scalars: ReadonlyMap<string, Field>
-  readonly relations: ReadonlyMap<string, Relation>
-  /** Unique keys that `findUnique` and `cursor` accept: a field, or several fields under their combined name. */
+  readonly relations: Map<string, Relation>
+  /** Unique keys that `findUniqueOrThrow` and `cursor` accept: a field, or several fields under their combined name. */
   readonly uniques: ReadonlyMap<string, readonly Field[]>
 }
 
-interface RuntimeField {
-  name: string
-  dbName?: string | null
-}
-
-interface RuntimeDataModel {
-  models: Record<string, { dbName?: string | null; fields: readonly RuntimeField[] }>
+/** Undocumented state of Prisma's client. */
+interface Runtime {
+  _runtimeDataModel: {
+    models: Record<string, { dbName?: string | null; fields: readonly { name: string; dbName?: string | null }[] }>
+  }
 }
 
 type Description = ReturnType<typeof getDatamodel>['datamodel']['models'][string]
 
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-const runtimeDataModel = (prisma: object): RuntimeDataModel => {
-  const model = '_runtimeDataModel' in prisma ? prisma._runtimeDataModel : undefined
-  if (typeof model !== 'object' || model === null || !('models' in model)) {
-    throw new Error(
-      'The Prisma client carries no data model. Adapt `reads/model.ts` to the installed version of Prisma.',
-    )
-  }
-  return model as RuntimeDataModel
-}
-
 /** Returns all models by name. Throws if the client and the data model generated for Pothos differ. */
 export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
-  const runtime = runtimeDataModel(prisma)
   const enums: Record<string, Record<string, string>> = $Enums
   const descriptions: Record<string, Description> = getDatamodel().datamodel.models
-  const models = new Map<string, Model & { relations: Map<string, Relation> }>()
+  const models = new Map<string, Model>()
 
-  for (const [name, { dbName, fields }] of Object.entries(runtime.models)) {
-    const description = descriptions[name]
-    if (!description) throw new Error(`Model ${name} is unknown to \`pothos-types.ts\`. Run \`prisma generate\`.`)
+  for (const [name, { dbName, fields }] of Object.entries((prisma as Runtime)._runtimeDataModel.models)) {
+    const description = known(descriptions[name], name)
     const columns = new Map(fields.map((field) => [field.name, quote(field.dbName ?? field.name)]))
     const scalars = new Map<string, Field>()
-    for (const field of description.fields) {
-      const column = columns.get(field.name)
-      if (field.kind === 'object' || field.isList || column === undefined) continue
-      const values = field.kind === 'enum' ? known(enums[field.type], field.type) : undefined
-      scalars.set(field.name, {
-        name: field.name,
-        type: values ? 'Enum' : field.type,
-        required: field.isRequired,
-        column,
-        values: values && new Set(Object.values(values)),
-      })
+    for (const { kind, type, name: field, isList, isRequired: required } of description.fields) {
+      const column = columns.get(field)
+      if (kind === 'object' || isList || column === undefined) continue
+      const values = kind === 'enum' ? new Set(Object.values(known(enums[type], type))) : undefined
+      scalars.set(field, { name: field, type: values ? 'Enum' : type, required, column, values })
     }
     const pick = (names: readonly string[]) => names.map((field) => known(scalars.get(field), `${name}.${field}`))
     const single = description.fields.filter((field) => field.isId || field.isUnique)
@@ -98,19 +76,16 @@ export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
   }
 
   for (const [name, model] of models) {
-    for (const field of descriptions[name]?.fields ?? []) {
+    for (const field of descriptions[name]!.fields) {
       if (field.kind !== 'object') continue
       const other = known(models.get(field.type), field.type)
-      const back = descriptions[field.type]?.fields.find(
+      const back = descriptions[field.type]!.fields.find(
         // In a self-relation, the other end is the field with a different name.
         (end) => end.relationName === field.relationName && (field.type !== name || end.name !== field.name),
       )
-      const forward = namesOf(field.relationFromFields)
-      const backward = namesOf(back?.relationFromFields)
-      // Neither end has a column: Prisma executes many-to-many relations with a join table.
-      if (forward.length === 0 && backward.length === 0) continue
-      const columns =
-        forward.length > 0 ? pair(model, forward, other) : pair(other, backward, model).map(([a, b]) => [b, a] as const)
+      const forward = pair(model, field.relationFromFields, other)
+      const backward = pair(other, back?.relationFromFields, model).map(([there, here]) => [here, there] as const)
+      const columns = forward.length > 0 ? forward : backward
       model.relations.set(field.name, { list: field.isList, required: field.isRequired, model: other, columns })
     }
   }
@@ -118,18 +93,12 @@ export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
 }
 
 const known = <T>(value: T | undefined, name: string): T => {
-  if (value === undefined)
-    throw new Error(`The data model names ${name} but does not describe it. Run \`prisma generate\`.`)
-  return value
+  if (value !== undefined) return value
+  throw new Error(`The data model names ${name} but does not describe it. Run \`prisma generate\`.`)
 }
 
-const namesOf = (fields: readonly string[] | undefined): readonly string[] => fields ?? []
-
-const pair = (holder: Model, fields: readonly string[], target: Model) =>
+const pair = (holder: Model, fields: readonly string[] | undefined = [], target: Model) =>
   fields.map((name, at) => {
-    const there = fields.length === target.id.length ? target.id[at] : undefined
-    return [
-      known(holder.scalars.get(name), `${holder.name}.${name}`).column,
-      known(there, `the identifier that ${holder.name}.${name} refers to`).column,
-    ] as const
+    const { column } = known(holder.scalars.get(name), `${holder.name}.${name}`)
+    return [column, known(target.id[at], `the identifier that ${holder.name}.${name} refers to`).column] as const
   })

@@ -5,10 +5,10 @@
 import { LRUCache } from 'lru-cache'
 import type { ClientBase, Connection, Pool, PoolClient, Submittable } from 'pg'
 import { createBatchLoader } from '../../shared/async.ts'
-import { type Semaphore, unlimited } from '../../shared/semaphore.ts'
-import { noopTracer, type SpanOptions, type Tracer } from '../../telemetry/telemetry-types.ts'
+import type { Semaphore } from '../../shared/semaphore.ts'
+import type { SpanOptions, Tracer } from '../../telemetry/telemetry-types.ts'
 import type { ReadClient } from '../database-types.ts'
-import { Prisma, type PrismaClient } from '../prisma/client.ts'
+import type { PrismaClient } from '../prisma/client.ts'
 import { type Compiled, compile, type ReadMethod, type Row, readMethods } from './compile.ts'
 import { type Model, readModels } from './model.ts'
 import { type Arguments, isPlain, type Path, shapeOf, unsupported } from './scope.ts'
@@ -23,32 +23,24 @@ type Wire = Connection & { parsedStatements: Record<string, string> }
 const wireOf = (client: ClientBase) => (client as unknown as { connection: Wire }).connection
 
 /** Closes prepared statements on a connection. The driver queues it with the queries, and a later query may prepare one of them again. */
-class Closing implements Submittable {
-  readonly #names: readonly string[]
-
-  constructor(names: readonly string[]) {
-    this.#names = names
-  }
-
-  submit(connection: Connection) {
+const closing = (names: readonly string[]): Submittable => ({
+  submit(connection) {
     const wire = connection as Wire
-    for (const name of this.#names) {
+    for (const name of names) {
       delete wire.parsedStatements[name]
       wire.close({ type: 'S', name }, true)
     }
     wire.sync()
-  }
-
-  /** The driver calls both methods on every queued object. Closing cannot fail, and the next query reports a lost connection. */
-  handleReadyForQuery() {}
-  handleError() {}
-}
+  },
+  // The driver calls both methods on every queued object. Closing cannot fail, and the next query reports a lost connection.
+  ...{ handleReadyForQuery() {}, handleError() {} },
+})
 
 /** Matches the names of compiled reads and their batches. Other statements of the pool are kept. */
 const OURS = /^read_[\w-]{22}(?:_many)?$/
 
 /** Returns a function that gives the name of a prepared statement, or undefined for an unnamed one. */
-export function createStatementNames(pool: Pool): (asked: { name: string; text: string }) => string | undefined {
+function createStatementNames(pool: Pool): (asked: { name: string; text: string }) => string | undefined {
   /** Total number of evicted statements, and that number when each connection was last checked. */
   let forgotten = 0
   const seen = new WeakMap<PoolClient, number>()
@@ -66,7 +58,7 @@ export function createStatementNames(pool: Pool): (asked: { name: string; text: 
     seen.set(client, forgotten)
     const given = Object.keys(wireOf(client).parsedStatements)
     const closed = given.filter((name) => OURS.test(name) && !kept.has(name))
-    if (closed.length > 0) client.query(new Closing(closed))
+    if (closed.length > 0) client.query(closing(closed))
   })
 
   return ({ name, text }) => {
@@ -99,11 +91,11 @@ function batchStatement({ name, text, isList }: Asked, types: readonly string[])
 }
 
 /** Returns true for a value that its column cannot hold: SQLSTATE class 22. */
-export const isDataException = (error: unknown): boolean =>
+const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
 /** Creates a function that runs a compiled statement. Reads of many rows wait for the semaphore `lists`. */
-export function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; isPooled: boolean }) {
+function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; isPooled: boolean }) {
   const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 
@@ -152,11 +144,8 @@ export function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Sema
 
   return async (statement: Compiled, values: Values): Promise<Row[]> => {
     if (!statement.isSingle) return query(statement, values)
-    let batched = batches.get(statement)
-    if (!batched) {
-      batched = createBatched(statement)
-      batches.set(statement, batched)
-    }
+    const batched = batches.get(statement) ?? createBatched(statement)
+    batches.set(statement, batched)
     const settled = await batched(values)
     if (settled.status === 'rejected') throw settled.reason
     return settled.value
@@ -164,129 +153,97 @@ export function createQuery({ pool, lists, isPooled }: { pool: Pool; lists: Sema
 }
 
 /** Options of the read client. */
-export interface ReadsOptions {
+interface ReadsOptions {
   /** Pool that is shared with other statements. */
   pool: Pool
   /** Executes unsupported reads. */
   prisma: PrismaClient
-  /** Converts a database error to the error that callers see. Default: the driver’s error. */
-  translate?: (error: unknown) => unknown
+  /** Converts a database error to the error that callers see. */
+  translate: (error: unknown) => unknown
   /** Semaphore that limits concurrent reads of many rows. */
-  lists?: Semaphore | undefined
+  lists: Semaphore
   /** Called for each read that Prisma executes because it is not supported. */
-  onFallback?: (model: string, method: ReadMethod) => void
+  onFallback: (model: string, method: ReadMethod) => void
   /** Maximum bytes of texts and JSON in a page of `findMany`. Longer pages end early. */
-  pageBytes?: number | undefined
+  pageBytes?: number
   /** True if the pool connects through PgBouncer in transaction mode. Statements are unnamed then. */
-  isPooled?: boolean
-  /** False lets Prisma execute every read. Default: true. */
-  isCompiling?: boolean
+  isPooled: boolean
+  /** False lets Prisma execute every read. */
+  isCompiling: boolean
   /** Traces reads by model and method. */
-  tracer?: Tracer
+  tracer: Tracer
 }
 
 /** Maximum number of compiled shapes. The least recently used one is evicted. */
 const MAX_SHAPES = 500
 
-const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
-
 const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
 
 type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
-
-const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
-  user: 'User',
-  wallet: 'Wallet',
-  asset: 'Asset',
-  commit: 'Commit',
-  apiKey: 'ApiKey',
-  auditEntry: 'AuditEntry',
-  transfer: 'Transfer',
-  networkApp: 'NetworkApp',
-  order: 'Order',
-  event: 'Event',
-  deposit: 'Deposit',
-  withdrawal: 'Withdrawal',
-  refund: 'Refund',
-  webhookDelivery: 'WebhookDelivery',
-  webhookAttempt: 'WebhookAttempt',
-}
 
 /** Creates a read client that compiles each shape of arguments once (decision 2). Throws Prisma’s errors; `translate` converts database errors. */
 export const createReads = ({
   pool,
   prisma,
-  translate = (error) => error,
-  lists = unlimited,
-  onFallback = () => undefined,
+  translate,
+  lists,
   pageBytes,
-  tracer = noopTracer,
-  isPooled = false,
-  isCompiling = true,
+  tracer,
+  ...options
 }: ReadsOptions): ReadClient => {
-  const described = readModels(prisma)
+  const { onFallback, isPooled, isCompiling } = options
   const shapes = new LRUCache<string, Compiled | typeof unsupported>({ max: MAX_SHAPES })
-
-  const compiled = (model: Model, method: ReadMethod, args: Arguments) => {
-    const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
-    let found = shapes.get(key)
-    if (found === undefined) {
-      found = undefinedIfThrown(() => compile(model, method, args, { pageBytes }))
-      shapes.set(key, found)
-    }
-    return found
-  }
+  const query = createQuery({ pool, lists, isPooled })
 
   /** Returns the statement and its values, or `unsupported`. */
   const prepare = (model: Model, method: ReadMethod, args: Arguments) => {
-    const statement = compiled(model, method, args)
+    const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
+    let statement = shapes.get(key)
+    if (statement === undefined) {
+      statement = orUnsupported(() => compile(model, method, args, pageBytes))
+      shapes.set(key, statement)
+    }
     if (statement === unsupported) return unsupported
     return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
   }
 
-  const ask = createQuery({ pool, lists, isPooled })
-
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
     const spanName = `${model.name}.${method}`
+    const isMany = method === 'findMany' || method === 'count'
     const leave = (given: unknown) => {
       if (isCompiling) onFallback(model.name, method)
       return delegate[method](given)
     }
     return async (given?: unknown) => {
       const args = given ?? {}
-      const prepared =
-        isCompiling && isPlain(args) ? undefinedIfThrown(() => prepare(model, method, args)) : unsupported
-      if (prepared === unsupported) return manyMethods.has(method) ? lists(() => leave(given)) : leave(given)
+      const prepared = isCompiling && isPlain(args) ? orUnsupported(() => prepare(model, method, args)) : unsupported
+      if (prepared === unsupported) return isMany ? lists(() => leave(given)) : leave(given)
       const { statement, values } = prepared
       let rows: Row[]
       try {
-        rows = await tracer.span(spanName, sqlSpan, () => ask(statement, values))
+        rows = await tracer.span(spanName, sqlSpan, () => query(statement, values))
       } catch (error) {
         // A column cannot hold the value, such as a malformed UUID. Prisma throws its own error for it.
         if (isDataException(error)) return delegate[method](given)
         throw translate(error)
       }
       const answer = statement.decode(rows)
-      if (answer !== undefined) return answer
-      if (method === 'findUniqueOrThrow') throw recordNotFound(model, method)
-      return null
+      // Prisma throws its own error for a missing row.
+      return answer === null && method === 'findUniqueOrThrow' ? delegate[method](given) : answer
     }
   }
 
-  const client: Record<string, Delegate> = {}
-  for (const [name, modelName] of Object.entries(models)) {
-    const model = described.get(modelName)
-    if (!model) throw new Error(`The data model has no ${modelName}. Run \`prisma generate\`.`)
-    const delegate = prisma[name as keyof ReadClient] as unknown as Delegate
-    client[name] = Object.fromEntries(
-      readMethods.map((method) => [method, reader(model, method, delegate)]),
-    ) as Delegate
-  }
+  const delegates = prisma as unknown as Record<string, Delegate>
+  const clients = [...readModels(prisma).values()].map((model) => {
+    const name = model.name.charAt(0).toLowerCase() + model.name.slice(1)
+    const readers = readMethods.map((method) => [method, reader(model, method, delegates[name]!)])
+    return [name, Object.fromEntries(readers)]
+  })
   // Prisma computes result types from arguments. TypeScript cannot check this client against them.
-  return client as unknown as ReadClient
+  return Object.fromEntries(clients) as ReadClient
 }
 
-const undefinedIfThrown = <T>(work: () => T): T | typeof unsupported => {
+const orUnsupported = <T>(work: () => T): T | typeof unsupported => {
   try {
     return work()
   } catch (error) {
@@ -300,11 +257,3 @@ const valueAt = (args: Arguments, path: Path): unknown => {
   for (const key of path) value = (value as Record<string | number, unknown>)[key]
   return value
 }
-
-const recordNotFound = ({ name }: Model, method: ReadMethod) =>
-  new Prisma.PrismaClientKnownRequestError(
-    `\nInvalid \`prisma.${name.charAt(0).toLowerCase()}${name.slice(1)}.${method}()\` invocation:\n\n\n` +
-      'An operation failed because it depends on one or more records that were required but not found. ' +
-      'No record was found for a query.',
-    { code: 'P2025', clientVersion: Prisma.prismaVersion.client, meta: { modelName: name, operation: 'a query' } },
-  )

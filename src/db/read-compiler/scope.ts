@@ -15,61 +15,49 @@ export const isPlain = (value: unknown): value is Arguments => {
   return prototype === Object.prototype || prototype === null
 }
 
+const shapeOfEntries = (object: Arguments, shapeOfValue: (value: unknown, key: string) => string) => {
+  let shape = ''
+  for (const key in object) {
+    const value = object[key]
+    if (value !== undefined) shape += `${key}\u0001${shapeOfValue(value, key)}`
+  }
+  return `${shape}\u0002`
+}
+
 /** Returns the shape of the arguments as a text. Arguments that differ only in values have the same shape. Throws `unsupported`. */
-export const shapeOf = (args: Arguments): string => {
-  let shape = ''
-  for (const key in args) {
-    const value = args[key]
-    if (value === undefined) continue
-    shape += `${key}\u0001`
-    if (key === 'select') shape += shapeOfSelection(value)
-    else if (key === 'where' || key === 'cursor') shape += shapeOfFilter(value)
-    else if (key === 'orderBy') shape += shapeOfOrder(value)
-    else if (key === 'take') shape += typeof value === 'number' && value < 0 ? '-' : '+'
-    else if (key !== 'skip') throw unsupported
-  }
-  return `${shape}\u0002`
+export const shapeOf = (args: Arguments): string => shapeOfEntries(args, shapeOfArgument)
+
+const shapeOfArgument = (value: unknown, key: string): string => {
+  if (key === 'select') return shapeOfEntries(isPlain(value) ? value : refuse(), shapeOfSelected)
+  if (key === 'where' || key === 'cursor') return shapeOfFilter(value)
+  if (key === 'orderBy') return shapeOfOrder(value)
+  if (key === 'take') return typeof value === 'number' && value < 0 ? '-' : '+'
+  return key === 'skip' ? '' : refuse()
 }
 
-const shapeOfSelection = (selection: unknown): string => {
-  if (!isPlain(selection)) throw unsupported
-  let shape = ''
-  for (const key in selection) {
-    const value = selection[key]
-    if (value === true) shape += `${key}\u0003`
-    else if (isPlain(value)) shape += `${key}\u0001${shapeOf(value)}`
-    else if (value !== false && value !== undefined) throw unsupported
-  }
-  return `${shape}\u0002`
+const shapeOfSelected = (value: unknown): string => {
+  if (typeof value === 'boolean') return value ? '+' : '-'
+  return isPlain(value) ? shapeOf(value) : refuse()
 }
 
-const shapeOfFilter = (filter: unknown): string => {
+const shapeOfFilter = (filter: unknown, key?: string): string => {
+  // `mode` changes the SQL, so it belongs to the shape.
+  if (key === 'mode') return `${filter}\u0003`
   if (filter === null) return '0\u0003'
-  if (Array.isArray(filter)) return `[${filter.map(shapeOfFilter).join('')}]`
-  if (!isPlain(filter)) return '?\u0003'
-  let shape = ''
-  for (const key in filter) {
-    const value = filter[key]
-    if (value === undefined) continue
-    // `mode` changes the SQL, so it belongs to the shape.
-    if (key === 'mode') shape += `${key}\u0001${value}\u0003`
-    // A list is one parameter, regardless of its length.
-    else shape += `${key}\u0001${key === 'in' && Array.isArray(value) ? '?\u0003' : shapeOfFilter(value)}`
-  }
-  return `{${shape}\u0002`
+  // A list after `in` is one parameter, regardless of its length.
+  if (Array.isArray(filter)) return key === 'in' ? '?\u0003' : `[${filter.map((part) => shapeOfFilter(part)).join('')}]`
+  return isPlain(filter) ? `{${shapeOfEntries(filter, shapeOfFilter)}` : '?\u0003'
 }
 
 const shapeOfOrder = (order: unknown): string => {
   if (Array.isArray(order)) return `[${order.map(shapeOfOrder).join('')}]`
-  if (!isPlain(order)) throw unsupported
-  let shape = ''
-  for (const key in order) {
-    const value = order[key]
-    if (value === undefined) continue
-    if (value !== 'asc' && value !== 'desc') throw unsupported
-    shape += `${key}\u0001${value}\u0003`
-  }
-  return `${shape}\u0002`
+  return shapeOfEntries(isPlain(order) ? order : refuse(), shapeOfDirection)
+}
+
+const shapeOfDirection = (value: unknown) => (value === 'asc' || value === 'desc' ? value : refuse())
+
+export const refuse = (): never => {
+  throw unsupported
 }
 
 /** Converts an argument to a parameter. Throws `unsupported` for values that Prisma rejects or interprets in its own way. */
@@ -78,22 +66,18 @@ export type Encode = (value: unknown) => unknown
 /** Converts a text from PostgreSQL's JSON to Prisma's value. */
 export type Decode = (text: string) => unknown
 
+export const encodeInt: Encode = (value) =>
+  Number.isInteger(value) && Math.abs(value as number) <= 0x7fffffff ? value : refuse()
+
 const encoders: Record<string, Encode> = {
   String: (value) => (typeof value === 'string' ? value : refuse()),
   Boolean: (value) => (typeof value === 'boolean' ? value : refuse()),
-  Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= 0x7fffffff ? value : refuse()),
+  Int: encodeInt,
   BigInt: (value) => (typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : refuse()),
   DateTime: (value) => (value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : refuse()),
 }
 
-const refuse = (): never => {
-  throw unsupported
-}
-
-/**
- * Returns the encoder of a field. Throws `unsupported` for Decimal, Bytes and Json: no read filters by the first two,
- * and Json comparison has its own rules.
- */
+/** Returns the encoder of a field. Throws `unsupported` for Decimal, Bytes and Json, by which no read filters. */
 export const encoderOf = (field: Field): Encode => {
   const { values } = field
   if (values) return (value) => (typeof value === 'string' && values.has(value) ? value : refuse())
@@ -115,20 +99,16 @@ export const jsonOf = (field: Field, column: string): string => {
   return column
 }
 
+const PLUS = '+'.charCodeAt(0)
+const MINUS = '-'.charCodeAt(0)
+
 const decodeDate = (text: string) => {
   // PostgreSQL writes the offset of a timestamptz. Prisma stores timestamps without an offset in UTC.
   const sign = text.charCodeAt(text.length - 6)
-  return new Date(sign === plus || sign === minus ? text : `${text}Z`)
+  return new Date(sign === PLUS || sign === MINUS ? text : `${text}Z`)
 }
-const plus = '+'.charCodeAt(0)
-const minus = '-'.charCodeAt(0)
 
-const decoders: Record<string, Decode | undefined> = {
-  String: undefined,
-  Boolean: undefined,
-  Int: undefined,
-  Json: undefined,
-  Enum: undefined,
+const decoders: Record<string, Decode> = {
   BigInt,
   Decimal: (text) => new Prisma.Decimal(text),
   DateTime: decodeDate,
@@ -136,11 +116,8 @@ const decoders: Record<string, Decode | undefined> = {
   Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
 }
 
-/** Returns the function that converts a column's JSON to Prisma's value. Returns undefined if no conversion is needed. Throws `unsupported`. */
-export const decoderOf = (field: Field): Decode | undefined => {
-  if (!(field.type in decoders)) throw unsupported
-  return decoders[field.type]
-}
+/** Returns the function that converts a column's JSON to Prisma's value. Returns undefined if no conversion is needed. */
+export const decoderOf = (field: Field): Decode | undefined => decoders[field.type]
 
 /** Path of an argument, from the outermost object inwards. */
 export type Path = readonly (string | number)[]

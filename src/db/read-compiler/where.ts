@@ -3,27 +3,23 @@ import type { Field } from './model.ts'
 import {
   type Arguments,
   columnOf,
+  encodeInt,
   encoderOf,
   from,
   isPlain,
   join,
-  link,
   listEncoderOf,
   newScope,
   type Path,
   parameter,
   present,
+  refuse,
   relationOf,
   type Scope,
   unsupported,
 } from './scope.ts'
 
-const comparisons = new Map([
-  ['lt', '<'],
-  ['lte', '<='],
-  ['gt', '>'],
-  ['gte', '>='],
-])
+const comparisons = new Map(Object.entries({ lt: '<', lte: '<=', gt: '>', gte: '>=' }))
 
 /** Types for which Prisma has no order comparison. */
 const unordered = new Set(['Boolean', 'Enum'])
@@ -44,24 +40,23 @@ export const compileWhere = (scope: Scope, where: unknown, path: Path): string =
     const at = [...path, key]
     const field = scope.model.scalars.get(key)
     if (key === 'OR') conditions.push(compileAlternatives(scope, value, at))
-    else if (key === 'AND') conditions.push(...compileAll(scope, value, at))
+    else if (key === 'AND') conditions.push(...compileEach(scope, value, at))
     else if (field) conditions.push(...compileField(scope, field, value, at))
     else conditions.push(compileRelation(scope, key, value, at))
   }
   return all(conditions)
 }
 
-const compileAlternatives = (scope: Scope, value: unknown, path: Path): string => {
+const compileEach = (scope: Scope, value: unknown, path: Path): string[] => {
   if (!Array.isArray(value)) throw unsupported
-  const parts = value.map((item, at) => compileWhere(scope, item, [...path, at]))
+  return value.map((item, at) => compileWhere(scope, item, [...path, at]))
+}
+
+const compileAlternatives = (scope: Scope, value: unknown, path: Path): string => {
+  const parts = compileEach(scope, value, path)
   // Prisma decides the meaning of an empty filter within OR.
   if (parts.length === 0 || parts.includes('true')) throw unsupported
   return `(${parts.join(' or ')})`
-}
-
-const compileAll = (scope: Scope, value: unknown, path: Path): string[] => {
-  if (!Array.isArray(value)) throw unsupported
-  return value.map((item, at) => compileWhere(scope, item, [...path, at]))
 }
 
 const compileField = (scope: Scope, field: Field, value: unknown, path: Path): string[] => {
@@ -97,15 +92,7 @@ const search = (scope: Scope, field: Field, { contains, mode, ...others }: Argum
 }
 
 const compileRelation = (scope: Scope, name: string, value: unknown, path: Path): string => {
-  const relation = relationOf(scope.model, name)
-  if (!isPlain(value)) throw unsupported
-  if (relation.list) {
-    const given = Object.keys(value).filter((key) => value[key] !== undefined)
-    if (given.length !== 1 || given[0] !== 'some') throw unsupported
-    const other = newScope(scope.compiling, relation.model)
-    const condition = compileWhere(other, value.some, [...path, 'some'])
-    return `exists (select from ${from(other)} where ${link(relation, scope.alias, other.alias)} and ${condition})`
-  }
+  if (relationOf(scope.model, name).list || !isPlain(value)) throw unsupported
   const other = join(scope, name)
   const condition = compileWhere(other, value, path)
   // For an empty filter, Prisma adds no condition, not even that the relation exists.
@@ -128,17 +115,13 @@ export const compileUnique = (scope: Scope, where: unknown, path: Path): string 
 }
 
 const compileKey = (scope: Scope, fields: readonly Field[], value: unknown, path: Path): string[] => {
-  const [first] = fields
-  if (fields.length === 1 && first) return [equal(scope, first, solid(value), path)]
+  if (fields.length === 1) return [equal(scope, fields[0]!, solid(value), path)]
   if (!isPlain(value) || Object.keys(value).length !== fields.length) throw unsupported
   return fields.map((field) => equal(scope, field, solid(value[field.name]), [...path, field.name]))
 }
 
 /** Returns a value of a unique key. Throws `unsupported` for null and undefined. */
-const solid = (value: unknown): unknown => {
-  if (value === undefined || value === null) throw unsupported
-  return value
-}
+const solid = (value: unknown) => value ?? refuse()
 
 /** The clauses that select and order the rows of a page. */
 export interface Page {
@@ -160,18 +143,12 @@ export interface Parent {
 
 type Order = readonly (readonly [Field, 'asc' | 'desc'])[]
 
-const encodeCount = (value: unknown) => {
-  if (!Number.isInteger(value) || Math.abs(value as number) > 0x7fffffff) throw unsupported
-  return Math.abs(value as number)
-}
+const encodeCount = (value: unknown) => Math.abs(encodeInt(value) as number)
 
 /** Encodes a non-negative number. Throws `unsupported`. */
-export const encodeNatural = (value: unknown) => {
-  if ((value as number) < 0) throw unsupported
-  return encodeCount(value)
-}
+export const encodeNatural = (value: unknown) => ((value as number) < 0 ? refuse() : encodeCount(value))
 
-/** Encodes the number of rows to skip after the cursor's row. The cursor's row is never read. Throws `unsupported` if `skip` would include it. */
+/** Encodes `skip` after a cursor, whose row is never read. Throws `unsupported` if `skip` would include it. */
 const encodeBeyond = (value: unknown) => encodeNatural((value as number) - 1)
 
 /** Compiles `take`, `skip`, `cursor` and the order. `single` reads only the first row and therefore excludes `take`. Throws `unsupported`. */
@@ -209,7 +186,6 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
     return given.map(([name, direction]) => {
       const field = scope.model.scalars.get(name)
       if (!field || field.type === 'Json' || (direction !== 'asc' && direction !== 'desc')) throw unsupported
-      columnOf(scope, field)
       return [field, direction] as const
     })
   })

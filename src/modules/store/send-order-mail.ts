@@ -122,7 +122,7 @@ export async function sendOrderMail(context: Needs, job: OrderMailJob): Promise<
   const { composeMail, database, log, mailer } = context
   const { template, orderId } = job
   const fields = { template, order: toId('order', orderId) }
-  const order = await database.read.order.findUnique({ where: { id: orderId }, select: orderFields })
+  const order = await database.read.order.findFirst({ where: { id: orderId }, select: orderFields })
   const message = isPaid(order) ? await messageOf(context, order, job) : undefined
   const to = template === 'sale' ? order?.networkApp.owner : order?.buyer
   if (!message || !to || !canReach(to, context)) {

@@ -136,9 +136,6 @@ export const argumentsGenerator = (seed: number) => {
     for (const one of some(Object.keys(kind.ones), 0.15)) {
       where[one] = tellingWhereOf(kind.ones[one] as string, depth - 1)
     }
-    for (const list of some(Object.keys(kind.lists), 0.1)) {
-      where[list] = { some: whereOf(kind.lists[list] as string, depth - 1) }
-    }
     if (chance(0.15)) where.OR = numbers(pick([1, 2])).map(() => tellingWhereOf(name, depth - 1))
     return where
   }

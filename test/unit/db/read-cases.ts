@@ -16,16 +16,18 @@ const commitPage = (asset: number, sequence: number, rest: object) => ({
 })
 
 export const supported: Record<string, Target> = {
-  'a row by its ID': ['user', 'findUnique', { where: { id: u(1) } }],
-  'a missing row': ['user', 'findUnique', { where: { id: u(99) } }],
+  'a row by its ID': ['user', 'findUniqueOrThrow', { where: { id: u(1) } }],
+  'a missing row': ['user', 'findFirst', { where: { id: u(99) } }],
   'a row by a unique field': [
     'wallet',
-    'findUnique',
+    'findUniqueOrThrow',
     { where: { address: '0x0000000000000000000000000000000000000002' } },
   ],
-  'a row by a compound key': ['commit', 'findUnique', { where: { assetId_sequence: { assetId: a(1), sequence: 2 } } }],
-  'a required row': ['asset', 'findUniqueOrThrow', { where: { id: a(1) } }],
-  'a required row that is missing': ['asset', 'findUniqueOrThrow', { where: { id: a(999) } }],
+  'a row by a compound key': [
+    'commit',
+    'findUniqueOrThrow',
+    { where: { assetId_sequence: { assetId: a(1), sequence: 2 } } },
+  ],
   'every type of field': ['asset', 'findMany', { orderBy: { id: 'asc' } }],
   'decimals and nulls': [
     'transfer',
@@ -173,7 +175,7 @@ export const supported: Record<string, Target> = {
   ],
   'after a compound cursor in a nested list': [
     'asset',
-    'findUnique',
+    'findUniqueOrThrow',
     { where: { id: a(1) }, select: { commits: { ...commitPage(1, 4, { skip: 1, take: 2 }), where: undefined } } },
   ],
   'from a cursor in nested lists that do not contain it': [
@@ -287,15 +289,6 @@ export const supported: Record<string, Target> = {
     { where: { asset: { owner: { wallet: { address: { gt: '0x0000000000000000000000000000000000000003' } } } } } },
   ],
   'null in a nullable relation': ['commit', 'count', { where: { relay: { blockNumber: null } } }],
-  'a "some" condition on a list': [
-    'user',
-    'findMany',
-    {
-      where: { ownedAssets: { some: { tag: 'red', commits: { some: { relay: { status: 'FINAL' } } } } } },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'an empty "some" condition': ['user', 'findMany', { where: { ownedAssets: { some: {} } }, orderBy: { id: 'asc' } }],
   'conditions in a selection': [
     'user',
     'findMany',
@@ -313,8 +306,8 @@ export const supported: Record<string, Target> = {
 
 export const leftToPrisma: Record<string, Target> = {
   include: ['user', 'findFirst', { where: { id: u(1) }, include: { wallet: true } }],
-  'a row by bytes': ['apiKey', 'findUnique', { where: { hash: tokenHash(2) } }],
-  'a row by a key and another condition': ['user', 'findUnique', { where: { id: u(1), role: 'ADMIN' } }],
+  'a row by bytes': ['apiKey', 'findUniqueOrThrow', { where: { hash: tokenHash(2) } }],
+  'a row by a key and another condition': ['user', 'findUniqueOrThrow', { where: { id: u(1), role: 'ADMIN' } }],
   'an "equals" filter': ['asset', 'findMany', { where: { tag: { equals: 'red' } }, orderBy: { id: 'asc' } }],
   'an inequality, which excludes nulls': ['asset', 'count', { where: { meta: { not: '{}' } } }],
   'a comparison of decimals': [
@@ -334,6 +327,14 @@ export const leftToPrisma: Record<string, Target> = {
   notIn: ['asset', 'count', { where: { tag: { notIn: ['red'] } } }],
   'a negated filter': ['asset', 'count', { where: { headSequence: { not: { gt: 2 } } } }],
   'a filter on JSON': ['asset', 'count', { where: { custom: { equals: {} } } }],
+  'a "some" condition on a list': [
+    'user',
+    'findMany',
+    {
+      where: { ownedAssets: { some: { tag: 'red', commits: { some: { relay: { status: 'FINAL' } } } } } },
+      orderBy: { id: 'asc' },
+    },
+  ],
   '"every" and "none" filters': [
     'user',
     'count',
@@ -373,6 +374,6 @@ export const leftToPrisma: Record<string, Target> = {
   'a value of a wrong type': ['user', 'findFirst', { where: { email: 3 } }],
   'an unknown enum value': ['user', 'findFirst', { where: { role: 'KING' } }],
   'null for a required field': ['user', 'findFirst', { where: { email: null } }],
-  'a unique read without a key': ['user', 'findUnique', { where: { email: 'x' } }],
+  'a unique read without a key': ['user', 'findUniqueOrThrow', { where: { email: 'x' } }],
   'two keys in one sort object': ['user', 'findMany', { orderBy: { id: 'asc', email: 'asc' } }],
 }

@@ -4,9 +4,11 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ReadClient } from '../../../src/db/database-types.ts'
-import { Prisma, PrismaClient } from '../../../src/db/prisma/client.ts'
+import { type Prisma, PrismaClient } from '../../../src/db/prisma/client.ts'
 import { readModels } from '../../../src/db/read-compiler/model.ts'
 import { createReads } from '../../../src/db/read-compiler/reads.ts'
+import { createSemaphore } from '../../../src/shared/semaphore.ts'
+import { noopTracer } from '../../../src/telemetry/telemetry-types.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 import { argumentsGenerator } from './read-arguments.ts'
 import { leftToPrisma, supported, type Target } from './read-cases.ts'
@@ -18,6 +20,11 @@ let prisma: PrismaClient
 let reads: ReadClient
 const statements = vi.fn<(query: { name?: string; text: string }) => void>()
 const onFallback = vi.fn<(model: string, method: string) => void>()
+const defaults = {
+  translate: (error: unknown) => error,
+  lists: createSemaphore({ name: 'Lists', queue: 0, maxWait: 0 }),
+  ...{ onFallback, isPooled: false, isCompiling: true, tracer: noopTracer },
+}
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -30,7 +37,7 @@ beforeAll(async () => {
     statements(given)
     return query(given)
   }) as typeof pool.query
-  reads = createReads({ pool, prisma, onFallback })
+  reads = createReads({ ...defaults, pool, prisma, onFallback })
 })
 
 afterAll(async () => {
@@ -138,14 +145,19 @@ test('never puts a value into the statement text', async () => {
 })
 
 test("throws Prisma's error for a missing required row", async () => {
-  await expect(reads.user.findUniqueOrThrow({ where: { id: userId(99) } })).rejects.toBeInstanceOf(
-    Prisma.PrismaClientKnownRequestError,
-  )
+  const missing: Target = ['asset', 'findUniqueOrThrow', { where: { id: assetId(999) } }]
+  deepStrictEqual(await outcome(reads, missing), await outcome(prisma, missing))
+  expect(onFallback).not.toHaveBeenCalled()
 })
 
 test('translates database errors', async () => {
   const broken = new pg.Pool({ host: '127.0.0.1', port: 1 })
-  const translated = createReads({ pool: broken, prisma, translate: (cause) => new Error('Down.', { cause }) })
+  const translated = createReads({
+    ...defaults,
+    pool: broken,
+    prisma,
+    translate: (cause) => new Error('Down.', { cause }),
+  })
   await expect(translated.user.findFirst({ where: { id: userId(1) } })).rejects.toThrow('Down.')
   await broken.end()
 })
@@ -155,7 +167,7 @@ describe('a connection limits its prepared statements and closes the least recen
   let fresh: ReadClient
   beforeEach(() => {
     narrow = new pg.Pool({ connectionString: database.url, max: 1 })
-    fresh = createReads({ pool: narrow, prisma })
+    fresh = createReads({ ...defaults, pool: narrow, prisma })
   })
   afterEach(() => narrow.end())
 

@@ -26,5 +26,5 @@ it('reads through Prisma return the same timestamps', async () => {
   const { prisma, read } = app.installation.database
   const { id } = await app.newUser()
   const wanted = { where: { id }, select: { createdAt: true } }
-  expect(await prisma.user.findUnique(wanted)).toEqual(await read.user.findUnique(wanted))
+  expect(await prisma.user.findFirst(wanted)).toEqual(await read.user.findFirst(wanted))
 })
