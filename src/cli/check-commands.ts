@@ -5,7 +5,7 @@ import type { Finding } from '../db/invariants/invariant.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
-import { withChain, withInfrastructure } from './with-infrastructure.ts'
+import { loadCoins, withChain, withInfrastructure } from './with-infrastructure.ts'
 
 /** Maximum number of printed rows per violated invariant. */
 const SHOWN_ROWS = 20
@@ -17,7 +17,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findJobFailures } = await import('../jobs/batch-jobs.ts')
   const { withPublicItems } = await import('../jobs/batch-jobs.ts')
-  const { countDueWithdrawals, findUntaken } = await import('../modules/coins/withdrawals.sql.ts')
+  const { countDueWithdrawals, findUntaken } = await loadCoins()
   const { toId } = await import('../shared/ids.ts')
   const limit = MOST_ROWS + 1
   const commits = (await query(findWaiting)).map(({ commit_id, last_error, ...row }) => ({
@@ -55,7 +55,7 @@ async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
   const { recordersOf } = await import('../chain/create-chain.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/invariant.ts')
   const { checkChain: checkCommits } = await import('../chain/check-chain.ts')
-  const { checkCoins, checkDeposits } = await import('../modules/coins/treasury/check-coins.ts')
+  const { checkCoins, checkDeposits } = await loadCoins()
   return withChain(infrastructure, async ({ registry }) => {
     const parts = { database, registry, recorders: await recordersOf(config, infrastructure), most: MOST_ROWS + 1 }
     const findings = [...(await checkCommits(parts)), await checkDeposits(parts), ...(await checkCoins(parts))]

@@ -1,11 +1,13 @@
 /** Commands `coins` and `deposits`. */
 import type { Command } from 'commander'
-import type { ComparedAddress, Comparison } from '../modules/coins/treasury/compare-coins.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
 import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
 import { createProgress } from './progress.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
-import { withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
+import { loadCoins, withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
+
+type Comparison = Awaited<ReturnType<Awaited<ReturnType<typeof loadCoins>>['compareCoins']>>
+type ComparedAddress = Comparison['differing'][number]
 
 interface CoinsFlags {
   import?: boolean
@@ -24,8 +26,7 @@ interface Outcome {
 const isExplained = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
 
 async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags): Promise<Outcome> {
-  const { compareCoins, unknownTransfersOf } = await import('../modules/coins/treasury/compare-coins.ts')
-  const { importTransactions } = await import('../modules/coins/coin-transfers.ts')
+  const { compareCoins, importTransactions, unknownTransfersOf } = await loadCoins()
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async ({ registry, treasury }) => {
       const { database } = infrastructure
@@ -142,7 +143,7 @@ const LISTED = 100
 async function settleDeposits({ collect, writeOff }: DepositsFlags) {
   const { toId } = await import('../shared/ids.ts')
   const { asSystem } = await import('../context.ts')
-  const { collectShortfall, listFrozenDeposits, writeOffShortfall } = await import('../modules/coins/deposits.ts')
+  const { collectShortfall, listFrozenDeposits, writeOffShortfall } = await loadCoins()
   return withApp(async (layer) => {
     const context = asSystem(layer.context)
     const collected = collect === undefined ? null : await collectShortfall(context, { id: collect })
@@ -163,12 +164,12 @@ interface CreditFlags {
 }
 
 async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags) {
-  const { creditTransaction } = await import('../modules/coins/deposits/credit-transaction.ts')
+  const { creditTransaction } = await loadCoins()
   const { accountWithReason, findAccount } = await import('../modules/accounts/find-users.ts')
   const { notFound } = await import('../shared/errors.ts')
   const { fromId, toId } = await import('../shared/ids.ts')
   const { parse, positiveAmount } = await import('../shared/input.ts')
-  const { createDepositLedger } = await import('../modules/coins/deposit-ledger.ts')
+  const { createDepositLedger } = await loadCoins()
   const input = parse(accountWithReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
   return withInfrastructure(async (infrastructure) => {
     const { config } = infrastructure

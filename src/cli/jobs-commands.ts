@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { command } from './command.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
-import { withDatabase } from './with-infrastructure.ts'
+import { loadCoins, withDatabase } from './with-infrastructure.ts'
 
 interface JobsFlags {
   /** A job ID, or true for all jobs. */
@@ -103,7 +103,7 @@ that its account no longer uses, Annal also keeps the address for 30 days.`,
 }
 
 async function readRelay(retry: boolean) {
-  const { countDueWithdrawals } = await import('../modules/coins/withdrawals.sql.ts')
+  const { countDueWithdrawals } = await loadCoins()
   const { toId } = await import('../shared/ids.ts')
   const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/relay.sql.ts')
   return withDatabase(async (database) => {

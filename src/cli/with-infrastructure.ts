@@ -99,6 +99,16 @@ export async function withChain<T>(infrastructure: Infrastructure, work: (chain:
 
 const loadApp = () => import('../app.ts')
 
+/** Loads the module `content-credentials`. */
+export const loadContentCredentials = async () =>
+  (await (await loadApp()).loadModules(['contentCredentials'])).contentCredentials!
+
+/** Loads the functions of the module `coins`. */
+export const loadCoins = async () => {
+  const { coins } = await (await loadApp()).loadModules(['coins'])
+  return coins!.loadOperations()
+}
+
 async function openApp(infrastructure: Infrastructure, coins?: Coins): Promise<App> {
   const { createApp, loadModules } = await loadApp()
   // The server's relay finds new commits by polling.

@@ -2,6 +2,7 @@
 import type { Rpc } from '../../chain/rpc.ts'
 import { findSetting, keyValueKeys } from '../../db/key-value-store.ts'
 import { fromUnits } from '../../shared/money.ts'
+import { loadCoins } from '../with-infrastructure.ts'
 import { type Diagnosis, failure, formatDuration, info, ok, type Parts, SkippedError, warning } from './diagnosis.ts'
 import { findNewestFinal } from './doctor.sql.ts'
 
@@ -200,7 +201,7 @@ export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
     )
   } else diagnoses.push(ok(`Deposits are credited after ${depositConfirmations} confirmations.`))
   if (tokenAddress === undefined) return diagnoses
-  const { readDecimals } = await import('../../modules/coins/deposits/deposit-finder.ts')
+  const { readDecimals } = await loadCoins()
   try {
     const decimals = await readDecimals(rpc, tokenAddress)
     diagnoses.push(
@@ -224,7 +225,7 @@ export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
   if (chain.treasuryKey === undefined && !(await isVaultKnown(database)))
     return [info('There are no keys yet. The first start creates the treasury.')]
   const { createLocalKeyVault } = await import('../../keys/key-vault.ts')
-  const { createTreasury, findCoinsAtEarlier } = await import('../../modules/coins/treasury/treasury.ts')
+  const { createTreasury, findCoinsAtEarlier } = await loadCoins()
   const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))
   const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
   const previous = await findCoinsAtEarlier(rpc, database, address)

@@ -2,6 +2,7 @@
 import type { ConnectedDatabase } from '../../db/database.ts'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { counted } from '../terminal.ts'
+import { loadCoins } from '../with-infrastructure.ts'
 import {
   type Diagnosis,
   failure,
@@ -210,7 +211,7 @@ export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
 
 /** Checks for withdrawals that wait for coins in the treasury. */
 export async function checkWithdrawals(parts: Parts): Promise<Diagnosis[]> {
-  const { countDueWithdrawals } = await import('../../modules/coins/withdrawals.sql.ts')
+  const { countDueWithdrawals } = await loadCoins()
   const [due] = await (await parts.database()).query(countDueWithdrawals)
   if (!due?.late) return [ok('No withdrawal waits for the treasury.')]
   const age = formatDuration(Date.now() - due.oldest!.getTime())

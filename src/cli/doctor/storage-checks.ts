@@ -5,6 +5,7 @@ import type { S3BucketOptions } from '../../files/s3-bucket.ts'
 import type { OwnedStore } from '../../files/store-owner.ts'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { counted } from '../terminal.ts'
+import { loadContentCredentials } from '../with-infrastructure.ts'
 import { isLoopback } from './configuration-checks.ts'
 import {
   type Diagnosis,
@@ -201,7 +202,7 @@ const SOON_MS = 30 * 86_400_000
 /** Checks that key and certificates match, and the validity period of the certificates. */
 export async function checkContentCredentials({ config }: Parts): Promise<Diagnosis[]> {
   const { contentCredentials, dir, production } = await config()
-  const { findSigningIdentity } = await import('../../modules/content-credentials/content-credentials.ts')
+  const { findSigningIdentity } = await loadContentCredentials()
   let identity: ReturnType<typeof findSigningIdentity>
   try {
     identity = findSigningIdentity(contentCredentials, dir)

@@ -56,3 +56,6 @@ export function createCoins(
 
 /** Loads the GraphQL types and REST routes. */
 export const loadApi = () => import('./coins.api.ts')
+
+/** Loads the functions for the command line. */
+export const loadOperations = () => import('./coins.operations.ts')

@@ -1,5 +1,5 @@
 /** The optional module of Content Credentials (C2PA manifests). Only `app.ts` imports it. */
-export { checkContentCredentials, createContentCredentials } from './content-credentials.ts'
+export { checkContentCredentials, createContentCredentials, findSigningIdentity } from './content-credentials.ts'
 export { readManifest } from './read-manifest.ts'
 export { hasSignedCopy } from './signed-copies.ts'
 
