@@ -43,7 +43,10 @@ describe('the retry schedule of a webhook', () => {
   })
 
   it('is documented', () => {
-    const text = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8').replace(/\s+/g, ' ')
+    const text = readFileSync(new URL('../../../docs/reference/webhooks.md', import.meta.url), 'utf8').replace(
+      /\s+/g,
+      ' ',
+    )
     expect(text).toContain(`retried after ${describeSchedule()}.`)
   })
 })
