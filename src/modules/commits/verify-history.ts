@@ -3,6 +3,7 @@ import type { Histories } from '../../chain/chain-types.ts'
 import type { Use } from '../../context.ts'
 import type { Database } from '../../db/database-types.ts'
 import type { Asset } from '../../db/prisma/client.ts'
+import { statement, text, uuid } from '../../db/sql.ts'
 import { DomainError, unavailable } from '../../shared/errors.ts'
 import { rateLimitKeys } from '../../shared/rate-limiter.ts'
 import { getAsset } from '../assets/find-asset.ts'
@@ -62,12 +63,17 @@ async function* prepend(first: Uint8Array | undefined, rest: AsyncIterable<Uint8
   yield* rest
 }
 
+const findPin = statement(
+  'history_find_pin',
+  { parameters: { nid: text, cid: text }, columns: { id: uuid } },
+  'select a.id from assets a join pins p on p.asset_id = a.id where a.nid = $nid and a.deleted_at is null and p.cid = $cid',
+)
+
 /** Returns a function that reads trees of one asset, and no other files. Otherwise a commit on the chain could name a private tree. */
 export const treeReader =
   ({ database, contentStore }: Use<'contentStore' | 'database'>, nid: string) =>
   async (cid: string): Promise<Uint8Array | undefined> => {
-    const where = { nid, deletedAt: null, pins: { some: { cid } } }
-    if (!(await database.read.asset.findFirst({ select: { id: true }, where }))) return undefined
+    if ((await database.query(findPin, { nid, cid })).length === 0) return undefined
     return ifFound(contentStore.readBlock(cid))
   }
 
