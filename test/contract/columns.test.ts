@@ -13,7 +13,7 @@ import { createRest } from '../support/rest-client.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
-import { columns, type Personal } from './columns.ts'
+import { columns } from './columns.ts'
 
 const app = await createTestApp({ withChain: true })
 const admin = await app.admin()
@@ -21,22 +21,16 @@ const store = await createStore(app)
 
 const personal = Object.entries(columns).flatMap(([table, names]) =>
   Object.entries(names).flatMap(([column, declared]) =>
-    typeof declared === 'string' ? [] : [{ name: `${table}.${column}`, table, column, ...(declared as Personal) }],
+    declared ? [{ name: `${table}.${column}`, table, column, ...declared }] : [],
   ),
 )
 
+const namesOf = (declared: { name: string }[]) => declared.map(({ name }) => name)
+
 const lists: Record<string, string> = {
   asset_links: 'assetLinks',
-  ...{
-    users: 'account',
-    wallets: 'wallet',
-    assets: 'assets',
-    commits: 'commits',
-    orders: 'orders',
-    pictures: 'pictures',
-    refunds: 'refunds',
-    withdrawals: 'withdrawals',
-  },
+  ...{ users: 'account', wallets: 'wallet', assets: 'assets', commits: 'commits', orders: 'orders' },
+  ...{ pictures: 'pictures', refunds: 'refunds', withdrawals: 'withdrawals' },
   ...{ access_tokens: 'sessions', audit_entries: 'auditEntries', transfers: 'transfers', network_apps: 'networkApps' },
 }
 
@@ -153,10 +147,7 @@ it('personal data is exported, and erased with the account', async () => {
   const filled = await whatStands()
   const ownOf = (name: string) => [...filled.get(name)!].filter((value) => !baseline.get(name)!.has(value))
   const isUnseen = ({ name }: { name: string }) => ownOf(name).length === 0
-  expect(
-    personal.filter(isUnseen).map(({ name }) => name),
-    'nobody filled these',
-  ).toEqual([])
+  expect(namesOf(personal.filter(isUnseen)), 'no test data').toEqual([])
 
   const { body } = await rest('GET', 'auth/users/me/export')
   const missing = personal.filter(({ name, table, exported }) => {
@@ -165,10 +156,7 @@ it('personal data is exported, and erased with the account', async () => {
       value.startsWith('\\x') || texts.some((text) => text === value || isSame(text, value))
     return exported === true && !ownOf(name).some(isGiven)
   })
-  expect(
-    missing.map(({ name }) => name),
-    'the export lacks these',
-  ).toEqual([])
+  expect(namesOf(missing), 'missing in the export').toEqual([])
 
   expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
   // What a delivery under way may still need goes with a sweep.
@@ -177,10 +165,7 @@ it('personal data is exported, and erased with the account', async () => {
   const stays = personal.filter(
     ({ name, erased }) => erased === true && ownOf(name).some((value) => left.get(name)!.has(value)),
   )
-  expect(
-    stays.map(({ name }) => name),
-    'the deletion left these',
-  ).toEqual([])
+  expect(namesOf(stays), 'not erased').toEqual([])
 })
 
 function isSame(one: string, other: string): boolean {

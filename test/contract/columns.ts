@@ -1,215 +1,125 @@
 /**
- * Every column of the database: whether it tells of a person, and then what a deletion does with it and whether an export
- * has it. `columns.test.ts` holds this against the database, a deletion and an export.
+ * Every column of the database: whether it contains personal data, and then whether a deletion erases it and an export contains it.
+ * `columns.test.ts` compares this with the database, a deletion and an export.
  */
 
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
+/** `true`, or the reason why a deletion keeps the value or an export omits it. */
 export interface Personal {
   erased: true | string
   exported: true | string
 }
-export type Declared = Personal | string
 
-type Names = Record<string, Declared>
-const each = (declared: Declared, names: string): Names =>
+type Names = Record<string, Personal | undefined>
+const each = (declared: Personal | undefined, names: string): Names =>
   Object.fromEntries(names.split(' ').map((name) => [name, declared]))
 const table = (...parts: Names[]): Names => Object.assign({}, ...parts)
 
-const row = (names: string) => each('names a row, or what it belongs to', names)
-const moment = (names: string) => each('when something happened or is due', names)
-const count = (names: string) => each('counts, or says how far something is', names)
-const kind = (names: string) => each('one of a few words of ours', names)
-const money = (names: string) => each('an amount: the books stay whole, and name nobody after a deletion', names)
-const chain = (names: string) => each('stands on the public chain', names)
-const ours = (names: string) => each('of the installation, not of a person', names)
-
-const yours: Personal = { erased: true, exported: true }
-const secret: Personal = { erased: true, exported: 'a secret, or made from one: it would help a thief and nobody else' }
-const copy: Personal = { erased: true, exported: 'repeats what stands elsewhere' }
+/** IDs, times, counters, states, amounts and public chain data. */
+const other = (names: string) => each(undefined, names)
+const yours = (names: string) => each({ erased: true, exported: true }, names)
+const secret = (names: string) => each({ erased: true, exported: 'a secret, or derived from one' }, names)
+const copy = (names: string) => each({ erased: true, exported: 'repeats another column' }, names)
+const kept = (erased: string, names: string) => each({ erased, exported: true }, names)
 
 const metadata = Object.values<MetadataField>({ ...metadataFields, ...registrationFields })
 
 export const columns: Record<string, Names> = {
-  access_tokens: table(
-    row('id user_id'),
-    moment('created_at expires_at last_used_at'),
-    each(yours, 'name'),
-    each(secret, 'hash'),
-  ),
-  admin_sessions: table(row('id user_id'), each(secret, 'hash password_digest'), moment('created_at last_used_at')),
-  api_keys: table(row('id'), ours('name prefix hash'), moment('created_at revoked_at')),
-  asset_links: table(row('id asset_id'), each(yours, 'label'), moment('created_at expires_at revoked_at last_used_at')),
+  access_tokens: table(other('id user_id created_at expires_at last_used_at'), yours('name'), secret('hash')),
+  admin_sessions: table(other('id user_id created_at last_used_at'), secret('hash password_digest')),
+  api_keys: other('id name prefix hash created_at revoked_at'),
+  asset_links: table(other('id asset_id created_at expires_at revoked_at last_used_at'), yours('label')),
   assets: table(
-    row('id owner_id creator_id head_commit_id'),
-    each(yours, 'file_name custom'),
-    ...metadata.map(({ kind: form, column }) => (form === 'flag' ? kind(column) : each(yours, column))),
-    each({ erased: 'the identifier of a history that is on the chain', exported: true }, 'nid'),
-    each({ erased: 'stands on the chain, in the tree', exported: true }, 'sha256'),
-    each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
-    each(copy, 'thumbnail_cid c2pa_cid c2pa_version content_credentials'),
-    kind('thumbnail_requested'),
-    count('file_size head_sequence erased_through'),
-    moment('uploaded_at updated_at deleted_at'),
+    other('id owner_id creator_id head_commit_id thumbnail_requested uploaded_at updated_at deleted_at'),
+    other('file_size head_sequence erased_through'),
+    yours('file_name custom'),
+    ...metadata.map(({ kind, column }) => (kind === 'flag' ? other(column) : yours(column))),
+    kept('is on the chain', 'nid sha256'),
+    kept('does not identify a person', 'mime_type'),
+    copy('thumbnail_cid c2pa_cid c2pa_version content_credentials'),
   ),
-  asset_blocks: table(row('asset_id'), each('hashes of parts of a file; forgotten once the file is deleted', 'cid')),
+  // Deleted with the file.
+  asset_blocks: other('asset_id cid'),
   audit_entries: table(
-    row('id user_id'),
-    kind('action'),
-    each({ erased: 'names a row of ours', exported: true }, 'subject'),
-    each(yours, 'address'),
-    each({ erased: 'what an administrator wrote about running the service', exported: true }, 'reason'),
-    moment('created_at'),
+    other('id user_id action created_at'),
+    kept('identifies a row', 'subject'),
+    yours('address'),
+    kept('describes how an administrator runs the service', 'reason'),
   ),
-
-  chain_transactions: table(
-    row('commit_id'),
-    chain('hash raw max_fee_per_gas max_priority_fee_per_gas'),
-    moment('created_at'),
-  ),
+  chain_transactions: other('commit_id hash raw max_fee_per_gas max_priority_fee_per_gas created_at'),
   coin_transfers: table(
-    row('id wallet_id'),
-    chain('sender nonce recipient transaction_hash block_number block_hash'),
-    kind('kind status'),
-    money('amount arrived fee'),
-    count('settlements'),
-    moment('suspended_at created_at updated_at'),
+    other('id wallet_id sender nonce recipient transaction_hash block_number block_hash kind status'),
+    other('amount arrived fee settlements suspended_at created_at updated_at'),
   ),
-  coin_transactions: table(row('coin_transfer_id'), chain('hash raw gas_price'), money('value'), moment('created_at')),
-  chain_transaction_members: table(row('commit_id'), chain('hash position')),
+  coin_transactions: other('coin_transfer_id hash raw gas_price value created_at'),
+  chain_transaction_members: other('commit_id hash position'),
   commit_relays: table(
-    row('commit_id'),
-    chain('tree_signature lane nonce position transaction_hash block_number block_hash gas_used fee_paid'),
-    kind('status'),
-    each('what the chain or the vault said', 'failure last_error'),
-    count('attempts'),
-    each('random numbers that name a trace of the operator', 'trace'),
-    moment('next_attempt_at updated_at'),
+    other('commit_id tree_signature lane nonce position transaction_hash block_number block_hash gas_used fee_paid'),
+    other('status failure last_error attempts trace next_attempt_at updated_at'),
   ),
   commits: table(
-    row('id asset_id author_id'),
-    count('sequence'),
-    each({ erased: 'once they are on the chain for good, which was paid for', exported: true }, 'message changes tree'),
-    chain('tree_cid tree_sha256'),
-    moment('created_at'),
+    other('id asset_id author_id sequence tree_cid tree_sha256 created_at'),
+    kept('is erased after the commit is final', 'message changes tree'),
   ),
   deposits: table(
-    row('id reference wallet_id swept_by'),
-    kind('kind status'),
-    chain('transaction_hash block_number block_hash'),
-    money('amount shortfall written_off'),
-    count('freezes'),
-    moment('created_at credited_at frozen_at'),
+    other('id reference wallet_id swept_by kind status transaction_hash block_number block_hash'),
+    other('amount shortfall written_off freezes created_at credited_at frozen_at'),
   ),
-  entries: table(row('transfer_id wallet_id'), count('position'), kind('book currency'), money('amount')),
-  events: table(
-    row('id owner_id order_id commit_id delivery_id transfer_id'),
-    count('sequence'),
-    kind('type'),
-    moment('created_at'),
-  ),
-  idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
-  concurrency_counters: table(
-    each(
-      'the account or address with open streams or uploads: of a minute, and gone with the hourly tidying',
-      'subject',
-    ),
-    count('holders'),
-    moment('until'),
-  ),
-  leases: ours('name holder epoch expires_at'),
-  limits: table(each('a digest with a window of an hour at most', 'key'), count('count'), moment('window_end')),
+  entries: other('transfer_id wallet_id position book currency amount'),
+  events: other('id owner_id order_id commit_id delivery_id transfer_id sequence type created_at'),
+  idempotency_keys: table(secret('scope payload_hash'), copy('result answer'), other('created_at')),
+  // The subject is an account or address with open streams or uploads. Rows expire after a minute.
+  concurrency_counters: other('subject holders until'),
+  leases: other('name holder epoch expires_at'),
+  limits: other('key count window_end'),
   network_apps: table(
-    row('id owner_id'),
-    each({ erased: 'buyers’ orders speak of it, and it was published', exported: true }, 'name'),
-    each(yours, 'webhook_url'),
-    each(secret, 'webhook_secret previous_secret'),
-    kind('price_mode delivery_failure_policy'),
-    money('price'),
-    moment('previous_secret_expires_at webhook_disabled_at deactivated_at created_at updated_at'),
+    other('id owner_id price_mode delivery_failure_policy price previous_secret_expires_at'),
+    other('webhook_disabled_at deactivated_at created_at updated_at'),
+    kept('is shown in the orders of buyers, and was public', 'name'),
+    yours('webhook_url'),
+    secret('webhook_secret previous_secret'),
   ),
   one_time_tokens: table(
-    row('user_id request_id'),
-    kind('purpose'),
-    each(secret, 'hash'),
-    each(copy, 'email'),
-    moment('created_at expires_at used_at'),
+    other('user_id request_id purpose created_at expires_at used_at'),
+    secret('hash'),
+    copy('email'),
   ),
   orders: table(
-    row('id buyer_id network_app_id transfer_id'),
-    each('the name of what is sold', 'network_app_name'),
-    kind('status'),
-    each(yours, 'action_args'),
-    money('price quoted_points quoted_num points_paid num_paid points_refunded num_refunded'),
-    moment('created_at expires_at paid_at settled_at action_args_erased_at'),
+    other('id buyer_id network_app_id transfer_id network_app_name status'),
+    other('price quoted_points quoted_num points_paid num_paid points_refunded num_refunded'),
+    other('created_at expires_at paid_at settled_at action_args_erased_at'),
+    yours('action_args'),
   ),
-  pictures: table(
-    row('id user_id'),
-    kind('kind'),
-    each(yours, 'picture'),
-    each(copy, 'thumbnail'),
-    moment('created_at'),
-  ),
-  pins: table(row('asset_id'), each(copy, 'cid'), kind('kind')),
+  pictures: table(other('id user_id kind created_at'), yours('picture'), copy('thumbnail')),
+  pins: table(other('asset_id kind'), copy('cid')),
   refunds: table(
-    row('id order_id transfer_id refunded_by'),
-    money('points num points_before num_before'),
-    each(yours, 'reason'),
-    moment('created_at'),
+    other('id order_id transfer_id refunded_by points num points_before num_before created_at'),
+    yours('reason'),
   ),
-  job_failures: table(
-    ours('job'),
-    row('item'),
-    each('what the database or a part said', 'last_error'),
-    count('attempts'),
-    moment('since next_attempt_at'),
-  ),
-  processes: ours('id name roles started_at seen_at'),
-  key_values: ours('key value'),
-  statement_balances: table(row('wallet_id transfer_id'), money('num points')),
-  transfers: table(row('id reference'), each(yours, 'reason'), moment('created_at')),
-  user_keys: table(
-    row('user_id vault_key_id'),
-    each(secret, 'wrapped_data_key sealed_private_key'),
-    count('version'),
-    moment('created_at'),
-  ),
+  job_failures: other('job item last_error attempts since next_attempt_at'),
+  processes: other('id name roles started_at seen_at'),
+  key_values: other('key value'),
+  statement_balances: other('wallet_id transfer_id num points'),
+  transfers: table(other('id reference created_at'), yours('reason')),
+  user_keys: table(other('user_id vault_key_id version created_at'), secret('wrapped_data_key sealed_private_key')),
   users: table(
-    row('id'),
-    each(yours, 'username email display_name description default_tag referral_code pending_email'),
-    each(copy, 'username_key'),
-    each(secret, 'password_hash'),
-    each({ erased: true, exported: true }, 'language'),
-    kind('role email_verified email_held allow_c2pa_download'),
-    count('asset_count'),
-    moment('created_at locked_at deleted_at'),
+    other('id role email_verified email_held allow_c2pa_download asset_count created_at locked_at deleted_at'),
+    yours('username email display_name description default_tag referral_code pending_email language'),
+    copy('username_key'),
+    secret('password_hash'),
   ),
   wallets: table(
-    row('user_id'),
-    each({ erased: 'stands on the chain with every commit', exported: true }, 'address'),
-    money('num points'),
-    count('event_sequence open_orders'),
-    moment('closed_at'),
+    other('user_id num points event_sequence open_orders closed_at'),
+    kept('is on the chain with every commit', 'address'),
   ),
   withdrawals: table(
-    row('id wallet_id coin_transfer_id'),
-    each({ erased: 'says where coins went, as the chain does', exported: true }, 'recipient'),
-    money('amount fee'),
-    count('gas_limit'),
-    kind('status'),
-    each('what the chain said', 'failure'),
-    moment('created_at due_at settled_at'),
+    other('id wallet_id coin_transfer_id amount fee gas_limit status failure created_at due_at settled_at'),
+    kept('is on the chain', 'recipient'),
   ),
-  webhook_attempts: table(
-    row('delivery_id'),
-    count('number duration status_code'),
-    each('what the receiver answered; gone with the buyer, and with the log', 'failure response'),
-    moment('started_at'),
-  ),
+  // The failure and response are deleted with the buyer, and after the retention period.
+  webhook_attempts: other('delivery_id number duration status_code failure response started_at'),
   webhook_deliveries: table(
-    row('id event_id network_app_id order_id'),
-    kind('status'),
-    count('attempt_count'),
-    moment('next_attempt_at created_at settled_at'),
+    other('id event_id network_app_id order_id status attempt_count next_attempt_at created_at settled_at'),
   ),
 }

@@ -71,34 +71,3 @@ it('opens every connection to PostgreSQL with DatabaseClient', () => {
   const queues = callsOf(ways['the job queue']!)
   expect(queues.filter(({ call }) => !call.includes('Client: DatabaseClient'))).toEqual([])
 })
-
-it('the process uses only these network clients', () => {
-  // Of Node's own servers and their messages, only what asks others is a way out.
-  const clients =
-    /import (?:\{[^}]*\b(?:request|get|connect)\b[^}]*\} from '(node:(?:https?|net|tls|dgram))'|[^;]*? from '(undici|nodemailer|kubo-rpc-client|@aws-sdk\/client-s3|pg|pg-boss|axios|got|ws)')/g
-  const importers = sources.flatMap(({ file, text }) =>
-    text.split('\n').flatMap((line) => [...line.matchAll(clients)].map(([, own, name]) => `${own ?? name}: ${file}`)),
-  )
-  expect(importers.sort()).toMatchInlineSnapshot(`
-    [
-      "@aws-sdk/client-s3: files/s3-bucket.ts",
-      "kubo-rpc-client: files/kubo-store.ts",
-      "node:http: modules/webhooks/webhook-sender.ts",
-      "node:https: modules/webhooks/webhook-sender.ts",
-      "node:net: embedded/local-socket.ts",
-      "nodemailer: mail/mailer.ts",
-      "pg-boss: jobs/jobs.ts",
-      "pg: chain/lease.ts",
-      "pg: db/database-client.ts",
-      "pg: db/event-notifications.ts",
-      "pg: db/migration-lock.ts",
-      "pg: db/migrations.ts",
-      "pg: db/query-timeout.ts",
-      "pg: db/read-compiler/reads.ts",
-      "pg: db/schema-engine.ts",
-      "pg: db/session-settings.ts",
-      "pg: embedded/embedded-postgres.ts",
-      "undici: modules/webhooks/guarded-connector.ts",
-    ]
-  `)
-})

@@ -1,17 +1,16 @@
 /** Pages of an export contain each row once, and read no more than their own rows. */
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { seedGrowth } from '../../../bench/growth/seed.ts'
+import { sizeOf } from '../../../bench/growth/seed-statements.ts'
 import { valuesOf } from '../../../src/db/sql.ts'
 import { type ExportPage, type ExportRow, exportPages } from '../../../src/modules/accounts/export-account.sql.ts'
-import { createSeededDatabase } from '../../support/seeded-database.ts'
-import type { TestDatabase } from '../../support/test-database.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 const LIMIT = 20
 const MANY = 1_000
 const MOST_FOR_A_ROW = 10
 
-let database: TestDatabase
-let client: pg.Client
+const { url, client } = await createOwnDatabase()
 let user: string
 
 const more = [
@@ -23,18 +22,19 @@ const more = [
 ]
 
 beforeAll(async () => {
-  ;({ database, client } = await createSeededDatabase())
+  const key = {
+    version: 2,
+    vaultKeyId: 'seeded',
+    wrappedDataKey: new Uint8Array(60),
+    sealedPrivateKey: new Uint8Array(60),
+  }
+  await seedGrowth(url, { size: sizeOf(10_000), key })
   const { rows } = await client.query<{ id: string }>(`select id from users where username = 'seeded-1'`)
   user = rows[0]!.id
   await client.query('set session_replication_role = replica')
   for (const text of more) await client.query(text, text.includes('$1') ? [user] : [])
   await client.query('analyze')
   await client.query('set plan_cache_mode = force_generic_plan')
-})
-
-afterAll(async () => {
-  await client.end()
-  await database.drop()
 })
 
 async function buffersOf(page: ExportPage, after: string): Promise<number> {

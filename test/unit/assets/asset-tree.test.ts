@@ -58,23 +58,6 @@ describe('the asset tree', () => {
     expect(tree).toEqual({ ...JSON.parse(writeTree(facts)), ...custom, assetCid: 'bafkreinid' })
     expect(Object.keys(tree)).toEqual([...Object.keys(JSON.parse(writeTree(facts))), 'digitalSourceType'])
   })
-
-  it('omits empty fields', () => {
-    expect(Object.keys(JSON.parse(writeTree(facts)))).toEqual([
-      'assetCid',
-      'assetSha256',
-      'encodingFormat',
-      'assetTimestampCreated',
-      'assetCreator',
-      'creatorWallet',
-      'abstract',
-      'headline',
-    ])
-  })
-
-  it('is identical for identical input', () => {
-    expect(writeTree({ ...facts })).toBe(writeTree(structuredClone(facts)))
-  })
 })
 
 describe('merging custom fields', () => {

@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { Contract, JsonRpcProvider } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { storeSigned } from '../../../src/chain/relay/relay.sql.ts'
 import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { relayKeys, type TestChain } from '../../support/chain/anvil.ts'
 import { all, useRelayScene } from '../../support/chain/relay-scene.ts'
-import { sha256Hex, type World } from '../../support/chain/world.ts'
+import type { World } from '../../support/chain/world.ts'
 import { eventually } from '../../support/eventually.ts'
-import { recoverSigner } from '../../support/recover-signer.ts'
 
 let world: World
 let chain: TestChain
@@ -17,41 +14,6 @@ useRelayScene((scene) => {
 })
 
 describe('the relay', () => {
-  it('puts a commit on the chain as an event that an independent reader can decode', async () => {
-    const owner = await world.addUser()
-    const asset = await world.addAsset(owner)
-    await world.addCommit(asset, 'the first')
-    await world.addCommit(asset, 'the second')
-    const relay = world.relay(chain.url)
-    await eventually(world.statuses, all('FINAL', 2))
-
-    const artefact = JSON.parse(await readFile(new URL('../../../src/chain/registry.json', import.meta.url), 'utf8'))
-    const provider = new JsonRpcProvider(chain.url, undefined, { staticNetwork: true })
-    const registry = new Contract(relay.status().registry ?? '', artefact.abi, provider)
-    const events = await registry.queryFilter(registry.filters.Commit?.(null, asset.nid) ?? '')
-    provider.destroy()
-    const texts = events.map((event) => JSON.parse('args' in event ? event.args.commitData : '{}'))
-    expect(texts.map(({ abstract, actionName }) => [abstract, actionName])).toEqual([
-      ['the first', 'action-initial-registration'],
-      ['the second', 'action-commit'],
-    ])
-
-    const commits = await world.sql<{ tree: string; tree_cid: string; transaction_hash: string }>(
-      'select tree, tree_cid, transaction_hash from commits join commit_relays on commit_id = id order by sequence',
-    )
-    expect(events.map(({ transactionHash }) => transactionHash)).toEqual(commits.map((row) => row.transaction_hash))
-    for (const [index, { tree, tree_cid }] of commits.entries()) {
-      const { assetTreeCid, assetTreeSha256, assetTreeSignature, author, committer } = texts[index]
-      expect({ assetTreeCid, assetTreeSha256 }).toEqual({ assetTreeCid: tree_cid, assetTreeSha256: sha256Hex(tree) })
-      expect(recoverSigner(assetTreeSha256, assetTreeSignature)).toBe(owner.address)
-      expect([author, committer]).toEqual([owner.address, owner.address])
-      expect(Buffer.from(await world.contentStore.readBlock(tree_cid)).toString()).toBe(tree)
-    }
-    expect(await world.sql('select cid, kind::text from pins order by cid')).toEqual(
-      commits.map(({ tree_cid }) => ({ cid: tree_cid, kind: 'TREE' })).sort((a, b) => (a.cid < b.cid ? -1 : 1)),
-    )
-  })
-
   it("keeps the order of each asset's commits across several lanes and batches", async () => {
     // So many that they have not one lane by chance.
     const assets = await world.addCommits(24, 5)

@@ -1,7 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc, RpcError } from '../../../src/chain/rpc.ts'
@@ -10,6 +8,7 @@ import { startChain, type TestChain } from '../../support/chain/anvil.ts'
 import { cuts, hangs, html, page, refuses, tooMany } from '../../support/chain-faults.ts'
 import { type ChainProxy, type Fault, startChainProxy } from '../../support/chain-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 let chain: TestChain
 let proxy: ChainProxy
@@ -67,8 +66,7 @@ describe('JSON-RPC', () => {
   })
 
   it('rejects an oversized response over HTTP and over a socket', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'annal-rpc-'))
-    const path = join(dir, 'node.ipc')
+    const path = join(await createTemporaryFolder(), 'node.ipc')
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0'.repeat(1_000_000) })
     const server = createServer((socket) =>
       socket
@@ -76,10 +74,7 @@ describe('JSON-RPC', () => {
         .resume()
         .end(`${long}\n`),
     ).listen(path)
-    atEnd(async () => {
-      server.close()
-      await rm(dir, { recursive: true })
-    })
+    atEnd(() => server.close())
     await once(server, 'listening')
     proxy.fault = page(200, 'application/json', long)
     for (const url of [proxy.url, `ipc://${path}`]) {

@@ -1,10 +1,9 @@
 /** What `annal doctor` finds on a real installation: what is right, and what somebody broke. */
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc.ts'
 import { checks } from '../../../src/cli/doctor/doctor-command.ts'
 import { checkContentCredentials } from '../../../src/modules/content-credentials/content-credentials.ts'
@@ -13,12 +12,12 @@ import { annalHere } from '../../support/annal-command.ts'
 import { startFakeNode } from '../../support/fake-node.ts'
 import { listen } from '../../support/listen.ts'
 import { startMailServer } from '../../support/mail-server.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { refuse, startS3Counterpart } from '../files/s3-counterpart.ts'
 
 const app = await createTestApp()
-const dir = await mkdtemp(join(tmpdir(), 'annal-doctor-'))
-afterAll(() => rm(dir, { recursive: true, force: true }))
+const dir = await createTemporaryFolder()
 
 interface Line {
   check: string
@@ -297,8 +296,8 @@ describe('annal doctor', () => {
   })
 
   it.runIf(process.platform === 'linux')('reports a full disk that contains only part of the data folder', async () => {
-    const ANNAL_DIR = await mkdtemp(join(dir, 'disks-'))
-    const room = { finding: expect.stringMatching(/ free in .*disks-\w+\.$/) }
+    const ANNAL_DIR = await createTemporaryFolder()
+    const room = { finding: expect.stringMatching(/ free in .*annal-\w+\.$/) }
     expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
     // It never has room.
     await symlink('/proc', join(ANNAL_DIR, 'keys'))

@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { createContentCredentials } from '../../../src/modules/content-credentials/content-credentials.ts'
-import { atEnd } from '../../support/at-end.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const { execPath } = process
 afterEach(() => {
   process.execPath = execPath
 })
 
-const dir = await mkdtemp(join(tmpdir(), 'annal-manifests-'))
-atEnd(() => rm(dir, { recursive: true }))
+const dir = await createTemporaryFolder()
 const config = {
   ...{ key: undefined, certificates: undefined, mayBeDevelopment: true },
   ...{ timestampUrl: undefined, trustList: undefined },

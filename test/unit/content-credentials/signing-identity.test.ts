@@ -1,10 +1,9 @@
 import { createHash, generateKeyPairSync, verify, X509Certificate } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decode, encode } from 'cborg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   createContentCredentials,
   openSigningIdentity,
@@ -17,9 +16,9 @@ import {
   signClaim,
 } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { listen } from '../../support/listen.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
-const dir = await mkdtemp(join(tmpdir(), 'annal-c2pa-'))
-afterAll(() => rm(dir, { recursive: true }))
+const dir = await createTemporaryFolder()
 await mkdir(join(dir, 'keys'))
 const development = { key: undefined, certificates: undefined, mayBeDevelopment: true }
 const YEAR_MS = 365 * 86_400_000

@@ -1,23 +1,10 @@
-/** How the invariants are looked at: several at once where there are connections, and told in one order. */
-import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { expect, it } from 'vitest'
 import type { Database } from '../../../src/db/database-types.ts'
 import { checkInvariants, invariants } from '../../../src/db/invariants/check-invariants.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
-import { createTestLog } from '../../support/test-log.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
-let test: TestDatabase
-let database: ConnectedDatabase
-
-beforeAll(async () => {
-  test = await createTestDatabase()
-  database = createDatabase({ url: test.url, pool: 4, log: createTestLog() })
-})
-afterAll(async () => {
-  await database.close()
-  await test.drop()
-})
+const { client, open } = await createOwnDatabase()
+const database = open({ pool: 4 })
 
 function countTransactions(): { counted: Database; most(): number } {
   let open = 0
@@ -57,10 +44,7 @@ function holdFirst(): Database {
 }
 
 it('reports concurrent checks in order, each with the rows that violate it', async () => {
-  const operator = new pg.Client({ connectionString: test.url })
-  await operator.connect()
-  await operator.query('alter table events disable trigger all')
-  await operator.end()
+  await client.query('alter table events disable trigger all')
   const findings = await checkInvariants(holdFirst(), { connections: 2 })
   expect(findings.map(({ invariant }) => invariant.id)).toEqual(invariants.map(({ id }) => id))
   expect(findings.filter(({ rows }) => rows.length > 0).map(({ invariant }) => invariant.id)).toEqual(['I7'])

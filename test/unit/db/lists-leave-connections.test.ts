@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { expect, it } from 'vitest'
 import { int, statement } from '../../../src/db/sql.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
-import { createTestLog } from '../../support/test-log.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 const LOCK = 4711
 
-let testDatabase: TestDatabase
-let holder: ConnectedDatabase
-let database: ConnectedDatabase
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  holder = createDatabase({ url: testDatabase.url, pool: 1, log: createTestLog() })
-  database = createDatabase({ url: testDatabase.url, pool: 3, log: createTestLog() })
-})
-
-afterAll(async () => {
-  await database?.close()
-  await holder?.close()
-  await testDatabase?.drop()
-})
+const { open } = await createOwnDatabase()
+const [holder, database] = [open({ pool: 1 }), open({ pool: 3 })]
 
 const waiting = statement(
   'test_wait_in_list',

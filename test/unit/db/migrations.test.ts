@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyMigrations, assertMigrated } from '../../../src/db/migrations.ts'
 import { createMigration, diffMigrations } from '../../../src/db/new-migration.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
@@ -72,7 +72,7 @@ const attempt = async (sql: string) => {
 }
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
+  dir = await createTemporaryFolder()
   embedded = await startEmbeddedPostgres({ dir, log: silent })
   const [first, second] = await Promise.all([applyMigrations(embedded.url), applyMigrations(embedded.url)])
   expect([...first, ...second]).toEqual(await migrationNames())
@@ -84,13 +84,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await database?.end()
   await embedded?.stop()
-  await rm(dir, { recursive: true, force: true })
 })
 
 describe('migrations', () => {
   it('produce exactly the tables of schema.prisma', async () => {
     expect(await diffMigrations(embedded.url)).toBe('')
-    const empty = await mkdtemp(join(dir, 'migrations-'))
+    const empty = await createTemporaryFolder()
     await writeFile(join(empty, 'migration_lock.toml'), 'provider = "postgresql"')
     expect(await diffMigrations(embedded.url, empty)).toContain('CREATE TABLE "entries"')
 
@@ -163,7 +162,7 @@ describe('migrations', () => {
   it('roll back a failed migration and apply its corrected version', async () => {
     await database.query('CREATE DATABASE corrected')
     const url = embedded.url.replace(/annal(?=\?|$)/, 'corrected')
-    const folder = await mkdtemp(join(dir, 'migrations-'))
+    const folder = await createTemporaryFolder()
     const file = join(folder, '20270101000000_add_words', 'migration.sql')
     await mkdir(dirname(file))
     await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')

@@ -1,6 +1,6 @@
 /** Lists are in the order in which things happened, by the database, whatever the clocks of the gateways say. */
 import { randomUUID } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { buildSchema, isObjectType } from 'graphql'
@@ -127,11 +127,7 @@ const lists: List[] = [
     rest: 'store/network-app-orders/',
     called: 'id',
   },
-  {
-    type: 'SaleConnection',
-    make: (door) => buy(door),
-    graphql: 'sales(first: 4) { nodes { name: orderId } }',
-  },
+  { type: 'SaleConnection', make: (door) => buy(door), graphql: 'sales(first: 4) { nodes { name: orderId } }' },
   {
     type: 'RefundConnection',
     make: async (door) => {
@@ -365,24 +361,4 @@ it("stores no time of a gateway's clock, except IDs that are created before the 
   }
   expect(wrong).toEqual([])
   expect(unseen, 'Tables of which nothing was written here').toEqual([])
-})
-
-/** Durations, certificates, file ages and the parsing of `Retry-After`. */
-const usesOwnClock = [
-  'http/upload-folder.ts',
-  'modules/assets/pinned-files.ts',
-  'modules/content-credentials/content-credentials.ts',
-  'modules/webhooks/webhook-sender.ts',
-]
-
-it('modules, chain and APIs do not use the clock of the process for stored or returned times', () => {
-  const root = join(import.meta.dirname, '../../../src')
-  const files = ['modules', 'shared', 'graphql', 'http', 'chain'].flatMap((folder) =>
-    globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => ({
-      file,
-      text: readFileSync(join(root, file), 'utf8'),
-    })),
-  )
-  const asking = files.filter(({ text }) => /new Date\(\)|Date\.now\(\)/.test(text))
-  expect(asking.map(({ file }) => file).sort()).toEqual(usesOwnClock)
 })

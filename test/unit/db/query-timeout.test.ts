@@ -1,22 +1,11 @@
-/** Statements that the server does not answer: a request must not wait for ever, and a long look at all books must not be given up. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { expect, it } from 'vitest'
 import { float, int, statement } from '../../../src/db/sql.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
-import { createTestLog } from '../../support/test-log.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 const PATIENCE_MS = 1_000
 
-let testDatabase: TestDatabase
-let database: ConnectedDatabase
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = createDatabase({ url: testDatabase.url, pool: 2, log: createTestLog(), responseTimeoutMs: PATIENCE_MS })
-})
-afterAll(async () => {
-  await database?.close()
-  await testDatabase?.drop()
-})
+const { open } = await createOwnDatabase()
+const database = open({ pool: 2, responseTimeoutMs: PATIENCE_MS })
 
 const answer = { columns: { n: int } }
 const sleeping = { ...answer, parameters: { seconds: float } }

@@ -1,12 +1,12 @@
 /** What an operator has set for the role, the database or the server that Annal uses. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { applyMigrations, prepareDatabase } from '../../../src/db/migrations.ts'
 import { assertOwnSessions } from '../../../src/db/session-settings.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 
 const LOCK = 72_707_369
@@ -117,17 +117,13 @@ async function changeLate<T>(change: () => Promise<T>): Promise<T> {
 }
 
 it('ignores the timeouts of the role during migrations and while waiting for them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
-  try {
-    await operator.query('drop schema public, jobs cascade; create schema public')
-    await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
-    await mkdir(join(folder, '20270101000000_long'))
-    const script = `create table words (word text); select pg_sleep(${(2 * LIMIT) / 1000});`
-    await writeFile(join(folder, '20270101000000_long', 'migration.sql'), script)
-    expect(await changeLate(() => applyMigrations(test.url, folder))).toEqual(['20270101000000_long'])
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const folder = await createTemporaryFolder()
+  await operator.query('drop schema public, jobs cascade; create schema public')
+  await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
+  await mkdir(join(folder, '20270101000000_long'))
+  const script = `create table words (word text); select pg_sleep(${(2 * LIMIT) / 1000});`
+  await writeFile(join(folder, '20270101000000_long', 'migration.sql'), script)
+  expect(await changeLate(() => applyMigrations(test.url, folder))).toEqual(['20270101000000_long'])
 })
 
 it('ignores the timeouts of the role while waiting to create job indexes', async () => {

@@ -1,11 +1,9 @@
 /** Every statement is what it says, in the migrated database: its parameters, and the columns of its rows. */
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../../src/db/sql.ts'
-import { enqueueSql } from '../../../src/jobs/enqueue-sql.ts'
-import { accountMailSql } from '../../../src/modules/accounts/mailed-links.ts'
+import type pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { statement, uuid } from '../../../src/db/sql.ts'
 import { declaredStatements } from '../../support/declared-statements.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 const statements = await declaredStatements()
 
@@ -42,24 +40,11 @@ class Description implements pg.Submittable {
   }
 }
 
-let database: TestDatabase
-let client: pg.Client
-const names = new Map<number, string>()
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  const { rows } = await client.query<{ oid: number; name: string }>(
-    'select oid, format_type(oid, null) as name from pg_type',
-  )
-  for (const { oid, name } of rows) names.set(oid, name)
-})
-
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const { client } = await createOwnDatabase()
+const { rows: types } = await client.query<{ oid: number; name: string }>(
+  'select oid, format_type(oid, null) as name from pg_type',
+)
+const names = new Map(types.map(({ oid, name }) => [oid, name]))
 
 describe('a SQL statement', () => {
   it('exists', () => {
@@ -95,65 +80,6 @@ describe('a statement declaration', () => {
   it('has a unique name', () => {
     statement('test_twice', {}, 'select')
     expect(() => statement('test_twice', {}, 'select')).toThrow('Two statements are called test_twice.')
-  })
-})
-
-const forTheCompiler = async (query: Query) => {
-  const parameters = { owner: uuid, limit: int, ids: arrayOf(uuid) }
-  const list = statement(
-    'test_a_list',
-    { parameters, columns: { at: orNull(timestamp) } },
-    'select $owner, $limit, $ids',
-  )
-  const all = statement('test_all', {}, 'select')
-  const [row] = await query(list, { owner: '', limit: 1, ids: [] as readonly string[] })
-  row!.at satisfies Date | null
-  await query(all)
-  // @ts-expect-error one is forgotten
-  await query(list, { owner: '', limit: 1 })
-  // @ts-expect-error all are forgotten
-  await query(list)
-  // @ts-expect-error one too many
-  await query(list, { owner: '', limit: 1, ids: [], more: 1 })
-  // @ts-expect-error one where there is none
-  await query(all, { more: 1 })
-  // @ts-expect-error misspelt
-  await query(list, { ownr: '', limit: 1, ids: [] })
-  // @ts-expect-error of another type
-  await query(list, { owner: '', limit: '1', ids: [] })
-  // @ts-expect-error not selected
-  row!.id satisfies string
-}
-
-it('accepts each parameter once by name, and no unknown parameter', () => {
-  expect(forTheCompiler).toHaveLength(1)
-})
-
-describe('a job inserted by SQL', () => {
-  it('is queued with its data, its lane and its due time', () => {
-    const data = { deliveryId: 'id' }
-    const sql = enqueueSql('queued', { queue: 'webhook-delivery', from: 'due', data, group: 'app', startAfter: 'at' })
-    const payload = `jsonb_build_object('deliveryId', id) || jsonb_strip_nulls(jsonb_build_object('trace', $trace))`
-    const call = `enqueue('webhook-delivery', ${payload}, lane => app::text, due => at)`
-    expect(sql.replace(/\s+/g, ' ').trim()).toBe(`queued as materialized ( select ${call} from due )`)
-  })
-
-  it('carries only the data of its queue', () => {
-    const forTheCompiler = () => [
-      enqueueSql('queued', { queue: 'mail', from: 'paid', data: { template: `'sale'`, orderId: 'id' } }),
-      // @ts-expect-error there is no such queue
-      enqueueSql('queued', { queue: 'mails', from: 'paid', data: { template: `'sale'`, orderId: 'id' } }),
-      // @ts-expect-error something is forgotten
-      enqueueSql('queued', { queue: 'mail', from: 'paid', data: { orderId: 'id' } }),
-      // @ts-expect-error something is misspelt
-      enqueueSql('queued', { queue: 'mail', from: 'paid', data: { template: `'sale'`, order: 'id' } }),
-      // @ts-expect-error another queue's
-      enqueueSql('queued', { queue: 'thumbnail', from: 'made', data: { deliveryId: 'id' } }),
-      accountMailSql({ from: 'made', template: 'email-verification', facts: { userId: 'id' } }),
-      // @ts-expect-error another mail's
-      accountMailSql({ from: 'made', template: 'password-reset', facts: { userId: 'id' } }),
-    ]
-    expect(forTheCompiler).not.toThrow()
   })
 })
 

@@ -1,26 +1,9 @@
-/** What holds the rows together, when a restore broke off or an index was not finished. */
-import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { expect, it } from 'vitest'
 import { checkTables, partsSql } from '../../../src/db/invariants/check-invariants.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
-import { createTestLog } from '../../support/test-log.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
-let test: TestDatabase
-let operator: pg.Client
-let database: ConnectedDatabase
-
-beforeAll(async () => {
-  test = await createTestDatabase()
-  operator = new pg.Client({ connectionString: test.url })
-  await operator.connect()
-  database = createDatabase({ url: test.url, pool: 1, log: createTestLog() })
-})
-afterAll(async () => {
-  await database.close()
-  await operator.end()
-  await test.drop()
-})
+const { client: operator, open } = await createOwnDatabase()
+const database = open({ pool: 1 })
 
 it('`annal check` looks for exactly the objects of the migrations (add --update after a new migration)', async () => {
   const { rows } = await operator.query<{ name: string }>(`${partsSql} order by 1`)

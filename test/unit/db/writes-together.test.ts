@@ -196,10 +196,7 @@ describe('concurrent payments by several users', () => {
       ])
     }
     // Less a tenth: six times 2.5 units, three times .5 of them and 2 points.
-    expect(await app.wallet(store.owner)).toEqual({
-      num: add(before.num, '14.85'),
-      points: add(before.points, '5.4'),
-    })
+    expect(await app.wallet(store.owner)).toEqual({ num: add(before.num, '14.85'), points: add(before.points, '5.4') })
     expect(await feedOf(store.owner)).toEqual(
       Array.from({ length: 9 }, (_, n) => ({ sequence: n + 1, type: 'order.paid' })),
     )

@@ -1,10 +1,10 @@
 /** A collection that stands still between its look at a block and the removal, while others go on. */
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import { beforeFiles } from '../../support/before-files.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const before = beforeFiles()
 afterAll(before.stop)
@@ -17,7 +17,7 @@ async function* listOf(...cids: string[]) {
 }
 
 it('a stalled collection deletes no block that was renewed after another collection moved it', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'annal-frozen-'))
+  const dir = await createTemporaryFolder()
   const store = createContentStore({ dir })
   const { cid } = await store.importFile(bytes())
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true }))
@@ -46,5 +46,4 @@ it('a stalled collection deletes no block that was renewed after another collect
   }
   await store.collectGarbage(listOf(), 60)
   expect(await store.isWhole(cid)).toBe(true)
-  await rm(dir, { recursive: true })
 })

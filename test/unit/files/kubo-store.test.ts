@@ -1,6 +1,5 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
@@ -11,6 +10,7 @@ import type { ContentStore } from '../../../src/files/file-types.ts'
 import { countServed, createDeadline, createKuboContentStore } from '../../../src/files/kubo-store.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
 import { eventually, until } from '../../support/eventually.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
 import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
 
@@ -19,14 +19,11 @@ let kubo: KuboCounterpart
 let store: ContentStore
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'annal-kubo-'))
+  dir = await createTemporaryFolder()
   kubo = await startKuboCounterpart(join(dir, 'kubo'))
   store = createKuboContentStore({ url: kubo.url })
 })
-afterEach(async () => {
-  await kubo.stop()
-  await rm(dir, { recursive: true, force: true })
-})
+afterEach(() => kubo.stop())
 
 const json = { 'Content-Type': 'application/json' }
 

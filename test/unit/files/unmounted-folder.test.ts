@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { createContentStore } from '../../../src/files/content-store.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 it('does not recreate the folder of blocks when it disappears during an upload', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'annal-unmounted-'))
-  onTestFinished(() => rm(dir, { recursive: true }))
+  const dir = await createTemporaryFolder()
   const [blocks, aside] = [join(dir, 'blocks'), join(dir, 'aside')]
   await mkdir(blocks)
   await writeFile(join(blocks, 'installation'), 'mine\n')

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createUploadFolder } from '../../../src/http/upload-folder.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { onShortDisk } from '../../support/failing-disk.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
-const dir = await mkdtemp(join(tmpdir(), 'annal-uploads-'))
-atEnd(() => rm(dir, { recursive: true }))
+const dir = await createTemporaryFolder()
 const folder = createUploadFolder({ dir })
 const BLOCK = 262_144
 

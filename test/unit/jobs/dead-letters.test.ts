@@ -1,12 +1,11 @@
-/** Jobs that were given up stay for a year. However many there are, nobody who looks for something among jobs reads all of them. */
+/** Dead letters stay for a year. Queries on jobs use an index and do not read all of them. */
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { valuesOf } from '../../../src/db/sql.ts'
 import { countWaiting, findDead, findUnredacted, makeLastAttempt } from '../../../src/jobs/jobs.sql.ts'
 import { eraseResponses } from '../../../src/modules/accounts/delete-account.sql.ts'
 import { readState } from '../../../src/telemetry/metrics.sql.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 const MANY = 20_000
 const ADDRESSED = 10_000
@@ -15,17 +14,13 @@ const WAITING = 10
 const FEW = 100
 
 const user = randomUUID()
-let database: TestDatabase
-let client: pg.Client
+const { client } = await createOwnDatabase()
 
 const letters = (count: number, data: string) => `
   insert into jobs.job (name, data, created_on, keep_until, source_name)
   select 'dead-letter', ${data}, now() - n * interval '1 minute', now() + interval '1 year', 'mail' from generate_series(1, ${count}) as n`
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
   await client.query(`
     insert into jobs.job (name, data, state, created_on, completed_on, keep_until)
     select 'webhook-delivery', jsonb_build_object('deliveryId', gen_random_uuid()), 'completed', now(), now(), now() + interval '1 day'
@@ -43,10 +38,6 @@ beforeAll(async () => {
     values ('webhook-delivery', '{}', 'active', now(), now() + interval '1 day')`)
   await client.query('vacuum analyze jobs.job')
   await client.query('set plan_cache_mode = force_generic_plan')
-})
-afterAll(async () => {
-  await client?.end()
-  await database?.drop()
 })
 
 /** What a statement finds, and how many pages it reads. */

@@ -2,29 +2,18 @@
 import { createRequire } from 'node:module'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { prepareDatabase } from '../../../src/db/migrations.ts'
 import { enqueueFunctionSql, writtenFor } from '../../../src/jobs/job-schema.ts'
 import { until } from '../../support/eventually.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 interface Manifest {
   version: string
   pgboss: { schema: number }
 }
 
-let database: TestDatabase
-let client: pg.Client
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-})
-afterAll(async () => {
-  await client?.end()
-  await database?.drop()
-})
+const { url, client } = await createOwnDatabase()
 
 const query = async <Row extends object>(text: string, values: unknown[] = []) =>
   (await client.query<Row>(text, values)).rows
@@ -39,13 +28,8 @@ describe('enqueue', () => {
   })
 
   it('fills in a job of every queue as pg-boss does, except the queue of scheduled tasks', async () => {
-    const boss = new PgBoss({
-      connectionString: database.url,
-      schema: 'jobs',
-      migrate: false,
-      supervise: false,
-      max: 1,
-    })
+    const options = { schema: 'jobs', migrate: false, supervise: false, max: 1 }
+    const boss = new PgBoss({ connectionString: url, ...options })
     await boss.start()
     const queues = await query<{ name: string }>(
       `select name from jobs.queue where name not like '\\_\\_%' and policy <> 'exclusive'`,
@@ -102,16 +86,16 @@ describe('a start of the service', () => {
   it('creates or replaces the function, even if several processes start', async () => {
     const source = await sourceOf()
     await query('drop function enqueue')
-    await Promise.all([prepareDatabase(database.url), prepareDatabase(database.url)])
+    await Promise.all([prepareDatabase(url), prepareDatabase(url)])
     expect(await sourceOf()).toEqual(source)
     await replace()
-    await Promise.all([prepareDatabase(database.url), prepareDatabase(database.url)])
+    await Promise.all([prepareDatabase(url), prepareDatabase(url)])
     expect(await sourceOf()).toEqual(source)
   })
 
   it('waits for another process that creates the function', async () => {
     await query('drop function enqueue')
-    const second = new pg.Client({ connectionString: database.url, application_name: 'second start' })
+    const second = new pg.Client({ connectionString: url, application_name: 'second start' })
     await second.connect()
     try {
       await query('begin')
@@ -130,17 +114,17 @@ describe('a start of the service', () => {
   it('keeps the function of a newer version', async () => {
     await replace()
     await query('update jobs.version set version = version + 1')
-    await prepareDatabase(database.url)
+    await prepareDatabase(url)
     expect(await sourceOf()).toEqual(['select uuidv7()'])
     await query('update jobs.version set version = version - 1')
-    await prepareDatabase(database.url)
+    await prepareDatabase(url)
     expect(await sourceOf()).not.toEqual(['select uuidv7()'])
   })
 
   it('waits for a running migration', async () => {
     await query('begin')
     await query('select pg_advisory_xact_lock(72707369)')
-    const starting = prepareDatabase(database.url)
+    const starting = prepareDatabase(url)
     const isWaiting = async () =>
       (
         await query(

@@ -1,21 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { keyPairs } from '../../../src/chain/transaction.ts'
 import { createCustody } from '../../../src/keys/custody.ts'
 import { createEnvelopeCipher } from '../../../src/keys/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../../src/keys/key-vault.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
-let root: string
+const root = await createTemporaryFolder()
 let made = 0
-
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'annal-vault-'))
-})
-afterAll(() => rm(root, { recursive: true, force: true }))
 
 const newDir = () => join(root, String(made++))
 const hex = () => randomBytes(32).toString('hex')

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { OutgoingMail } from '../../../src/mail/mail-types.ts'
 import { createMailer } from '../../../src/mail/mailer.ts'
 import { RejectedRecipientError } from '../../../src/shared/errors.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { type MailMood, startMailServer } from '../../support/mail-server.ts'
 import { parseMail } from '../../support/parse-mail.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { createTestLog } from '../../support/test-log.ts'
 
 const from = 'Annal <no-reply@annal.example>'
@@ -21,11 +21,7 @@ const mail: OutgoingMail = {
   date: new Date('2026-11-21T06:05:00Z'),
 }
 
-let dir: string
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'annal-mail-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+const dir = await createTemporaryFolder()
 
 const toFiles = () => createMailer({ smtpUrl: undefined, dir, from, log: createTestLog() })
 

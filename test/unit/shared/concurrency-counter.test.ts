@@ -1,16 +1,11 @@
 /** Amounts that two processes acquire at the same time. `test/api/http/shared-limits.test.ts` tests streams and uploads. */
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { silent } from '../../../proofs/harness/parts.ts'
-import { createDatabase } from '../../../src/db/database.ts'
 import { createConcurrencyCounter } from '../../../src/shared/concurrency-counter.ts'
-import { createTestDatabase } from '../../support/test-database.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
-const clone = await createTestDatabase()
-const database = createDatabase({ url: clone.url, pool: 4, log: silent })
-afterAll(async () => {
-  await database.close()
-  await clone.drop()
-})
+const { open } = await createOwnDatabase()
+const database = open({ pool: 4 })
 
 const MAX = 1_000
 /** A process: its counter, with the maximum filled in. */

@@ -1,10 +1,10 @@
 /** Who else on the machine reads what an installation keeps. */
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openInfrastructure } from '../../../src/infrastructure.ts'
 import { annalHere } from '../../support/annal-command.ts'
+import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
@@ -17,8 +17,7 @@ const open = async (dir: string) => {
   await (await openInfrastructure({ ...config, dir }, log, { isService: true })).close()
 }
 
-const scratch = await mkdtemp(join(tmpdir(), 'annal-modes-'))
-afterAll(() => rm(scratch, { recursive: true, force: true }))
+const scratch = await createTemporaryFolder()
 
 const SOMEBODY = 54_321
 const doctorOf = async (dir: string) =>

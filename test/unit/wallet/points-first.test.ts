@@ -1,15 +1,12 @@
-/** A quote splits an amount as the statements do that charge it, to the last decimal. */
 import fc from 'fast-check'
-import pg from 'pg'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { pointsFirstSql } from '../../../src/modules/wallet/ledger-sql.ts'
 import { quoteOf } from '../../../src/modules/wallet/quote.ts'
 import { add, formatAmount, fromUnits } from '../../../src/shared/money.ts'
-import { createTestDatabase } from '../../support/test-database.ts'
+import { createOwnDatabase } from '../../support/own-database.ts'
 
 const SEED = 28
 const ONE = 10n ** 18n
-/** Of every size, and mostly so alike that each can be the larger one. */
 const amount = fc
   .oneof(fc.constantFrom(0n, 1n, ONE - 1n, ONE), fc.bigInt(0n, 3n * ONE), fc.bigInt(0n, 10n ** 37n))
   .map(fromUnits)
@@ -23,13 +20,7 @@ const splitsSql = `
   order by position`
 
 it('a quote splits points and currency exactly like a charge, for random wallets', async () => {
-  const database = await createTestDatabase()
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  onTestFinished(async () => {
-    await client.end()
-    await database.drop()
-  })
+  const { client } = await createOwnDatabase()
   const cases = fc.sample(wallet, { seed: SEED, numRuns: 2_000 })
   const values = [cases.map(({ points }) => points), cases.map(({ price }) => price), cases.map(({ gas }) => gas)]
   const { rows } = await client.query<{ points: string; num: string }>(splitsSql, values)
