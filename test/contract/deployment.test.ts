@@ -29,13 +29,6 @@ it('the systemd unit passes each secret as a credential, and does not restart af
   for (const [name, file] of credentials) expect(commands).toContain(`${name}=/etc/annal/${file}`)
 })
 
-it('the Compose file contains the Alertmanager and its mail server', () => {
-  const compose = read('compose/compose.yaml')
-  const [, alertmanager] = /targets: \["(\w+):9093"\]/.exec(read('prometheus/prometheus.yml'))!
-  const [, mail] = /smtp_smarthost: (\w+):1025/.exec(read('alertmanager/alertmanager.yml'))!
-  for (const service of [alertmanager, mail]) expect(compose).toMatch(new RegExp(`^  ${service}:$`, 'm'))
-})
-
 it('deployments set only variables that the service reads', () => {
   const known = new Set(['PATH', 'NODE_COMPILE_CACHE'])
   for (const { name, isSecret } of describeConfig())

@@ -167,30 +167,6 @@ describe('every import', () => {
   })
 })
 
-function loadedByProofs(): Map<string, string> {
-  const loaded = new Map<string, string>()
-  const ways = globSync('proofs/**/*.ts', { cwd: root })
-  for (let file = ways.pop(); file; file = ways.pop()) {
-    for (const { target, isLocal, isTypeOnly } of importsOf(file, '')) {
-      if (isTypeOnly || loaded.has(target)) continue
-      loaded.set(target, file)
-      if (isLocal && !target.startsWith('src/') && target.endsWith('.ts')) ways.push(target)
-    }
-  }
-  return loaded
-}
-
-describe('what proofs share with tests', () => {
-  it('does not load Vitest', () => {
-    const loaded = loadedByProofs()
-    expect([...loaded.keys()].filter((target) => target.startsWith('test/')).length).toBeGreaterThan(5)
-    expect(
-      loaded.get('vitest'),
-      'Hand in what tests do at their end (`AtEnd` of test/support/listen.ts).',
-    ).toBeUndefined()
-  })
-})
-
 function findCircles(): string[] {
   const seen = new Set<string>()
   const circles: string[] = []

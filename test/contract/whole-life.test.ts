@@ -125,21 +125,6 @@ it('the history of an asset can be verified with only the chain and the file net
   expect(app.log.lines).toEqual([])
 })
 
-it('commits of a deleted asset still reach the chain, because they were paid', async () => {
-  const user = await app.newUser()
-  const { id } = await user.register({ caption: 'Short life' })
-  expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
-  await eventually(
-    () =>
-      app.sql<{ status: string }>(
-        'select r.status::text from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id where a.nid = $1',
-        [id],
-      ),
-    (rows) => rows.length === 1 && rows[0]!.status === 'FINAL',
-  )
-  expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
-})
-
 it('a file that was deleted and registered again by any user can be verified', async () => {
   const [one, other] = [await app.newUser(), await app.newUser()]
   const file = newFile()

@@ -119,30 +119,6 @@ describe('the relay', () => {
     expect(await world.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
   })
 
-  it('delays only the asset of a commit that cannot be built', async () => {
-    const [broken, ...others] = await world.addCommits(6, 3)
-    const sign = world.custody.sign
-    let isBroken = true
-    const [second] = await world.sql<{ sha: string }>(
-      'select tree_sha256 as sha from commits where asset_id = $1::uuid and sequence = 2',
-      [broken?.id],
-    )
-    const custody = {
-      ...world.custody,
-      sign: (...args: Parameters<typeof sign>) =>
-        isBroken && args[2] === second?.sha ? Promise.reject(new Error('the vault is away')) : sign(...args),
-    }
-    world.relay(chain.url, { custody })
-    await eventually(world.statuses, all('FINAL', 16))
-    isBroken = false
-    await eventually(world.statuses, all('FINAL', 18))
-    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
-    for (const { nid } of [broken, ...others].filter((each) => each !== undefined)) {
-      const commits = await registry.readCommits(nid)
-      expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(['change 1', 'change 2', 'change 3'])
-    }
-  })
-
   it("erases the contents of a deleted asset's commits after they are final, and still sends them", async () => {
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset, 'private words')

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { buildSchema, isObjectType } from 'graphql'
 import { expect, it } from 'vitest'
 import { storeSweep } from '../../../src/modules/coins/coin-transfers.ts'
 import { noteDeposits } from '../../../src/modules/coins/deposits.sql.ts'
-import { add } from '../../../src/shared/money.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { createRest, type Rest } from '../../support/rest-client.ts'
 import { startGateway } from '../../support/start-gateway.ts'
@@ -280,34 +278,6 @@ const movements = {
   order: (gateway: number, user: SignedIn) => buy(createRest(urls[gateway]!, { actor: user }), sold),
 }
 const sold = await makeApp(doors[0]!, { price: '0.3' })
-
-it("a statement's balances add up line by line and were all real balances of the wallet", async () => {
-  const gateway = fc.integer({ min: 0, max: 1 })
-  const kind = fc.constantFrom(...(Object.keys(movements) as (keyof typeof movements)[]))
-  const steps = fc.array(fc.tuple(kind, gateway), { minLength: 2, maxLength: 5 })
-  await fc.assert(
-    fc.asyncProperty(gateway, steps, async (first, rest) => {
-      const user = await app.newUser({ points: '0' })
-      const had = [{ subjectId: await movements.grant(first, user), points: '5' }]
-      for (const [name, through] of rest) {
-        const subjectId = await movements[name](through, user)
-        had.push({ subjectId, points: (await app.wallet(user)).points })
-      }
-      const lines = await readLines(user, { first: 100 })
-      const told = lines.map(({ subjectId, balance }) => ({ subjectId, points: balance.points }))
-      expect(told).toEqual(had.toReversed())
-      for (const [index, { points, balance }] of lines.entries()) {
-        expect(add(lines[index + 1]?.balance.points ?? '0', points)).toBe(balance.points)
-      }
-      const times = lines.map(({ createdAt }) => createdAt)
-      expect(times.toSorted().toReversed()).toEqual(times)
-      const { results } = expectOk(await user.rest('GET', 'wallet/transfers/'))
-      const atTheOther = results.map((line: Record<string, string>) => [line.subject_id, line.balance_points])
-      expect(atTheOther).toEqual(told.map(({ subjectId, points }) => [subjectId, points]))
-    }),
-    { numRuns: 4 },
-  )
-})
 
 it('reading a statement by cursors during writes returns each line once', async () => {
   const user = await app.newUser({ points: '0' })

@@ -9,7 +9,7 @@ import { updateAssetStatement } from '../../../src/modules/assets/update-asset.t
 import { insertOrder, payOrder } from '../../../src/modules/store/orders.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { add } from '../../../src/shared/money.ts'
-import { codeOf, expectOk } from '../../support/expect-error.ts'
+import { expectOk } from '../../support/expect-error.ts'
 import { createStore, type TestStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
@@ -254,17 +254,5 @@ describe('concurrent payments by several users', () => {
     expect((await Promise.all(others)).flat()).toHaveLength(3)
     await release()
     expect(await late).toHaveLength(1)
-  })
-
-  it('through the API are each charged once, even if sent repeatedly', async () => {
-    const store = await createStore(app, { price: '1' })
-    const buyers = await newUsers(6)
-    const orders: string[] = []
-    for (const buyer of buyers) orders.push((await store.order(buyer)).id)
-    const answers = await Promise.all(
-      [0, 1, 2].flatMap(() => buyers.map((buyer, n) => store.confirm(buyer, orders[n]!))),
-    )
-    expect(answers.map((answer) => codeOf(answer) ?? answer.status)).toEqual(Array.from({ length: 18 }, () => 200))
-    for (const buyer of buyers) expect((await app.wallet(buyer)).num).toBe('9')
   })
 })

@@ -120,20 +120,4 @@ describe('a start of the service', () => {
     await prepareDatabase(url)
     expect(await sourceOf()).not.toEqual(['select uuidv7()'])
   })
-
-  it('waits for a running migration', async () => {
-    await query('begin')
-    await query('select pg_advisory_xact_lock(72707369)')
-    const starting = prepareDatabase(url)
-    const isWaiting = async () =>
-      (
-        await query(
-          `select from pg_locks l join pg_database d on d.oid = l.database
-           where datname = current_database() and locktype = 'advisory' and objid = 72707369 and not granted`,
-        )
-      ).length > 0
-    await until('the start waits for the lock', isWaiting)
-    await query('commit')
-    await starting
-  })
 })

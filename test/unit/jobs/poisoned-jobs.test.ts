@@ -122,23 +122,6 @@ describe('a job that always fails', () => {
       expect(dead, queue).toEqual(isKept ? [{ data: bad }] : [])
     }
   })
-
-  it('is delayed after a failure and counted', async () => {
-    const id = await enqueue('forget-key', { userId: '../nobody' })
-    await ended(id, 'retry')
-    const putOff = () =>
-      app.sql(
-        `select 1 from jobs.job where id = $1::uuid and state = 'retry' and start_after >= started_on + interval '5 seconds'`,
-        [id],
-      )
-    await eventually(putOff, (rows) => rows.length === 1)
-    await app.sql(`update jobs.job set start_after = now() where id = $1::uuid`, [id])
-    await eventually(
-      () => app.sql<{ retry_count: number }>('select retry_count from jobs.job where id = $1::uuid', [id]),
-      ([job]) => (job?.retry_count ?? 0) >= 1,
-    )
-    await app.sql('delete from jobs.job where id = $1::uuid', [id])
-  })
 })
 
 describe('a webhook delivery', () => {

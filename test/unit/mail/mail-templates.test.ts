@@ -6,17 +6,13 @@ import {
   accountMessages,
   asked,
   changed,
-  chargeId,
   failed,
   link,
   moved,
   order,
   orderMessages,
-  receipt,
   refunded,
-  refundId,
   reset,
-  sale,
   verification,
   withdrawals,
 } from '../../support/mail-messages.ts'
@@ -118,31 +114,6 @@ describe('a mail about an account', () => {
 })
 
 describe('the text of mails', () => {
-  it('about a receipt states the payment and the charge ID', () => {
-    expect(compose(receipt, 'en').text).toBe(`Thank you for your payment
-
-You paid for Upscale. This is your receipt.
-
-Paid action: Upscale
-Price: 5.25 NUM
-Paid in points: 3
-Paid in NUM: 2.25
-Charge: ${chargeId}
-Order: ${order.orderId}
-Time: 21 November 2026 at 06:05 UTC
-
--- 
-You get this mail because of an order at https://annal.example.`)
-    expect(compose(receipt, 'zh-TW').text).toContain('以點數支付: 3\n以 NUM 支付: 2.25\n')
-    expect(compose(receipt, 'zh-TW').text).toContain('時間: 2026年11月21日 06:05 UTC')
-  })
-
-  it('about a receipt omits a currency that was not used', () => {
-    const { text } = compose({ ...receipt, paid: { points: '0', num: '5.25' } } as OrderMessage, 'en')
-    expect(text).not.toContain('points')
-    expect(text).toContain('Paid in NUM: 5.25\n')
-  })
-
   it.each(languages)('about a failed free order mentions no payment: %s', (language) => {
     const nothing = { points: '0', num: '0' }
     const free = { price: '0', paid: nothing, returned: nothing }
@@ -152,33 +123,6 @@ You get this mail because of an order at https://annal.example.`)
       expect(said).not.toMatch(/paid|payment|wallet|settle|付款|支付|款項|錢包/)
       expect(said).toContain(language === 'en' ? 'free of charge' : '免費')
     }
-  })
-
-  it('about a free order says that it is free', () => {
-    const free = { price: '0', paid: { points: '0', num: '0' } }
-    expect(compose({ ...receipt, ...free } as OrderMessage, 'en').text).toContain(
-      'You ordered Upscale. It is free of charge.',
-    )
-  })
-
-  it('about a sale states the amount after the platform share', () => {
-    expect(compose(sale, 'en').text).toContain(
-      'Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n',
-    )
-  })
-
-  it('about a failure says that the order stays paid and names a contact', () => {
-    expect(compose(failed, 'en').text).toContain(
-      'stays paid. To have it delivered or settled, write to shop@example.org',
-    )
-    const { text } = compose({ ...failed, contact: null } as OrderMessage, 'en')
-    expect(text).toContain('get in touch at https://annal.example')
-  })
-
-  it('about a refund states the amount, the charge ID and the refund ID', () => {
-    expect(compose(refunded, 'en').text).toContain(
-      `Returned in points: 3\nReturned in NUM: 2.25\nCharge: ${chargeId}\nRefund: ${refundId}\n`,
-    )
   })
 
   it('about a password reset contains the link and its validity', () => {
@@ -210,10 +154,5 @@ You get this mail because this address was given for an account at https://annal
       expect(text).toContain('0.000000000000021 NUM\n')
       expect(text).toContain('06:05 UTC')
     }
-  })
-
-  it('about a change states the change and the time', () => {
-    expect(compose(changed, 'en').text).toContain('Account: zoë\nTime: 21 November 2026 at 06:05 UTC\n')
-    expect(compose(moved, 'en').text).toContain('Account: zoë\nNew e-mail address: new@example.org\nTime: 21')
   })
 })

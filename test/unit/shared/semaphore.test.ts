@@ -76,14 +76,6 @@ describe('a semaphore', () => {
     expect(started).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
   })
 
-  it('alternates between accounts at one address', async () => {
-    const { started, start, endAll } = openScene(createSemaphore({ ...options, places: 1, queue: 20 }))
-    for (const name of ['a1', 'a2', 'a3']) start(name, { keys: ['a', 'address'] })
-    start('b1', { keys: ['b', 'address'] })
-    await endAll('a1', 'b1', 'a2', 'a3')
-    expect(started).toEqual(['a1', 'b1', 'a2', 'a3'])
-  })
-
   it('gives keys different numbers of places', async () => {
     const perKey = (key: string) => (key === 's' ? 2 : 1)
     const { started, start, end, endAll } = openScene(createSemaphore({ ...options, places: 3, perKey }))

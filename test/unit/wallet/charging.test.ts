@@ -127,15 +127,6 @@ describe('concurrent operations', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('charge a wallet for exactly the three of ten registrations that it can pay', async () => {
-    const user = await app.newUser({ points: '0.3', num: '0.3' })
-    const codes = (await Promise.all(Array.from({ length: 10 }, () => register(user)))).map(codeOf)
-    expect(codes.filter((code) => code === undefined)).toHaveLength(3)
-    expect(codes.filter((code) => code === 'ASSET_COMMIT_INSUFFICIENT_FUND')).toHaveLength(7)
-    expect(await app.wallet(user)).toEqual({ num: '0.063', points: '0' })
-    expect(expectOk(await user.rest('GET', 'assets/')).count).toBe(3)
-  })
-
   it('charge exactly the accepted commits of an update and a deletion, and keep the deletion', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
