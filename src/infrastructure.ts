@@ -94,7 +94,7 @@ export async function openInfrastructure(
       throw error
     },
   )
-  const notifications = createEventNotifications({ url: databaseUrl, database, log })
+  const notifications = createEventNotifications(databaseUrl, database, log)
   const mailDir = `${dir}/mail`
   return {
     config,

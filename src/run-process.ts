@@ -82,7 +82,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   opened.unshift(infrastructure.close)
   await assertRegistryChosen(config, infrastructure)
   const { database } = infrastructure
-  const presence = createPresence({ database, roles: config.roles })
+  const presence = createPresence(database, config.roles)
   connecting = openChain(infrastructure, publicUrl, modules)
   const chain = await connecting
   opened.unshift(chain.close)

@@ -2,11 +2,10 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DomainError, unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
+import { errorCode } from '../shared/operator-errors.ts'
 import { createSemaphore } from '../shared/semaphore.ts'
 import { noopTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
 import { createPool, type DatabaseClient } from './database-client.ts'
-import type { Database } from './database-types.ts'
-import { detectStalls, type StallDetector } from './event-loop-stall-detector.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { timeLimits, watchQueries } from './query-timeout.ts'
 import { createReads } from './read-compiler/reads.ts'
@@ -14,23 +13,7 @@ import { type Query, type Statement, statement, type Together, valuesOf } from '
 import { type CoalescedWrite, coalesceWrites, type Row } from './write-batching/write-coalescer.ts'
 
 /** A database client with its own connection pool. */
-export interface ConnectedDatabase extends Database {
-  readonly prisma: PrismaClient
-  /** Number of reads that Prisma executed since the start, by `Model.method`. */
-  readonly fallbacks: ReadonlyMap<string, number>
-  /** Returns the load of the connection pool. */
-  load(): PoolLoad
-  /**
-   * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this
-   * after start-up, which may take long.
-   */
-  startStallDetection(): void
-  /** Number of times that the process was frozen for longer than the limit. */
-  stalls(): number
-  /** Returns true if the database responds. */
-  isReachable(): Promise<boolean>
-  close(): Promise<void>
-}
+export type ConnectedDatabase = ReturnType<typeof createDatabase>
 
 const CONNECT_TIMEOUT_MS = 3_000
 /** Client-side timeout, in milliseconds, for a server or network that stops responding. The server has shorter limits (`timeLimits`). */
@@ -68,20 +51,10 @@ const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postg
 
 const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
 
-/** Returns the query for the driver, without a name. */
-const asQuery = (wanted: Statement<never, unknown>, given?: unknown, trace?: () => string | null) => ({
-  text: wanted.text,
-  values: valuesOf(wanted, given, trace),
-  ...(wanted.patience !== undefined && { query_timeout: wanted.patience }),
-})
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-
 /** Converts an expected database error to UNAVAILABLE or CONFLICT. Returns other errors unchanged. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const code = codeOf(error)
+  const code = errorCode(error) ?? ''
   if (code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED) {
     return new DomainError('CONFLICT', 'The same thing is being changed right now. Try again.', {
       retryAfter: 1,
@@ -94,7 +67,7 @@ function translate(error: unknown): unknown {
 }
 
 /** Connection settings of the database client. */
-export interface DatabaseOptions {
+interface DatabaseOptions {
   url: string
   /** Number of connections. */
   pool: number
@@ -127,7 +100,7 @@ export function createDatabase({
   maxStallMs = MAX_STALL_MS,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
   fastPaths = true,
-}: DatabaseOptions): ConnectedDatabase {
+}: DatabaseOptions) {
   const pool = createPool({
     connectionString: url,
     max: size,
@@ -162,60 +135,64 @@ export function createDatabase({
   }
   const asked = (wanted: Statement<never, unknown>, given?: unknown) => ({
     ...(!isPooled && { name: wanted.name }),
-    ...asQuery(wanted, given, tracer.origin),
+    text: wanted.text,
+    values: valuesOf(wanted, given, tracer.origin),
+    ...(wanted.patience !== undefined && { query_timeout: wanted.patience }),
   })
   const options = { pool, prisma, translate, lists, onFallback, tracer, isPooled, isCompiling: fastPaths }
-  let stallDetector: StallDetector | undefined
+  let stallDetector: ReturnType<typeof detectStalls> | undefined
   const assertAwake = () => {
     if (stallDetector?.hasJustStalled())
       throw unavailable('The service', new Error('The process was frozen and has just resumed'))
   }
+  const runOne = async (wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> => {
+    assertAwake()
+    return (await pool.query<Row>(asked(wanted, given))).rows
+  }
+  const batches = new Map<Together, CoalescedWrite>()
+  const runBatched = (wanted: Statement<never, unknown>, together: Together, given: unknown) => {
+    const batch = batches.get(together) ?? coalesceWrites(together, runOne)
+    batches.set(together, batch)
+    return batch({ given: given as Row, origin: tracer.origin() }, () => runOne(wanted, given))
+  }
 
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
-    const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query<Row>(asked(wanted, given)))
+    const { name, together, isList } = wanted
+    const ask = () => tracer.span(name, sqlSpan, async () => (await pool.query<Row>(asked(wanted, given))).rows)
     try {
-      if (wanted.together && fastPaths) return await runBatched(wanted, wanted.together, given)
-      return (await (wanted.isList ? lists(ask) : ask())).rows
+      if (together && fastPaths) return await tracer.span(name, sqlSpan, () => runBatched(wanted, together, given))
+      return await (isList ? lists(ask) : ask())
     } catch (error) {
       throw translate(error)
     }
   }
 
-  const joined = new Map<Together, CoalescedWrite>()
-  function joinOf(together: Together): CoalescedWrite {
-    const join = joined.get(together) ?? coalesceWrites(together, runOne)
-    joined.set(together, join)
-    return join
-  }
-  async function runOne(wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> {
-    assertAwake()
-    return (await pool.query<Row>(asked(wanted, given))).rows
-  }
-
-  const runBatched = (wanted: Statement<never, unknown>, together: Together, given: unknown) =>
-    tracer.span(wanted.name, sqlSpan, () =>
-      joinOf(together)({ given: given as Row, origin: tracer.origin() }, () => runOne(wanted, given)),
-    )
-
   return {
     prisma,
-    fallbacks,
-    load: () => ({
+    /** Number of reads that Prisma executed since the start, by `Model.method`. */
+    fallbacks: fallbacks as ReadonlyMap<string, number>,
+    /** Returns the load of the connection pool. */
+    load: (): PoolLoad => ({
       size,
       open: pool.totalCount,
       inUse: pool.totalCount - pool.idleCount,
       waiting: pool.waitingCount,
       lists: lists.load(),
     }),
+    /**
+     * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this after start-up, which may
+     * take long.
+     */
     startStallDetection() {
       stallDetector ??= detectStalls(maxStallMs)
     },
+    /** Number of times that the process was frozen for longer than the limit. */
     stalls: () => stallDetector?.stalls() ?? 0,
     read: createReads(options),
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query: query as Query,
-    async transaction(work) {
+    async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
       assertAwake()
       const client = await pool.connect().catch((error: unknown) => {
         throw translate(error)
@@ -246,6 +223,7 @@ export function createDatabase({
         client.release(broken)
       }
     },
+    /** Returns true if the database responds. */
     isReachable: () =>
       pool.query(asked(reach)).then(
         () => true,
@@ -256,5 +234,37 @@ export function createDatabase({
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
     },
+  }
+}
+
+/** Interval of the check for stalls, in milliseconds. */
+const CHECK_EVERY_MS = 500
+/** Time after a stall during which work is rejected, in milliseconds. */
+const REJECT_AFTER_STALL_MS = 1_000
+
+/**
+ * Detects that the process was frozen for more than `maxStall` milliseconds: stopped, swapped out, or suspended with its machine. Its pending work
+ * is then outdated: callers have retried elsewhere, and jobs were reassigned.
+ */
+function detectStalls(maxStall: number) {
+  let seenAt = performance.now()
+  let stalledAt = Number.NEGATIVE_INFINITY
+  let stalls = 0
+  // Node reads pending input before timers fire, so each caller checks the time itself.
+  const look = () => {
+    const now = performance.now()
+    if (now - seenAt > maxStall) {
+      stalledAt = now
+      stalls += 1
+    }
+    seenAt = now
+    return now
+  }
+  const beat = setInterval(look, CHECK_EVERY_MS).unref()
+  return {
+    /** Returns true right after a stall. */
+    hasJustStalled: () => look() - stalledAt < REJECT_AFTER_STALL_MS,
+    stalls: () => stalls,
+    stop: () => clearInterval(beat),
   }
 }

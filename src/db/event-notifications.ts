@@ -8,11 +8,18 @@ import { DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
 import { nothing, statement, text } from './sql.ts'
 
-/** Feed notifications with their own connection. */
-export interface EventNotifications extends FeedNotifications {
-  /** Sends the pending notifications and closes the connection. */
-  close(): Promise<void>
+/** Receives notifications of all processes. They only say where to look: the changes are read from the tables. */
+interface FeedListener {
+  /** There may be new events in the feeds of these users. */
+  onEvents(ownerIds: readonly string[]): void
+  /** These access tokens and API keys, by UUID, have been revoked or deleted. */
+  onRevoked(ids: readonly string[]): void
+  /** Notifications may have been missed. Called after a reconnect, and every two seconds. */
+  onGap(): void
 }
+
+/** Notifications between processes. */
+export type FeedNotifications = Omit<ReturnType<typeof createEventNotifications>, 'close'>
 
 const GATHER_MS = 20
 const POLL_EVERY_MS = 2_000
@@ -30,15 +37,7 @@ const notify = statement(
 )
 
 /** Creates the notifier of feed growth, which listens while it has a listener. Failed notifications are ignored, because listeners also poll. */
-export function createEventNotifications({
-  url,
-  database,
-  log,
-}: {
-  url: string
-  database: Pick<Database, 'query'>
-  log: Log
-}): EventNotifications {
+export function createEventNotifications(url: string, database: Pick<Database, 'query'>, log: Log) {
   const listeners = new Set<FeedListener>()
   const due = new Set<string>()
   /** Running operations that `close` waits for. */
@@ -53,7 +52,7 @@ export function createEventNotifications({
     pending.add(settled)
   }
 
-  const tellOfGap = () => {
+  const reportGap = () => {
     for (const listener of listeners) listener.onGap()
   }
 
@@ -98,7 +97,7 @@ export function createEventNotifications({
     const listen = async () => {
       await opened.connect()
       await opened.query('listen annal_events; listen annal_credential_ended')
-      tellOfGap()
+      reportGap()
     }
     // If the client ends while it connects, the driver never settles `connect`.
     const ended = new Promise<void>((resolve) => opened.once('end', resolve))
@@ -115,20 +114,23 @@ export function createEventNotifications({
   }
 
   return {
-    notify(ownerId) {
+    /** Announces new events of a feed. Call it after the statement that wrote them. */
+    notify(ownerId: string) {
       due.add(ownerId)
       gathering ??= setTimeout(() => track(send()), GATHER_MS)
     },
-    listen(listener) {
+    /** Returns a function that stops listening. */
+    listen(listener: FeedListener) {
       listeners.add(listener)
       if (listeners.size === 1) {
-        polling = setInterval(tellOfGap, POLL_EVERY_MS)
+        polling = setInterval(reportGap, POLL_EVERY_MS)
         connect()
       }
       return () => {
         if (listeners.delete(listener) && listeners.size === 0) disconnect()
       }
     },
+    /** Sends the pending notifications and closes the connection. */
     async close() {
       clearTimeout(gathering)
       listeners.clear()
@@ -137,22 +139,4 @@ export function createEventNotifications({
       await Promise.all(pending)
     },
   }
-}
-
-/** Receives notifications of all processes. They only say where to look: the changes are read from the tables. */
-export interface FeedListener {
-  /** There may be new events in the feeds of these users. */
-  onEvents(ownerIds: readonly string[]): void
-  /** These access tokens and API keys, by UUID, have been revoked or deleted. */
-  onRevoked(ids: readonly string[]): void
-  /** Notifications may have been missed. Called after a reconnect, and every two seconds. */
-  onGap(): void
-}
-
-/** Notifications between processes. */
-export interface FeedNotifications {
-  /** Announces new events of a feed. Call it after the statement that wrote them. */
-  notify(ownerId: string): void
-  /** Returns a function that stops listening. */
-  listen(listener: FeedListener): () => void
 }

@@ -1,12 +1,10 @@
-/**
- * Heartbeats of the running processes and their roles. Every process writes one every five seconds with the
- * database's clock. A process can therefore detect that the installation lacks a role.
- */
+/** Heartbeats of the running processes and their roles, by the database's clock. A process can therefore detect that the installation lacks a role. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { pid } from 'node:process'
 import { roles as allRoles, type Role } from '../shared/process.ts'
 import type { Database } from './database-types.ts'
-import { arrayOf, float, statement, text, uuid } from './sql.ts'
+import { arrayOf, float, statement, text, textOf, uuid } from './sql.ts'
 
 /** Interval between two heartbeats, in milliseconds. */
 export const BEAT_EVERY_MS = 5_000
@@ -35,57 +33,27 @@ const leave = statement('process_leave', { parameters: { id: uuid } }, `delete f
 /** Returns the live processes, oldest first. */
 export const findProcesses = statement(
   'process_list',
-  { parameters: { silent: float }, columns: { name: text, roles: arrayOf(text), seconds: float } },
+  { parameters: { silent: float }, columns: { name: text, roles: arrayOf(textOf<Role>()), seconds: float } },
   `select name, roles, extract(epoch from now() - started_at)::float8 as seconds
    from processes where seen_at > now() - make_interval(secs => $silent) order by started_at, id`,
 )
 
-/** A process with a recent heartbeat. */
-export interface LivingProcess {
-  /** Host name and process ID. */
-  name: string
-  roles: readonly Role[]
-  /** Uptime, in seconds. */
-  seconds: number
-}
-
 /** Returns the live processes of the installation. Throws UNAVAILABLE. */
-export async function readProcesses(database: Pick<Database, 'query'>): Promise<LivingProcess[]> {
-  const found = await database.query(findProcesses, { silent: SILENT_SECONDS })
-  return found.map(({ roles, ...rest }) => ({ ...rest, roles: roles as Role[] }))
-}
+export const readProcesses = (database: Pick<Database, 'query'>) =>
+  database.query(findProcesses, { silent: SILENT_SECONDS })
 
 /** Returns the roles that no live process has. */
-export const rolesWithout = (processes: readonly LivingProcess[]): Role[] =>
+export const rolesWithout = (processes: readonly { roles: readonly Role[] }[]): Role[] =>
   allRoles.filter((role) => !processes.some(({ roles }) => roles.includes(role)))
 
-/** The heartbeat of this process. */
-export interface Presence {
-  /** Records a heartbeat. Throws UNAVAILABLE. */
-  beat(): Promise<void>
-  /** Returns the roles that no live process has. Throws UNAVAILABLE. */
-  missingRoles(): Promise<Role[]>
-  /** Removes this process from the live processes. */
-  leave(): Promise<void>
-}
-
-/** Creates the heartbeat of this process. Call `beat` to record it. */
-export function createPresence({
-  database,
-  roles,
-}: {
-  database: Pick<Database, 'query'>
-  roles: ReadonlySet<Role>
-}): Presence {
-  const id = randomUUID()
-  const name = `${hostname()}:${process.pid}`
+/** Creates the heartbeat of this process. Its functions throw UNAVAILABLE. */
+export function createPresence(database: Pick<Database, 'query'>, roles: ReadonlySet<Role>) {
+  const process = { id: randomUUID(), name: `${hostname()}:${pid}`, roles: [...roles], forgotten: FORGOTTEN_SECONDS }
   return {
-    async beat() {
-      await database.query(beat, { id, name, roles: [...roles], forgotten: FORGOTTEN_SECONDS })
-    },
+    beat: () => database.query(beat, process),
+    /** Returns the roles that no live process has. */
     missingRoles: async () => rolesWithout(await readProcesses(database)),
-    async leave() {
-      await database.query(leave, { id })
-    },
+    /** Removes this process from the live processes. */
+    leave: () => database.query(leave, { id: process.id }),
   }
 }

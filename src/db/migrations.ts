@@ -8,16 +8,20 @@ import pg from 'pg'
 import { installJobs } from '../jobs/jobs.ts'
 import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
-import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
-import { assertSettings } from './session-settings.ts'
+import { assertSettings, MIGRATION_LOCK, timeouts } from './session-settings.ts'
 
+/** Idle time after which the server ends the session that holds the lock, in milliseconds. */
+const SILENCE_MS = 20_000
+
+/** SQLSTATE of a session that the server ended because it was idle. */
+const IDLE_SESSION_TIMEOUT = '57P05'
 /** SQLSTATE for a missing privilege. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code
 
 /** Converts a missing-privilege error to a FixableError with instructions. Returns other errors unchanged. */
-export function explainRights(error: unknown): unknown {
+function explainRights(error: unknown): unknown {
   if (!(error instanceof Error) || ![error, error.cause].some((each) => codeOf(each) === INSUFFICIENT_PRIVILEGE))
     return error
   return new FixableError(
@@ -30,7 +34,7 @@ export function explainRights(error: unknown): unknown {
 /** Folder of the migrations. */
 export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
-export interface Migration {
+interface Migration {
   /** Folder name: `<time>_<verb>_<noun>`. */
   name: string
   script: string
@@ -142,13 +146,36 @@ const openHistory = async (client: pg.Client): Promise<void> => {
   await client.query(rollBackUnfinished)
 }
 
+/**
+ * Waits without a timeout until no other process migrates. Returns a function that runs a script in one transaction. A session lock lives as long
+ * as its connection, even while its process is frozen. The server therefore ends silent sessions. Scripts run in the session that holds the lock,
+ * so a process that wakes later can change nothing.
+ */
+const takeMigrationLock = async (client: pg.Client, silence: number) => {
+  // A running script and a wait for the lock do not count as idle.
+  await client.query(`SET idle_session_timeout = ${silence}`)
+  for (const name of timeouts) await client.query(`SET ${name} = 0`)
+  await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+  let isLost = false
+  const look = (error: Error) => {
+    isLost ||= codeOf(error) === IDLE_SESSION_TIMEOUT
+  }
+  client.on('error', look)
+  // The script is one message. The server runs it completely or not at all, even if this process dies.
+  return (script: string) =>
+    client.query(script).catch((error: Error) => {
+      look(error)
+      throw isLost ? new Error('Another process took over the migration.', { cause: error }) : error
+    })
+}
+
 const applyMissing = async (client: pg.Client, migrations: Migration[], silence: number): Promise<string[]> => {
-  const lock = await takeMigrationLock(client, silence)
+  const run = await takeMigrationLock(client, silence)
   const missing = await findMissing(client, migrations)
   if (missing.length === 0) return []
   await openHistory(client)
   for (const migration of missing) {
-    await lock.run(`${migration.script}\n;${recordSql(migration)}`).catch((cause: Error) => {
+    await run(`${migration.script}\n;${recordSql(migration)}`).catch((cause: Error) => {
       throw new Error(`The migration ${migration.name} failed and left nothing behind: ${cause.message}`, { cause })
     })
   }
@@ -159,8 +186,6 @@ const applyMissing = async (client: pg.Client, migrations: Migration[], silence:
 
 const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new DatabaseClient({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // The next statement reports a lost connection.
-  client.on('error', () => undefined)
   await client.connect()
   try {
     await assertSettings(client)
@@ -204,15 +229,9 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   )
 }
 
-/** Applied and pending migrations of a database. */
-export interface MigrationStatus {
-  applied: { name: string; appliedAt: Date }[]
-  pending: string[]
-}
-
 /** Returns the applied and pending migrations. Throws the same errors as `applyMigrations`. */
-export const readMigrationStatus = async (databaseUrl: string, folder = migrationsFolder): Promise<MigrationStatus> => {
-  const migrations = await readMigrations(folder)
+export const readMigrationStatus = async (databaseUrl: string) => {
+  const migrations = await readMigrations(migrationsFolder)
   return await withClient(databaseUrl, async (client) => ({
     pending: (await findMissing(client, migrations)).map(({ name }) => name),
     applied: (await readApplied(client)).flatMap(({ name, finishedAt }) =>

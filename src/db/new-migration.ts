@@ -10,28 +10,6 @@ import { createLog } from '../telemetry/log.ts'
 import { migrationsFolder, readMigrations } from './migrations.ts'
 import { withSchemaEngine } from './schema-engine.ts'
 
-/** Runs `work` on the configured database, or on the embedded one. Starts the embedded database if necessary. */
-async function withConfiguredDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
-  const { database, dir, logLevel } = readConfig()
-  if (database.directUrl) return await work(database.directUrl)
-  const embedded = await startEmbeddedPostgres({ dir, log: createLog(logLevel) })
-  try {
-    return await work(embedded.localUrl)
-  } finally {
-    await embedded.stop()
-  }
-}
-
-/** Runs a command on the database and prints its result. Prints an error and sets exit code 1 if it fails. */
-export async function runOnDatabase(command: (databaseUrl: string) => Promise<string>): Promise<void> {
-  try {
-    process.stdout.write(`${await withConfiguredDatabase(command)}\n`)
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
-    process.exitCode = 1
-  }
-}
-
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
 
 /** Returns a folder of migrations in the format of Prisma's engine. */
@@ -65,11 +43,7 @@ export const diffMigrations = async (databaseUrl: string, folder = migrationsFol
  * Writes a new migration folder with the SQL of `diffMigrations`, or an empty script if nothing differs. `name` is
  * `verb_noun`. Returns the path of its `migration.sql`. Does not apply it.
  */
-export const createMigration = async (
-  databaseUrl: string,
-  name: string,
-  migrations = migrationsFolder,
-): Promise<string> => {
+export const createMigration = async (databaseUrl: string, name: string, migrations = migrationsFolder) => {
   if (!/^[a-z][a-z0-9_]{2,60}$/.test(name)) {
     throw new Error(`"${name}" is not a valid name for a migration. Use lower case and underscores, as in add_orders.`)
   }
@@ -82,11 +56,23 @@ export const createMigration = async (
   return file
 }
 
-if (import.meta.main) {
-  await runOnDatabase(async (databaseUrl) => {
-    const [name] = process.argv.slice(2)
-    if (!name) throw new Error('Usage: npm run migrate:new -- <verb_noun>')
-    const file = await createMigration(databaseUrl, name)
+async function run(name: string | undefined): Promise<string> {
+  if (!name) throw new Error('Usage: npm run migrate:new -- <verb_noun>')
+  const { database, dir, logLevel } = readConfig()
+  const embedded = database.directUrl ? undefined : await startEmbeddedPostgres({ dir, log: createLog(logLevel) })
+  try {
+    const file = await createMigration(database.directUrl ?? embedded!.localUrl, name)
     return `Wrote ${file}. Read it, complete it, and apply it with npm run annal -- migrate.`
-  })
+  } finally {
+    await embedded?.stop()
+  }
+}
+
+if (import.meta.main) {
+  try {
+    process.stdout.write(`${await run(process.argv[2])}\n`)
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    process.exitCode = 1
+  }
 }

@@ -19,9 +19,7 @@ export const timeLimits = {
 const LOOK_EVERY_MS = 500
 
 /** Undocumented driver state: the query that a connection runs. */
-interface Asked {
-  _activeQuery: object | null
-}
+type Running = { _activeQuery: object | null }
 
 interface Connection {
   client: pg.PoolClient
@@ -31,31 +29,24 @@ interface Connection {
   looks: number
 }
 
-/** Query timeout and the action for a connection that exceeds it. */
-export interface QueryWatchdogOptions {
+interface QueryWatchdogOptions {
   /** In milliseconds. */
   patience: number
   /** Fails the current query and closes the connection. */
   cut(client: pg.PoolClient, reason: Error): void
 }
 
-/** Watches the connections of a pool. */
-export interface QueryWatchdog {
-  /** Sets a longer timeout, in milliseconds, for this connection until it is released. */
-  extendTimeout(client: pg.PoolClient, patience: number): void
-}
-
 /**
  * Watches the connections of a pool. Time is counted in checks, so a process that was frozen first reads the
  * responses that arrived meanwhile. A cancelled query fails with the driver’s error.
  */
-export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOptions): QueryWatchdog {
+export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOptions) {
   const connections: Connection[] = []
   const of = (client: pg.PoolClient) => connections.find((connection) => connection.client === client)
   let timer: NodeJS.Timeout | undefined
 
   function lookAt(connection: Connection) {
-    const { _activeQuery: asked } = connection.client as unknown as Asked
+    const { _activeQuery: asked } = connection.client as unknown as Running
     if (!asked || connection.seen?.deref() !== asked) {
       connection.seen = asked ? new WeakRef(asked) : undefined
       connection.looks = 0
@@ -84,7 +75,8 @@ export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOpti
   })
 
   return {
-    extendTimeout(client, longer) {
+    /** Sets a longer timeout, in milliseconds, for this connection until it is released. */
+    extendTimeout(client: pg.PoolClient, longer: number) {
       const connection = of(client)
       if (connection) connection.patience = Math.max(connection.patience, longer)
     },

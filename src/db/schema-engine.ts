@@ -19,13 +19,11 @@ import { createPool, DatabaseClient } from './database-client.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm') & { __wbg_set_wasm(exports: object): void }
 
-/** The part of WebAssembly's API that is used. TypeScript declares it only for browsers. */
-interface WebAssemblyApi {
-  instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>
-}
-
 interface EngineGlobals {
-  WebAssembly: WebAssemblyApi
+  /** The part of WebAssembly's API that is used. TypeScript declares it only for browsers. */
+  WebAssembly: {
+    instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>
+  }
   /** Registry to which the engine writes before it panics. Without it, the message is lost. */
   PRISMA_WASM_PANIC_REGISTRY: { set_message(message: string): void }
 }
@@ -94,14 +92,9 @@ const connect = async (url: string, afterDispose: () => Promise<void>): Promise<
       const result = await queryRaw(sql)
       return { ...result, columnTypes: result.columnTypes.map((type) => (type === CharacterArray ? Character : type)) }
     },
-    executeScript: async (script: string) => {
-      await query(script)
-    },
+    executeScript: async (script: string) => void (await query(script)),
     // The engine leaves some adapters open. `withSchemaEngine` closes all of them.
-    dispose: () => {
-      disposing ??= pool.end().then(afterDispose)
-      return disposing
-    },
+    dispose: () => (disposing ??= pool.end().then(afterDispose)),
   })
 }
 
@@ -123,10 +116,7 @@ const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
 }
 
 /** Runs `work` with an engine for the database. Throws the engine's message as an Error. */
-export const withSchemaEngine = async <T>(
-  databaseUrl: string,
-  work: (engine: SchemaEngine) => Promise<T>,
-): Promise<T> => {
+export const withSchemaEngine = async <T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>) => {
   loaded ??= loadEngine()
   const { SchemaEngine: Engine } = await loaded
   const open: SqlDriverAdapter[] = []

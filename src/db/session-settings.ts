@@ -3,6 +3,16 @@ import type pg from 'pg'
 import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
 
+/** Advisory lock of Prisma's engine. Using the same one excludes `prisma migrate deploy`. */
+export const MIGRATION_LOCK = 72_707_369
+
+/** Timeouts that a role may have for requests. Migrations may take longer. */
+export const timeouts = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
+
+/** SQL that waits without a timeout for the migration lock and holds it until the transaction ends. */
+export const lockForTransaction = `
+  SELECT ${timeouts.map((name) => `set_config('${name}', '0', true)`)}; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
+
 /** Minimum `server_version_num`. Older versions lack functions that the migrations use. */
 const OLDEST_SERVER = 180_000
 
@@ -33,72 +43,58 @@ interface Server {
 }
 
 /**
- * Throws a FixableError with instructions for a wrong setting. Wrong settings could misread times, reject writes,
- * fail concurrent transactions, or lose acknowledged writes.
- *
- * Also throws for an outdated server, a database that is not in UTF-8, and a missing schema.
+ * Throws a FixableError with instructions for an outdated server, a database that is not in UTF-8, a missing schema and a wrong setting. Wrong
+ * settings could misread times, reject writes, fail concurrent transactions, or lose acknowledged writes.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await client.query<Server>(read)
   const { version, number, encoding, schema, settings } = rows[0]!
-  if (number < OLDEST_SERVER) {
-    throw new FixableError(
-      `The database is of PostgreSQL ${version}, and Annal needs 18 or later.`,
-      'Upgrade the server (pg_upgrade, or dump and restore), or set DATABASE_URL to a newer one.',
-    )
-  }
-  if (encoding !== 'UTF8') {
-    throw new FixableError(
-      `The database is encoded in ${encoding}, and Annal needs UTF-8.`,
-      `Make another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
-    )
-  }
-  if (schema === null) {
-    throw new FixableError(
-      `No schema of the search path is there for this role (search_path is ${settings.search_path}).`,
-      'Set it right: ALTER ROLE … SET search_path = public.',
-    )
-  }
   const wrong = Object.entries(needed).filter(
     ([name, values]) => !values.some((value) => settings[name]!.startsWith(value)),
   )
-  if (wrong.length === 0) return
   const found = wrong.map(([name]) => `${name} is ${settings[name]}`).join(', ')
   const fix = wrong.map(([name, [value]]) => `ALTER ROLE … SET ${name} = '${value}'`).join('; ')
-  throw new FixableError(
-    `Sessions of the database have settings that Annal cannot work with (${found}).`,
-    `Set them right: ${fix}.`,
-  )
+  const checks: [isWrong: boolean, finding: string, fix: string][] = [
+    [
+      number < OLDEST_SERVER,
+      `The database is of PostgreSQL ${version}, and Annal needs 18 or later.`,
+      'Upgrade the server (pg_upgrade, or dump and restore), or set DATABASE_URL to a newer one.',
+    ],
+    [
+      encoding !== 'UTF8',
+      `The database is encoded in ${encoding}, and Annal needs UTF-8.`,
+      `Make another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
+    ],
+    [
+      schema === null,
+      `No schema of the search path is there for this role (search_path is ${settings.search_path}).`,
+      'Set it right: ALTER ROLE … SET search_path = public.',
+    ],
+    [
+      wrong.length > 0,
+      `Sessions of the database have settings that Annal cannot work with (${found}).`,
+      `Set them right: ${fix}.`,
+    ],
+  ]
+  for (const [isWrong, finding, fix] of checks) if (isWrong) throw new FixableError(finding, fix)
 }
-
-/** Environment variable that contains the connection URL. */
-export type SessionVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL'
 
 const TIMEOUT_MS = 5_000
 /** Timeout value that tests whether a connection's start-up settings reach the server, in milliseconds. */
 const PROBE = 7_654
 
-const instead: Record<SessionVariable, string> = {
+/** Instructions by the variable that contains the connection URL. */
+const instead = {
   DATABASE_URL:
     'Annal has its own connection pool. Set DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that forwards settings. To keep the pooler, set DATABASE_DIRECT_URL to PostgreSQL itself.',
   DATABASE_DIRECT_URL: 'Set it to the URL of PostgreSQL itself.',
 }
 
-/**
- * Returns the reason of a connection error. Neither the driver nor the system includes the password. A host with
- * several addresses has one reason for each.
- */
+/** Returns the reason of a connection error, which contains no password. A host with several addresses has one reason for each. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
-
-const awayError = (variable: SessionVariable, cause: unknown) =>
-  new FixableError(
-    `The database that ${variable} names cannot be had: ${reasonOf(cause)}.`,
-    `Bring PostgreSQL back, or set ${variable} right: postgresql://user:password@host:5432/name.`,
-    { cause },
-  )
 
 const backendOf = async (client: pg.Client) => {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
@@ -107,10 +103,11 @@ const backendOf = async (client: pg.Client) => {
 
 /** Returns true if two connections swap their server connections after transactions that end in either order. */
 async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
-  for (const order of [
+  const orders = [
     [one, other],
     [other, one],
-  ]) {
+  ]
+  for (const order of orders) {
     await one.query('begin')
     const before = await backendOf(one)
     await other.query('begin')
@@ -122,51 +119,45 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 }
 
 /**
- * Checks that `databaseUrl` provides its own sessions. Throws a FixableError with instructions for a pooler that
- * shares sessions or drops settings, and for a database that does not respond. Throws the errors of `assertSettings`.
+ * Checks that `databaseUrl` provides its own sessions. Throws a FixableError with instructions for a pooler that shares sessions or drops settings,
+ * and for a database that does not respond. Throws the errors of `assertSettings`.
  */
 export async function assertOwnSessions(
   databaseUrl: string,
-  variable: SessionVariable = 'DATABASE_URL',
+  variable: keyof typeof instead = 'DATABASE_URL',
 ): Promise<void> {
-  const open = () =>
-    new DatabaseClient({
+  const clients: pg.Client[] = []
+  const connect = async () => {
+    const client = new DatabaseClient({
       connectionString: databaseUrl,
       connectionTimeoutMillis: TIMEOUT_MS,
       query_timeout: TIMEOUT_MS,
       statement_timeout: PROBE,
       application_name: 'annal probe',
     })
-  const clients: pg.Client[] = []
-  const connect = async () => {
-    const client = open()
     clients.push(client)
-    client.on('error', () => {})
     return client.connect()
+  }
+  const assertNot = (isTrue: boolean, fault: string) => {
+    if (isTrue) throw new FixableError(`${variable} connects through a pooler that ${fault}.`, instead[variable])
   }
   try {
     const [one, other] = [await connect(), await connect()]
     // A server reports its own backend process ID. A pooler reports an invented one.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
-    if (!isDirect && (await isShared(one, other))) {
-      throw new FixableError(
-        `${variable} connects through a pooler that shares sessions between transactions.`,
-        instead[variable],
-      )
-    }
+    assertNot(!isDirect && (await isShared(one, other)), 'shares sessions between transactions')
     const { rows } = await one.query<{ kept: boolean }>(
       `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
     )
-    if (!rows[0]!.kept) {
-      throw new FixableError(`${variable} connects through a pooler that drops session settings.`, instead[variable])
-    }
+    assertNot(!rows[0]!.kept, 'drops session settings')
     await assertSettings(one)
   } catch (error) {
     if (error instanceof FixableError) throw error
-    if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw awayError(variable, error)
+    const reason = reasonOf(error)
+    assertNot(/startup parameter/.test(reason), `rejects session settings (${reason})`)
     throw new FixableError(
-      `${variable} connects through a pooler that rejects session settings (${error.message}).`,
-      instead[variable],
+      `The database that ${variable} names cannot be had: ${reason}.`,
+      `Bring PostgreSQL back, or set ${variable} right: postgresql://user:password@host:5432/name.`,
       { cause: error },
     )
   } finally {

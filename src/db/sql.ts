@@ -3,6 +3,8 @@
  * position and cast. Statements can share text fragments. `test/unit/db/statements.test.ts` prepares every statement against the migrated database.
  */
 
+import { snakeCase } from '../shared/text.ts'
+
 declare const carried: unique symbol
 
 /** A PostgreSQL type with the corresponding TypeScript type. */
@@ -68,7 +70,7 @@ export type ParametersOf<Parameters extends Types> = {
 }
 
 /** Execution options of a statement. */
-export interface StatementOptions {
+interface StatementOptions {
   /** True if it reads or counts many rows. Such statements leave some connections to other statements. */
   readonly isList?: boolean
   /** Response timeout, in milliseconds. Default: 8.5 seconds. Outside a transaction, the default is also the maximum. */
@@ -95,11 +97,9 @@ export interface Statement<Parameters, Row> extends StatementOptions {
   readonly [carried]?: (parameters: Parameters) => Row
 }
 
-/** Parameters, result columns and execution options of a statement. */
-export interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
-  /** Default: no parameters. */
+/** Parameters and result columns of a statement. Declare nullable columns with `orNull`, because the server does not report nullability. */
+interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
   readonly parameters?: Parameters
-  /** Columns of the result. Default: none. Declare nullable columns with `orNull`, because the server does not report nullability. */
   readonly columns?: Columns
 }
 
@@ -135,22 +135,15 @@ export function statement<
   if (unknown.length) throw new Error(`The statement ${name} does not declare: ${unknown.join(', ')}.`)
   if (unused.length) throw new Error(`The statement ${name} does not use: ${unused.join(', ')}.`)
   if (statements.has(name)) throw new Error(`Two statements are called ${name}.`)
-  const made = {
-    name,
-    text: words.replace(
-      PARAMETER,
-      (_, parameter: string) => `$${names.indexOf(parameter) + 1}::${types[parameter]!.type}`,
-    ),
-    parameters: names.map((parameter) => ({ name: parameter, type: types[parameter]!.type })),
-    columns: columns ?? {},
-    ...options,
-  }
+  const parameters = names.map((parameter) => ({ name: parameter, type: types[parameter]!.type }))
+  const text = words.replace(PARAMETER, (_, used: string) => `$${names.indexOf(used) + 1}::${types[used]!.type}`)
+  const made = { name, text, parameters, columns: columns ?? {}, ...options }
   statements.set(name, made)
   return made
 }
 
 /** The SQL parts in which the two forms of a write differ: for one caller, and for several. */
-export interface Form {
+interface Form {
   /** The CTE `item`: one row per caller, with `trace` and a column in snake case for each parameter. Refer to it exactly once. */
   readonly item: string
   /** True if a row that another transaction locks is skipped. Its caller then runs alone and waits for the lock. */
@@ -162,18 +155,16 @@ export interface Form {
 /** Lock timeout of a batch, in milliseconds. After a timeout, each caller runs alone. */
 const LONGEST_LOCK_MS = 300
 
-const columnOf = (parameter: string) => parameter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /** Returns the column of a parameter in the row `of`. */
-export const givenSql = (of: string) => (parameter: string) => `${of}.${columnOf(parameter)}`
+export const givenSql = (of: string) => (parameter: string) => `${of}.${snakeCase(parameter)}`
 
 function oneItem(parameters: Types): Form {
-  const columns = [...Object.keys(parameters), 'trace'].map((name) => `$${name} as "${columnOf(name)}"`)
+  const columns = [...Object.keys(parameters), 'trace'].map((name) => `$${name} as "${snakeCase(name)}"`)
   return { item: `item as (select ${columns.join(', ')})`, skipsLocked: false, place: '' }
 }
 
 function manyItems(parameters: Types): Form {
-  const columns = [...Object.keys(parameters), 'trace'].map((name) => `"${columnOf(name)}"`).join(', ')
+  const columns = [...Object.keys(parameters), 'trace'].map((name) => `"${snakeCase(name)}"`).join(', ')
   // The planner does not see the length of a list in a subquery, so one plan serves all lengths.
   const lists = [...Object.keys(parameters), 'origins'].map((name) => `(select $${name})`).join(', ')
   return {
@@ -194,13 +185,10 @@ function manyItems(parameters: Types): Form {
  */
 export function joinedStatement<Parameters extends Types, Columns extends Types>(
   name: string,
-  {
-    parameters,
-    columns,
-    apart,
-  }: { parameters: Parameters; columns: Columns; apart: readonly (keyof Parameters & string)[] },
+  declaration: { parameters: Parameters; columns: Columns; apart: readonly (keyof Parameters & string)[] },
   words: (form: Form) => string,
 ): Statement<ParametersOf<Parameters>, RowOf<Columns>> {
+  const { parameters, columns, apart } = declaration
   const lists = Object.entries({ ...parameters, origins: ambient.trace }).map(([each, type]) => [each, arrayOf(type)])
   const together = statement(
     `${name}_together`,

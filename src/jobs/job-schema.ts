@@ -2,7 +2,7 @@
  * SQL functions `enqueue` and `enqueue_fairly`, and indexes on pg-boss's job table. The functions add a job inside the
  * statement that causes it, exactly as one version of pg-boss does. Each start of a server installs them.
  */
-import { lockForTransaction } from '../db/migration-lock.ts'
+import { lockForTransaction } from '../db/session-settings.ts'
 import { holdsMoreSql } from './jobs.sql.ts'
 
 /**

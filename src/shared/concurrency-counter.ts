@@ -59,34 +59,17 @@ const deleteExpired = statement(
 )
 
 /** An amount that is acquired; `wanted` is the same as `needed` when missing. */
-export interface Acquisition {
+interface Acquisition {
   max: number
   needed: number
   wanted?: number
 }
 
 /** Counter of what all processes together have open, by subject. */
-export interface ConcurrencyCounter {
-  /** Acquires at least `needed` and up to `wanted`, so that all processes hold at most `max`. Returns the acquired amount, or 0. Throws UNAVAILABLE. */
-  acquire(subject: string, acquisition: Acquisition): Promise<number>
-  /** Releases an amount. Fulfilled when the other processes can acquire it. Never throws; a failed release is repeated later. */
-  release(subject: string, amount: number): Promise<void>
-  /** Returns whether this process alone may hold `needed` more. */
-  hasRoomHere(subject: string, acquisition: Acquisition): boolean
-  /** Renews the entries of this process. Throws UNAVAILABLE. */
-  renew(): Promise<void>
-  /** Deletes expired entries. Throws UNAVAILABLE. */
-  deleteExpired(): Promise<void>
-}
+export type ConcurrencyCounter = ReturnType<typeof createConcurrencyCounter>
 
 /** Creates the counter of this process. */
-export function createConcurrencyCounter({
-  database,
-  log,
-}: {
-  database: Pick<Database, 'query'>
-  log: Log
-}): ConcurrencyCounter {
+export function createConcurrencyCounter({ database, log }: { database: Pick<Database, 'query'>; log: Log }) {
   const process = randomUUID()
   /** Held amounts. A subject stays with 0 until the database has its release. */
   const held = new Map<string, number>()
@@ -117,8 +100,10 @@ export function createConcurrencyCounter({
   const hasRoomHere = (subject: string, { max, needed }: Acquisition) => heldOf(subject) + needed <= max
 
   return {
+    /** Returns whether this process alone may hold `needed` more. */
     hasRoomHere,
-    acquire: (subject, acquisition) =>
+    /** Acquires at least `needed` and up to `wanted`, so that all processes hold at most `max`. Returns the acquired amount, or 0. Throws UNAVAILABLE. */
+    acquire: (subject: string, acquisition: Acquisition) =>
       inOrder([subject], async () => {
         if (!hasRoomHere(subject, acquisition)) return 0
         const { max, needed, wanted = needed } = acquisition
@@ -139,18 +124,18 @@ export function createConcurrencyCounter({
         held.set(subject, heldOf(subject) + granted)
         return granted
       }),
-    async release(subject, amount) {
+    /** Releases an amount. Fulfilled when the other processes can acquire it. Never throws; a failed release is repeated later. */
+    async release(subject: string, amount: number) {
       held.set(subject, heldOf(subject) - amount)
-      await write([subject]).catch((error: unknown) =>
-        log.debug(
-          { err: error, subject: subject.split(':', 1)[0] },
-          'Failed to release a concurrency counter; retrying',
-        ),
+      await write([subject]).catch((err: unknown) =>
+        log.debug({ err, subject: subject.split(':', 1)[0] }, 'Failed to release a concurrency counter; retrying'),
       )
     },
+    /** Renews the entries of this process. Throws UNAVAILABLE. */
     async renew() {
       if (held.size > 0) await write([...held.keys()])
     },
+    /** Deletes expired entries. Throws UNAVAILABLE. */
     async deleteExpired() {
       await database.query(deleteExpired, {})
     },

@@ -162,14 +162,14 @@ export const throttled = (seconds: number) =>
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
 
-export const isUnavailable = (error: unknown): error is DomainError =>
-  error instanceof DomainError && error.code === 'UNAVAILABLE'
+const hasCode =
+  (code: ErrorCode) =>
+  (error: unknown): error is DomainError =>
+    error instanceof DomainError && error.code === code
 
-export const isNotFound = (error: unknown): error is DomainError =>
-  error instanceof DomainError && error.code === 'NOT_FOUND'
-
-export const isFull = (error: unknown): error is DomainError =>
-  error instanceof DomainError && error.code === 'INSUFFICIENT_STORAGE'
+export const isUnavailable = hasCode('UNAVAILABLE')
+export const isNotFound = hasCode('NOT_FOUND')
+export const isFull = hasCode('INSUFFICIENT_STORAGE')
 
 export const insufficientStorage = (cause: unknown) =>
   new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {

@@ -1,6 +1,6 @@
 /**
- * Safe retries. A key is written by the very statement that has the effect, so it is finished or absent (invariant I8).
- * What is kept is which thing the effect made; a retry reads that thing again, and the REST door keeps its answer's body.
+ * Safe retries. The statement that has the effect also writes the key, so a key is either complete or absent (invariant I8). The key stores the ID
+ * of the result. A retry reads the result again, and the REST API also stores the body of the response.
  */
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
@@ -35,9 +35,8 @@ export interface Fingerprint {
 }
 
 /**
- * Scopes of an earlier version are the digest alone. What is found may stand on this server alone, where somebody cancelled the wait for
- * the synchronous standbys: the message in the write-ahead log has the reading wait for them, too, and all that was written before is
- * then where the message is.
+ * A found key may exist on this server only, if the wait for the synchronous standbys was cancelled. The message in the write-ahead log makes this
+ * statement wait for them too, so everything before it is then replicated. Scopes of an earlier version are the digest alone.
  */
 const findKey = statement(
   'idempotency_find',
@@ -46,20 +45,20 @@ const findKey = statement(
    from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0))
    where scope in ($scope, substring($scope from ${SENDER_BYTES + 1}))`,
 )
-/** Keeps a key whose request had nothing to do. No row: it is kept already. */
+/** Stores the key of a request that changed nothing. Returns no row if the key exists. */
 const rememberKey = statement(
   'idempotency_remember',
   { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
   `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
    on conflict (scope) do nothing returning true as kept`,
 )
-/** Keeps the sealed answer beside its key. */
+/** Stores the encrypted response beside its key. */
 const insertAnswer = statement(
   'idempotency_keep',
   { parameters: { scope: bytes, answer: text } },
   'update idempotency_keys set answer = $answer where scope = $scope',
 )
-/** The same, unless so many bytes of the sender's would be kept that count against `subject` in an hour. */
+/** The same, up to `most` bytes an hour, counted by `subject`. */
 const insertFreeAnswer = statement(
   'idempotency_keep_free',
   { parameters: { scope: bytes, answer: text, subject: text, most: int } },
@@ -87,9 +86,6 @@ const canonical = (value: unknown): string =>
       : v,
   ) ?? ''
 
-const senderOf = (actor: Pick<UserActor, 'kind' | 'id'> | { kind: 'anonymous' | 'system' }) =>
-  actor.kind === 'user' ? Buffer.from(actor.id.replaceAll('-', ''), 'hex') : nobody
-
 /**
  * SQL condition: a user sent the key, signed in or, if the result is their account, before they had one. Keys of other users may name a
  * resource that this user once owned, such as a file that was registered again. `user`: SQL of a UUID.
@@ -103,27 +99,26 @@ export const sentBySql = (user: string) => `(
 /** Parameter types of a statement with `rememberSql`. */
 export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
-const asParameter = (name: string) => `$${name}`
-
 /**
- * The part of a writing statement that keeps the key with its effect. `result`: SQL of what the effect made; `from`: the part that
- * tells the effect happened; `given`: SQL of what the caller gave as that parameter.
+ * Returns the CTE of a write that stores the key. `result`: SQL of the result's ID; `from`: the CTE that has a row if the effect happened; `given`:
+ * SQL of a parameter.
  */
-export const rememberSql = (result: string, from: string, given: (name: string) => string = asParameter) => `
+export const rememberSql = (result: string, from: string, given = (name: string) => `$${name}`) => `
   inserted_idempotency_key as (
     insert into idempotency_keys (scope, payload_hash, result)
     select ${given('scope')}, ${given('payloadHash')}, ${result} from ${from} where ${given('scope')} is not null)`
 
-const userScope = (actor: UserActor, key: string) => Buffer.concat([senderOf(actor), digest(actor.id, key)])
+const userScope = (actor: UserActor, key: string) =>
+  Buffer.concat([Buffer.from(actor.id.replaceAll('-', ''), 'hex'), digest(actor.id, key)])
 
 function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {
   if (actor.kind === 'user') return userScope(actor, key)
-  // Strangers may hit upon the same key: what they send tells them apart.
-  const who = actor.kind === 'anonymous' ? [actor.kind, payloadHash.toString('hex')] : [actor.kind]
-  return Buffer.concat([senderOf(actor), digest(...who, key)])
+  // Anonymous callers may choose the same key, so their input distinguishes them.
+  const sender = actor.kind === 'anonymous' ? [actor.kind, payloadHash.toString('hex')] : [actor.kind]
+  return Buffer.concat([nobody, digest(...sender, key)])
 }
 
-/** A lock that was waited for too long: with a key, it is that of the same request, still under way. */
+/** A lock timeout. With a key, the lock belongs to the same request, which is still running. */
 const isLocked = (error: unknown) =>
   error instanceof DomainError && error.code === 'CONFLICT' && error.retryAfter !== undefined
 const inUse = (cause: unknown) =>
@@ -132,7 +127,7 @@ const inUse = (cause: unknown) =>
     cause,
   })
 
-/** Raised for a replay that cannot be answered with what the request made, as a secret that is worth nothing any more. `what` became of it. */
+/** The error of a retry whose result no longer exists, such as a secret that was revoked. `what` describes the change. */
 export const outlived = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
@@ -151,14 +146,14 @@ export interface IdempotentContext {
   readonly idempotencySecrets: IdempotencySecrets
 }
 
+type KeyContext = Pick<IdempotentContext, 'database' | 'idempotency'>
+type ResponseContext = Omit<IdempotentContext, 'actor'>
+
 const digestOf = ({ digestKey }: IdempotencySecrets, operation: string, input: unknown) =>
   createHmac('sha256', digestKey).update(`${operation}\n`).update(canonical(input)).digest()
 
 /** Returns the result of an earlier request with this key, and marks this request as its replay. */
-async function findResult(
-  { database, idempotency }: Pick<IdempotentContext, 'database' | 'idempotency'>,
-  fingerprint: Fingerprint,
-): Promise<string | undefined> {
+async function findResult({ database, idempotency }: KeyContext, fingerprint: Fingerprint) {
   const [row] = await database.query(findKey, { scope: fingerprint.scope })
   if (!row) return undefined
   if (!row.payload_hash.equals(fingerprint.payloadHash)) {
@@ -169,10 +164,8 @@ async function findResult(
 }
 
 /** Returns whether the user has used this key before, for any request. */
-export const isKnownKey = async (
-  { database, idempotency: { key } }: Pick<IdempotentContext, 'database' | 'idempotency'>,
-  actor: UserActor,
-): Promise<boolean> => key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
+export const isKnownKey = async ({ database, idempotency: { key } }: KeyContext, actor: UserActor): Promise<boolean> =>
+  key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
 
 /**
  * Runs `work` unless this key was used before. Returns the ID of the result. `work` writes the key with `idempotencyParams(context)` in the
@@ -208,10 +201,7 @@ export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<Idempot
 })
 
 /** Stores the key of a request that changed nothing. Returns the stored result, which may be that of a concurrent request. */
-export async function remember(
-  context: Pick<IdempotentContext, 'database' | 'idempotency'>,
-  result: string,
-): Promise<string> {
+export async function remember(context: KeyContext, result: string): Promise<string> {
   const { database, idempotency } = context
   const { fingerprint } = idempotency
   idempotency.isFree = true
@@ -221,34 +211,23 @@ export async function remember(
   return concurrent ?? result
 }
 
-/** Decrypts a stored response. Returns undefined if the key was rotated away: the resource is read again instead. */
-function openAnswer(answers: LocalCipher, answer: string, scope: Buffer): unknown {
+/** Returns the REST body of the first response to this key, or undefined if it was not stored. */
+export async function recallAnswer({ database, idempotency, ...context }: ResponseContext): Promise<unknown> {
+  if (!idempotency.fingerprint) return undefined
+  const [row] = await database.query(findKey, { scope: idempotency.fingerprint.scope })
+  if (!row?.answer) return undefined
   try {
-    return JSON.parse(answers.open(answer, scope.toString('hex')))
+    return JSON.parse(context.idempotencySecrets.answers.open(row.answer, row.scope.toString('hex')))
   } catch (error) {
+    // The key was rotated away: the resource is read again instead.
     if (error instanceof LostKeyError) return undefined
     throw error
   }
 }
 
-type StoredAnswerContext = Pick<IdempotentContext, 'database' | 'idempotency' | 'idempotencySecrets'>
-
-/** Returns the REST body of the first response to this key, or undefined if it was not stored. */
-export async function recallAnswer({
-  database,
-  idempotency,
-  idempotencySecrets,
-}: StoredAnswerContext): Promise<unknown> {
-  if (!idempotency.fingerprint) return undefined
-  const [row] = await database.query(findKey, { scope: idempotency.fingerprint.scope })
-  return row?.answer ? openAnswer(idempotencySecrets.answers, row.answer, row.scope) : undefined
-}
-
 /** Stores the REST body of a response. Responses to free requests are stored up to 100 MB per sender and hour. */
-export async function keepAnswer(
-  { database, idempotency, idempotencySecrets }: StoredAnswerContext,
-  answer: unknown,
-): Promise<void> {
+export async function keepAnswer(context: ResponseContext, answer: unknown): Promise<void> {
+  const { database, idempotency, idempotencySecrets } = context
   if (!idempotency.fingerprint || idempotency.isSecret) return
   const { scope } = idempotency.fingerprint
   const stored = { scope, answer: idempotencySecrets.answers.seal(JSON.stringify(answer), scope.toString('hex')) }

@@ -17,7 +17,6 @@ export const numberProblem = 'This number cannot be held without changing it. Se
 
 /** Replaces a number that a double would change. Input can contain no such text. */
 const INEXACT = '\0inexact number'
-/** Returns whether `parseJson` replaced a number by this value. */
 export const isInexact = (value: unknown) => value === INEXACT
 
 /** Keys and indices of a value, outermost first. */

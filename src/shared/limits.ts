@@ -3,13 +3,6 @@
 const MINUTE = 60
 const HOUR = 3_600
 
-/** A maximum, what it counts, and the window in seconds of a rate limit. */
-interface LimitRule {
-  max: number
-  seconds?: number
-  doc: string
-}
-
 /** Limits by name. Rate limits have a window; the others limit what one caller has open at the same time. */
 export const limitRules = {
   'requests-per-user': { max: 6_000, seconds: MINUTE, doc: 'requests a minute per account' },
@@ -35,7 +28,7 @@ export const limitRules = {
   upload: { max: 600, seconds: HOUR, doc: 'registered files an hour per account' },
   withdrawal: { max: 60, seconds: HOUR, doc: 'attempts an hour per account' },
   'withdrawal-quote': { max: 300, seconds: HOUR, doc: 'an hour per account' },
-} as const satisfies Record<string, LimitRule>
+} as const satisfies Record<string, { max: number; seconds?: number; doc: string }>
 
 /** Name of a limit. */
 export type LimitName = keyof typeof limitRules
@@ -65,11 +58,8 @@ function parseOverrides(text: string): Partial<Record<LimitName, number>> {
 
 /** Returns all limits. `overrides` replaces defaults, as `name=maximum` pairs separated by commas. Throws an Error for an invalid pair. */
 export function limitsWith(overrides: string): Limits {
-  const maxima = parseOverrides(overrides)
-  return Object.fromEntries(names.map((name) => [name, maxima[name] ?? limitRules[name].max])) as Record<
-    LimitName,
-    number
-  >
+  const defaults = names.map((name) => [name, limitRules[name].max])
+  return { ...(Object.fromEntries(defaults) as Limits), ...parseOverrides(overrides) }
 }
 
 /** Names, maxima and meanings of all limits, for the documentation of `LIMITS`. */

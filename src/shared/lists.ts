@@ -76,11 +76,7 @@ const escapedWords = (search: Search) => searchWords(search).map((word) => word.
 /** Returns the patterns of a search for SQL: `a ilike all ($patterns)`. Throws VALIDATION_FAILED. */
 export const searchPatterns = (search: Search): string[] => escapedWords(search).map((word) => `%${word}%`)
 
-/** A Prisma filter of a text field. */
-interface Contains {
-  contains: string
-  mode: 'insensitive'
-}
+type Contains = { contains: string; mode: 'insensitive' }
 
 /**
  * Returns the Prisma condition of a search. `fieldsWith` returns the alternatives for a word: each text field with the filter. Throws

@@ -40,19 +40,13 @@ export function assertOwnFolder(dir: string): void {
   )
 }
 
-const isFolder = (path: string) =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-
 /** Creates a folder with mode 0700. Returns it if it did not exist. */
 async function makeFolder(folder: string): Promise<string[]> {
   try {
     await mkdir(folder, { mode: 0o700 })
     return [folder]
   } catch (error) {
-    if (await isFolder(folder)) return []
+    if ((await stat(folder).catch(() => undefined))?.isDirectory()) return []
     throw error
   }
 }
@@ -73,12 +67,8 @@ export async function makeFolders(folder: string): Promise<string[]> {
 
 /** Flushes the entries of a folder to the disk. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(folder, 'r')
+  await handle.sync()
 }
 
 async function makeSyncedFolder(folder: string): Promise<void> {
@@ -175,17 +165,13 @@ export async function removeTemporaryFiles(file: string, before: number): Promis
     const found = await stat(join(folder, name)).catch(() => undefined)
     return found !== undefined && found.mtimeMs < before
   }
-  const names = await namesOf(file)
-  const abandoned = await Promise.all(names.map(isAbandoned))
-  await remove(
-    names.filter((_, index) => abandoned[index]),
-    folder,
-  )
+  const names: string[] = []
+  for (const name of await namesOf(file)) if (await isAbandoned(name)) names.push(name)
+  await remove(names, folder)
 }
 
+/** Folders of an installation. PostgreSQL creates its own. */
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
-/** Folders that their own server creates. */
-const madeElsewhere = new Set(['postgres'])
 /** Folders whose files are all secret. */
 const secrets = ['keys', 'mail']
 
@@ -204,7 +190,7 @@ const makePrivateFoldersIn = async (dir: string) => {
   await restrict(dir, process.getuid?.() === 0 ? 0o711 : 0o700)
   for (const name of folders) {
     const folder = join(dir, name)
-    if (!madeElsewhere.has(name)) await makeFolders(folder)
+    if (name !== 'postgres') await makeFolders(folder)
     await restrict(folder, 0o700)
   }
   for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)

@@ -84,17 +84,10 @@ const deleteEnded = statement(
 )
 
 /** Rate limits that hold for all processes together, by the database clock. */
-export interface RateLimiter {
-  /** Throws THROTTLED if another hit would be rejected now. Counts nothing. */
-  assertAvailable(name: RateLimitName, subject: string): Promise<void>
-  /** Counts a hit, even if the operation fails later. Throws THROTTLED with the seconds to wait. */
-  consume(name: RateLimitName, subject: string): Promise<void>
-  /** Deletes windows that have ended. */
-  deleteExpired(): Promise<void>
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>
 
 /** Creates the rate limiter of what costs money or trust. */
-export function createRateLimiter(deps: { database: Database; meter: Meter; limits: Limits }): RateLimiter {
+export function createRateLimiter(deps: { database: Database; meter: Meter; limits: Limits }) {
   const { database, meter, limits } = deps
   const reject = (name: RateLimitName, seconds: number) => {
     meter.count('annal_limit_rejections_total', { limit: name })
@@ -109,16 +102,19 @@ export function createRateLimiter(deps: { database: Database; meter: Meter; limi
   })
 
   return {
-    async assertAvailable(name, subject) {
+    /** Throws THROTTLED if another hit would be rejected now. Counts nothing. */
+    async assertAvailable(name: RateLimitName, subject: string) {
       const seconds = await secondsUntilAvailable({ key: `${name}:${subject}`, max: limits[name] })
       if (seconds !== undefined) throw reject(name, seconds)
     },
-    async consume(name, subject) {
+    /** Counts a hit, even if the operation fails later. Throws THROTTLED with the seconds to wait. */
+    async consume(name: RateLimitName, subject: string) {
       const max = limits[name]
       const { seconds } = limitRules[name]
       const [hit] = await database.query(countHit, { key: `${name}:${subject}`, seconds, max })
       if (hit!.count > max) throw reject(name, hit!.retry_after)
     },
+    /** Deletes windows that have ended. */
     async deleteExpired() {
       while ((await database.query(deleteEnded, { limit: DELETED_AT_ONCE })).length === DELETED_AT_ONCE);
     },
@@ -131,13 +127,10 @@ const ACCOUNTS_PER_ADDRESS = 5
 const ACCOUNTS_PER_SERVICE = 20
 
 /** Limits requests, and the other work of a caller, per minute and process. */
-export interface RequestQuota {
-  /** Counts `cost` requests of a caller: for the account, and for the address or the trusted service. Throws THROTTLED. */
-  consume(caller: Actor, cost: number): Promise<void>
-}
+export type RequestQuota = ReturnType<typeof createRequestQuota>
 
 /** Creates the quota of requests. It is kept in memory, because a database write would cost more than most requests. */
-export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Limits }): RequestQuota {
+export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Limits }) {
   const { seconds: duration } = limitRules['requests-per-user']
   const perUser = limits['requests-per-user']
   const quota = (name: string, points: number) => ({ name, limiter: new RateLimiterMemory({ points, duration }) })
@@ -153,7 +146,8 @@ export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Li
   }
 
   return {
-    async consume(caller, cost) {
+    /** Counts `cost` requests of a caller: for the account, and for the address or the trusted service. Throws THROTTLED. */
+    async consume(caller: Actor, cost: number): Promise<void> {
       for (const key of rateLimitKeys(caller)) {
         const { name, limiter } = quotaOf(key, caller)
         await limiter.consume(key, cost).catch((rejection: unknown) => {

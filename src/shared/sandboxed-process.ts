@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { unavailable } from './errors.ts'
 
-export interface SandboxedCommand {
+interface SandboxedCommand {
   /** Name of the operation in error messages. */
   name: string
   program: string
@@ -19,7 +19,7 @@ export interface SandboxedCommand {
 }
 
 /** A process that reads stdin and writes stdout. */
-export interface SandboxedProcess {
+interface SandboxedProcess {
   child: ChildProcess & { stdin: NonNullable<ChildProcess['stdin']>; stdout: NonNullable<ChildProcess['stdout']> }
   /** Resolves with exit code and signal. Rejects with UNAVAILABLE if the program could not be started. */
   exit: Promise<[number | null, NodeJS.Signals | null]>

@@ -2,37 +2,23 @@
 import type { Meter } from '../telemetry/telemetry-types.ts'
 import { throttled } from './errors.ts'
 import { isServiceKey } from './rate-limiter.ts'
-import { createSemaphore, type Semaphore } from './semaphore.ts'
+import { createSemaphore } from './semaphore.ts'
 
 /** Semaphores of expensive operations. */
-export interface Semaphores {
-  /** Verifications of histories, which read every block of a history. */
-  readonly verifications: Semaphore
-  /** Downloads of proofs, which last as long as their readers take. */
-  readonly proofs: Semaphore
-  /** Creations of signed copies, which use a core for up to half a minute. */
-  readonly signedCopies: Semaphore
-  /** Exports of account data, which last as long as their readers take. */
-  readonly exports: Semaphore
-  /** One export per account. A second one is rejected. */
-  readonly accountExports: Semaphore
-  /** Comparisons of passwords, by account. */
-  readonly passwordGuesses: Semaphore
-  /** Scaling of profile pictures. */
-  readonly pictures: Semaphore
-}
+export type Semaphores = ReturnType<typeof createSemaphores>
 
 /** Returns the places that a caller may hold. A trusted service acts for many users and may hold more. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
 /** Creates the semaphores of a process. */
-export const createSemaphores = (meter: Meter): Semaphores => ({
+export const createSemaphores = (meter: Meter) => ({
   // A verification reads a history from the chain block by block, which takes seconds for a long history.
   verifications: createSemaphore({ name: 'Verifications', places: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
   // A proof holds a page of blocks as long as its reader takes.
   proofs: createSemaphore({ name: 'Proofs', places: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }),
   // An export holds a few megabytes as long as its reader takes.
   exports: createSemaphore({ name: 'Exports', places: 3, perKey: perKey(2), queue: 20, maxWait: 5_000 }),
+  // One export per account. A second one is rejected.
   accountExports: createSemaphore({
     ...{ name: 'Exports', perKey: 1, queue: 0, maxWait: 0 },
     reject() {

@@ -51,7 +51,7 @@ it('every database connection declares whether it can be pooled', () => {
 it('session-level features are used only on dedicated sessions', () => {
   const own = Object.entries(connections).flatMap(([file, [way]]) => (way === 'own' ? [file] : []))
   const found = files.filter((file) => outlives.some((pattern) => pattern.test(withoutComments(read(file)))))
-  const unknown = found.filter((file) => !own.includes(file) && !(file in within) && file !== 'db/migration-lock.ts')
+  const unknown = found.filter((file) => !own.includes(file) && !(file in within))
   expect(unknown, 'Give it a session of its own, or let its effect end with its transaction').toEqual([])
   expect(Object.keys(within).filter((file) => !found.includes(file))).toEqual([])
 })

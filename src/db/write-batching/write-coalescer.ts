@@ -16,13 +16,13 @@ const NEXT_BATCH_AFTER_MS = 200
 export type Row = Readonly<Record<string, unknown>>
 
 /** Parameters of one caller, and the trace context of the call. */
-export interface Asked {
+interface Asked {
   given: Row
   origin: Origin
 }
 
 /** Returns the caller’s row from the batch or, if it has none, the rows of `alone`. */
-export type CoalescedWrite = (asked: Asked, alone: () => Promise<Row[]>) => Promise<Row[]>
+export type CoalescedWrite = ReturnType<typeof coalesceWrites>
 
 interface Waiting extends Asked {
   /** Passes the caller's row. Undefined: the caller must run alone. */
@@ -70,7 +70,7 @@ async function withTimeout(work: Promise<unknown>, milliseconds: number): Promis
 export function coalesceWrites(
   { statement, apart }: Together,
   query: (statement: Statement<never, unknown>, given: unknown) => Promise<Row[]>,
-): CoalescedWrite {
+) {
   let waiting: Waiting[] = []
   let isUnderWay = false
 
@@ -107,7 +107,7 @@ export function coalesceWrites(
     return promise
   }
 
-  return async (asked, alone) => {
+  return async (asked: Asked, alone: () => Promise<Row[]>): Promise<Row[]> => {
     const { promise: served, resolve: end } = Promise.withResolvers<void>()
     try {
       const row = await wait(asked, served)

@@ -8,7 +8,7 @@ const app = await createTestApp()
 it('closes immediately in every state of its connection', async () => {
   const { databaseUrl: url, database } = app.installation
   const closings = Array.from({ length: 60 }, async (_, turns) => {
-    const notifications = createEventNotifications({ url, database, log: app.log })
+    const notifications = createEventNotifications(url, database, app.log)
     const stopListening = notifications.listen({ onEvents() {}, onRevoked() {}, onGap() {} })
     for (let passed = 0; passed < turns; passed += 1) await turn()
     stopListening()
