@@ -133,12 +133,12 @@ function graphqlAsks({ longHistory, order, sha256 }: Riches, rows: number): List
 }
 const hasTotal = ({ type }: Field) => Object.hasOwn((getNamedType(type) as GraphQLObjectType).getFields(), 'totalCount')
 /** Returns the maximum page size from the description of an argument or parameter. */
-function toldMost(description: string | null | undefined): number {
-  const told = description?.match(/, at most ([\d,]+)[.;]/)
-  if (!told) throw new Error('A list does not say how long its pages are at most.')
+function documentedMaximum(description: string | null | undefined): number {
+  const told = description?.match(/Maximum: ([\d,]+)\./)
+  if (!told) throw new Error('The maximum page size of a list is not documented.')
   return Number(told[1]!.replaceAll(',', ''))
 }
-const mostOf = ({ args }: Field) => toldMost(args.find(({ name }) => name === 'first' || name === 'limit')?.description)
+const mostOf = ({ args }: Field) => documentedMaximum(args.find(({ name }) => name === 'first' || name === 'limit')?.description)
 
 interface Parameter {
   name?: string
@@ -165,7 +165,7 @@ function restAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk
     if (filled.includes('{')) throw new Error(`Say in every-list.ts what stands in ${path}.`)
     const thing = given[path] ?? ''
     const all = short[path] ?? rows
-    const most = toldMost(parameters.find(({ name }) => name === 'limit')!.description)
+    const most = documentedMaximum(parameters.find(({ name }) => name === 'limit')!.description)
     const asked = (what: string, offset: number): ListAsk => ({
       name: `${path}${what}`,
       list: path.endsWith('/history') ? 'commits' : 'results',

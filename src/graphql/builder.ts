@@ -54,7 +54,7 @@ export const builder = new SchemaBuilder<{
     nodesQueryOptions: false,
     cursorType: 'String',
     idFieldOptions: { description: 'ID of the object, the same in both APIs.' },
-    nodeTypeOptions: { description: 'A thing with an identifier of its own.' },
+    nodeTypeOptions: { description: 'An object with a globally unique ID.' },
     pageInfoTypeOptions: { description: 'Position of a page in its list.' },
     edgesFieldOptions: {
       nullable: { list: false, items: false },
@@ -64,14 +64,14 @@ export const builder = new SchemaBuilder<{
     nodeFieldOptions: { description: 'The item.' },
     cursorFieldOptions: { description: 'Cursor of this item: pass it as `after` or `before`.' },
     pageInfoFieldOptions: { description: 'Position of this page in its list.' },
-    hasNextPageFieldOptions: { description: 'Whether items follow.' },
-    hasPreviousPageFieldOptions: { description: 'Whether items precede.' },
+    hasNextPageFieldOptions: { description: 'True if more items follow.' },
+    hasPreviousPageFieldOptions: { description: 'True if items precede.' },
     startCursorFieldOptions: { description: 'Cursor of the first item.' },
     endCursorFieldOptions: { description: 'Cursor of the last item.' },
-    firstArgOptions: { description: 'At most so many items, from the start.' },
-    lastArgOptions: { description: 'At most so many items, from the end.' },
-    afterArgOptions: { description: 'Only items after this cursor.' },
-    beforeArgOptions: { description: 'Only items before this cursor.' },
+    firstArgOptions: { description: 'Maximum number of items from the start of the list.' },
+    lastArgOptions: { description: 'Maximum number of items from the end of the list.' },
+    afterArgOptions: { description: 'Cursor. The page starts after its item.' },
+    beforeArgOptions: { description: 'Cursor. The page ends before its item.' },
   },
 })
 
@@ -85,20 +85,20 @@ const count = new Intl.NumberFormat('en-US').format
 
 builder.queryType({
   description: [
-    'Reading. Nothing here changes anything or costs anything. Every error carries an `ErrorCode` as `extensions.code`.',
-    `An answer holds at most ${count(answerLimits.values)} values and ${count(answerLimits.bytes)} bytes, as the sizes of pages and ` +
-      'texts allow them: a document that could be answered with more is refused. A document has at most ' +
+    'Queries read data. They change nothing and cost nothing. Each error has an `ErrorCode` in `extensions.code`.',
+    `A response has at most ${count(answerLimits.values)} values and ${count(answerLimits.bytes)} bytes. A document whose response ` +
+      'could be larger is rejected before it is executed. A document has at most ' +
       `${count(documentLimits.characters)} characters, ${count(documentLimits.tokens)} tokens, ${documentLimits.fields} fields, ` +
-      `${documentLimits.depth} levels of fields, ${documentLimits.rootFields} fields at the root, ${documentLimits.aliases} aliases, ` +
+      `${documentLimits.depth} levels of fields, ${documentLimits.rootFields} root fields, ${documentLimits.aliases} aliases, ` +
       `${documentLimits.directives} directives, ${documentLimits.fragments} fragments and ${documentLimits.operations} operations.`,
-    'A page that is larger than its maximum is refused with VALIDATION_FAILED, which names it; so are a negative one, `first` ' +
-      'together with `last` and, in most lists, `before` together with `after` or `first`, and `after` together with `last`.',
+    'VALIDATION_FAILED is returned for a page size above the maximum or below 0, and for `first` with `last`. Most lists ' +
+      'also reject `before` with `after` or `first`, and `after` with `last`.',
   ].join('\n\n'),
 })
 builder.mutationType({
   description:
-    'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once. ' +
-    'Every error carries an `ErrorCode` as `extensions.code`.',
+    'Mutations change data. A mutation that is repeated with the same `Idempotency-Key` header takes effect once. ' +
+    'Each error has an `ErrorCode` in `extensions.code`.',
 })
 
 /** Type of an input for services. In GraphQL an optional field is null or absent; for services it is only absent. */
@@ -188,8 +188,7 @@ const cid = stringScalar({
 const decimalScalar = stringScalar({
   name: 'Decimal',
   description:
-    'An amount of money as a decimal string such as "0.179", with at most 18 digits before and 18 after the point; never a ' +
-    'floating-point number. What is sent has no sign.',
+    'An amount of money as a decimal string such as "0.179". It has at most 18 digits before and 18 after the point. Inputs have no sign.',
   read: matching(AMOUNT),
   reason:
     'expected a decimal number such as 0.179, without sign or exponent, with at most 18 digits before and 18 after the point.',
@@ -209,7 +208,7 @@ const dateTimeOf = (value: unknown, node?: ASTNode): Date => {
 
 const dateTime = new GraphQLScalarType({
   name: 'DateTime',
-  description: 'A moment in UTC, as in 2026-11-21T09:30:00.000Z.',
+  description: 'A time in UTC in ISO 8601 format: `2026-11-21T09:30:00.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   extensions: GraphQLDateTimeISO.extensions,
   serialize: (value) => (value instanceof Date ? value.toISOString() : String(value)),
@@ -251,7 +250,7 @@ function objectOf(value: unknown, node?: ASTNode): Record<string, unknown> {
 
 const jsonObject = new GraphQLScalarType({
   name: 'JSONObject',
-  description: `A JSON object. One that is sent is at most ${MAX_JSON_DEPTH} levels deep, and of numbers that a double holds.`,
+  description: `A JSON object. Inputs are at most ${MAX_JSON_DEPTH} levels deep, and their numbers must fit a double.`,
   specifiedByURL: 'https://datatracker.ietf.org/doc/html/rfc8259#section-4',
   extensions: GraphQLJSONObject.extensions,
   serialize: (value) => objectOf(value),

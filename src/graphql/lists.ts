@@ -15,7 +15,7 @@ export const offsetArg = (t: Arguments) =>
 
 /** The argument `search` of a list. `fields` names the fields that are searched. */
 export const searchArg = (t: Arguments, fields: string) =>
-  t.arg.string({ description: `Only items with all of these words in ${fields}. Case does not matter.` })
+  t.arg.string({ description: `Returns items with all of these words in ${fields}. Case does not matter.` })
 
 /** Adds `offset` to the query of a list if it is given. Reads without `skip` are faster. */
 export const withOffset = <Query extends { skip?: number | undefined }>(

@@ -62,8 +62,10 @@ builder.queryField('node', (t) =>
   t.field({
     type: Node,
     nullable: true,
-    description: 'A thing by its identifier, whatever it is; null when there is none that you may see.',
-    args: { id: t.arg.id({ required: true, description: "An asset's nid, or another thing's prefixed identifier." }) },
+    description: 'An object by its ID. Null if it does not exist or you may not see it.',
+    args: {
+      id: t.arg.id({ required: true, description: 'The nid of an asset, or the prefixed ID of another object.' }),
+    },
     resolve: async (_root, { id }, context) => {
       const [thing, type] = await find(id, context)
       // References of types would cause circular imports, so the plugin gets the type's name.

@@ -79,10 +79,10 @@ class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { page } = sizeOf(config)
     if (!page) return config
-    const sizeText = ` ${page.defaultSize} when left out, at most ${grouped.format(page.maxSize)}.`
+    const sizeText = ` Default: ${page.defaultSize}. Maximum: ${grouped.format(page.maxSize)}.`
     const args = { ...config.args }
     for (const [name, arg] of Object.entries(args)) {
-      const text = name === 'last' ? ` At most ${grouped.format(page.maxSize)}.` : sizeText
+      const text = name === 'last' ? ` Maximum: ${grouped.format(page.maxSize)}.` : sizeText
       if (pageArguments.has(name)) args[name] = { ...arg, description: `${arg.description}${text}` }
     }
     return { ...config, args }

@@ -12,12 +12,12 @@ export const newPasswordText =
   'Control characters, invisible characters and unassigned characters are not allowed.'
 
 const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
-  description: 'Whose password is lost.',
+  description: 'The account with the lost password.',
   fields: (t) => ({ email: t.string({ required: true, description: 'Address of the account.' }) }),
 })
 
 const ResetPasswordInput = builder.inputType('ResetPasswordInput', {
-  description: 'A new password, by a mailed link `…/account/password-reset/{uid}/{token}`.',
+  description: 'A new password and the values of a mailed link `…/account/password-reset/{uid}/{token}`.',
   fields: (t) => ({
     uid: t.id({ required: true, description: 'Identifier of the account, from the link.' }),
     token: t.string({ required: true, description: 'Secret from the link.' }),
@@ -26,7 +26,7 @@ const ResetPasswordInput = builder.inputType('ResetPasswordInput', {
 })
 
 const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
-  description: 'A new password in place of the present one.',
+  description: 'A new password.',
   fields: (t) => ({
     currentPassword: t.string({ required: true, description: 'The present one.' }),
     newPassword: t.string({ required: true, description: newPasswordText }),
@@ -34,16 +34,16 @@ const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
 })
 
 const RequestPasswordResetPayload = builder.objectRef<{ email: string }>('RequestPasswordResetPayload').implement({
-  description: 'The request is taken; whether there is such an account is not told.',
+  description: 'The request was accepted. The response does not show whether the account exists.',
   fields: (t) => ({
-    email: t.exposeString('email', { ...characters(254), description: 'The address that was given.' }),
+    email: t.exposeString('email', { ...characters(254), description: 'The given address.' }),
   }),
 })
 
 const ResetPasswordPayload = accountPayload(
   'ResetPasswordPayload',
   'The password is set, and every session has ended.',
-  'The account as everybody sees it; sign in to see what is private.',
+  'The new account with its public fields. Sign in to read the private fields.',
 )
 
 const ChangePasswordPayload = accountPayload(
@@ -57,9 +57,9 @@ builder.mutationFields((t) => ({
     ...openToStaleTokens,
     type: RequestPasswordResetPayload,
     description:
-      'Has a link mailed by which a new password can be set within 30 minutes; only the newest link works, and once. ' +
+      'Mails a link to set a new password. It works once, within 30 minutes. Only the newest link works. ' +
       'Raises VALIDATION_FAILED, THROTTLED.',
-    args: { input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'Whose.' }) },
+    args: { input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'The account to read.' }) },
     resolve: async (_root, { input }, context) => {
       await requestPasswordReset(context, input)
       return { email: normalizeEmail(input.email) }
@@ -69,14 +69,14 @@ builder.mutationFields((t) => ({
     ...openToStaleTokens,
     type: ResetPasswordPayload,
     description:
-      'Sets a new password by a mailed link, which verifies the address, too. Raises VALIDATION_FAILED, INVALID_TOKEN.',
+      'Sets a new password with a mailed link. This also verifies the address. Raises VALIDATION_FAILED, INVALID_TOKEN.',
     args: { input: t.arg({ type: ResetPasswordInput, required: true, description: 'The link and the password.' }) },
     resolve: async (_root, { input }, context) => ({ userId: await resetPassword(context, input) }),
   }),
   changePassword: t.field({
     type: ChangePasswordPayload,
     description:
-      'Sets a new password by the present one; a wrong one is told as VALIDATION_FAILED. ' +
+      'Changes your password. A wrong current password returns VALIDATION_FAILED. ' +
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED.',
     args: { input: t.arg({ type: ChangePasswordInput, required: true, description: 'Both passwords.' }) },
     resolve: async (_root, { input }, context) => ({ userId: await changePassword(context, input) }),
@@ -89,7 +89,7 @@ const ChangeEmailInput = builder.inputType('ChangeEmailInput', {
   description: 'Another address for your account.',
   fields: (t) => ({
     currentPassword: t.string({ required: true, description: currentPassword }),
-    newEmail: t.string({ required: true, description: 'A valid address; it receives all notifications.' }),
+    newEmail: t.string({ required: true, description: 'E-mail address. It receives all notifications.' }),
   }),
 })
 
@@ -97,12 +97,15 @@ const ChangeUsernameInput = builder.inputType('ChangeUsernameInput', {
   description: 'Another username for your account.',
   fields: (t) => ({
     currentPassword: t.string({ required: true, description: currentPassword }),
-    newUsername: t.string({ required: true, description: 'At most 21 characters; unique without regard to case.' }),
+    newUsername: t.string({
+      required: true,
+      description: 'Unique username of at most 21 characters. Case does not matter.',
+    }),
   }),
 })
 
 const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
-  description: 'A mailed link `…/account/email-verification/{uid}/{token}`.',
+  description: 'Values of a mailed link `…/account/email-verification/{uid}/{token}`.',
   fields: (t) => ({
     uid: t.id({ required: true, description: 'Identifier of the account, from the link.' }),
     token: t.string({ required: true, description: 'Secret from the link.' }),
@@ -118,20 +121,20 @@ const ChangeUsernamePayload = accountPayload('ChangeUsernamePayload', 'The accou
 const VerifyEmailPayload = accountPayload(
   'VerifyEmailPayload',
   'The address is verified.',
-  'The account as everybody sees it; sign in to see what is private.',
+  'The new account with its public fields. Sign in to read the private fields.',
 )
 
 const RequestEmailVerificationInput = builder.inputType('RequestEmailVerificationInput', {
-  description: 'Whose address is to be verified.',
-  fields: (t) => ({ email: t.string({ description: 'Address of the account; left out, it is yours.' }) }),
+  description: 'The address to verify.',
+  fields: (t) => ({ email: t.string({ description: 'The e-mail address. Defaults to the address of your account.' }) }),
 })
 
 const RequestEmailVerificationPayload = builder
   .objectRef<{ email: string }>('RequestEmailVerificationPayload')
   .implement({
-    description: 'The request is taken; whether there is something to verify is not told.',
+    description: 'The request was accepted. The response does not show whether the address belongs to an account.',
     fields: (t) => ({
-      email: t.exposeString('email', { ...characters(254), description: 'The address that was given, or yours.' }),
+      email: t.exposeString('email', { ...characters(254), description: 'The given address, or yours.' }),
     }),
   })
 
@@ -139,16 +142,16 @@ builder.mutationFields((t) => ({
   changeEmail: t.field({
     type: ChangeEmailPayload,
     description:
-      'Gives your account another address, which gets a mail to be verified by; the old one is told. Where addresses are ' +
-      'verified it is your `pendingEmail` until then, and the old one stands. A wrong password ' +
-      'is told as VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
+      'Changes the e-mail address of your account. The new address gets a link to verify it, and the old address is notified. ' +
+      'If the service requires verified addresses, the new address is `pendingEmail` until it is verified. ' +
+      'A wrong password returns VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
     args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'The address.' }) },
     resolve: async (_root, { input }, context) => ({ userId: await changeEmail(context, input) }),
   }),
   changeUsername: t.field({
     type: ChangeUsernamePayload,
     description:
-      'Gives your account another username. A wrong password is told as VALIDATION_FAILED. ' +
+      'Changes your username. A wrong password returns VALIDATION_FAILED. ' +
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED.',
     args: { input: t.arg({ type: ChangeUsernameInput, required: true, description: 'The username.' }) },
     resolve: async (_root, { input }, context) => ({ userId: await changeUsername(context, input) }),
@@ -157,9 +160,11 @@ builder.mutationFields((t) => ({
     ...openToStaleTokens,
     type: RequestEmailVerificationPayload,
     description:
-      'Has a link mailed by which an address is verified within 24 hours; only the newest link works, and once. ' +
-      'Raises NOT_AUTHENTICATED when no address is given, VALIDATION_FAILED, THROTTLED.',
-    args: { input: t.arg({ type: RequestEmailVerificationInput, required: true, description: 'Whose.' }) },
+      'Mails a link that verifies an address. It works once, within 24 hours. Only the newest link works. ' +
+      'Raises NOT_AUTHENTICATED if an anonymous caller gives no address, VALIDATION_FAILED, THROTTLED.',
+    args: {
+      input: t.arg({ type: RequestEmailVerificationInput, required: true, description: 'The account to read.' }),
+    },
     resolve: async (_root, { input }, context) => ({
       email: await requestEmailVerification(context, omitNullish(input)),
     }),
@@ -168,7 +173,7 @@ builder.mutationFields((t) => ({
     ...openToStaleTokens,
     type: VerifyEmailPayload,
     description:
-      'Verifies an address by a mailed link; one that the account waited for is its address from now on. ' +
+      'Verifies an e-mail address with a mailed link. A pending address becomes the address of the account. ' +
       'Raises INVALID_TOKEN, DUPLICATE_EMAIL.',
     args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'The link.' }) },
     resolve: async (_root, { input }, context) => ({ userId: await verifyEmail(context, input) }),

@@ -60,7 +60,7 @@ const userRecord = z
     asset_count: z.number().int().describe('How many assets they own.'),
     referral_code: z.string().describe('Code they signed up with.'),
     default_tag: z.string().describe('Tag that clients offer for new assets.'),
-    allow_c2pa_download: z.boolean().describe('Whether clients may offer files with content credentials.'),
+    allow_c2pa_download: z.boolean().describe('True if clients may offer your files with Content Credentials.'),
     profile: profileRecord,
     user_wallet: z
       .object({

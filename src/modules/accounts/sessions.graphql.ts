@@ -13,34 +13,34 @@ import { signUp } from './sign-up.ts'
 import { accountField } from './users.graphql.ts'
 
 const SignUpInput = builder.inputType('SignUpInput', {
-  description: 'What a new account needs.',
+  description: 'The data of a new account.',
   fields: (t) => ({
     username: t.string({
       required: true,
       description:
-        'At most 21 visible characters, and not the e-mail address of somebody else; unique without regard to case, width and composition.',
+        'Unique username of at most 21 visible characters. Case, width and Unicode composition do not matter. It must not be the e-mail address of another account.',
     }),
-    email: t.string({ required: true, description: 'A valid address; it receives all notifications.' }),
+    email: t.string({ required: true, description: 'E-mail address. It receives all notifications.' }),
     password: t.string({ required: true, description: newPasswordText }),
     language: t.string({ description: 'Language of mails, as in en-us.' }),
-    referralCode: t.string({ description: 'Code of whoever sent them here.' }),
+    referralCode: t.string({ description: 'Referral code of the person who recommended the service.' }),
   }),
 })
 
 const SignInInput = builder.inputType('SignInInput', {
-  description: 'Who signs in.',
+  description: 'The credentials.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'Address of the account.' }),
     password: t.string({ required: true, description: 'Its password.' }),
-    name: t.string({ description: 'What the session is recognised by, such as the device: at most 100 characters.' }),
+    name: t.string({ description: 'Name of the session, such as the device. At most 100 characters.' }),
   }),
 })
 
 const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('SignUpPayload').implement({
   description: 'The new account.',
   fields: (t) => ({
-    user: accountField(t, 'The account as everybody sees it; sign in to see what is private.'),
-    email: t.exposeString('email', { ...characters(254), description: 'The address that was given.' }),
+    user: accountField(t, 'The new account with its public fields. Sign in to read the private fields.'),
+    email: t.exposeString('email', { ...characters(254), description: 'The given address.' }),
   }),
 })
 
@@ -64,7 +64,7 @@ const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').impl
   fields: (t) => ({
     token: t.exposeString('token', {
       ...characters(128),
-      description: 'Access token, seen only now: send it as `Authorization: token <token>`.',
+      description: 'Access token. It is returned only once. Send it as `Authorization: token <token>`.',
     }),
   }),
 })
@@ -74,16 +74,16 @@ builder.mutationField('signIn', (t) =>
     ...openToStaleTokens,
     type: SignInPayload,
     description:
-      'Starts a session. A retry with the same Idempotency-Key gets the same token while the session stands, and ' +
-      'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED when the account is locked, EMAIL_NOT_VERIFIED, THROTTLED.',
-    args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
+      'Starts a session. A retry with the same Idempotency-Key returns the same token while the session exists, and ' +
+      'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED if the account is locked, EMAIL_NOT_VERIFIED, THROTTLED.',
+    args: { input: t.arg({ type: SignInInput, required: true, description: 'The credentials.' }) },
     resolve: async (_root, { input }, context) => ({ token: await signIn(context, omitNullish(input)) }),
   }),
 )
 
 builder.mutationField('signOut', (t) =>
   t.boolean({
-    description: 'Ends the session whose token came with the request. Raises NOT_AUTHENTICATED.',
+    description: 'Ends the session of this request. Raises NOT_AUTHENTICATED.',
     resolve: async (_root, _args, context) => {
       await signOut(context)
       return true
@@ -100,21 +100,20 @@ const SessionType = builder.objectRef<Session>('Session').implement({
     id: t.id({ description: 'Identifier, as in `session_01h2x…`.', resolve: ({ id }) => toId('session', id) }),
     name: t.exposeString('name', {
       ...characters(100),
-      description: 'What it is recognised by: the device as it named itself, or empty.',
+      description: 'Name of the session, such as the device. May be empty.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When you signed in.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the sign-in.' }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last used, a minute late at most; null when that was never noted.',
+      description: 'Time of the last use, with a delay of at most one minute. Null if it was never recorded.',
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description:
-        'When it ends by itself, used or not; null is never. One that nobody uses ends sooner or later, too.',
+      description: 'Time at which the session ends, even if it is used. Null means never. Unused sessions end earlier.',
     }),
-    isCurrent: t.exposeBoolean('isCurrent', { description: 'Whether this request came with it.' }),
+    isCurrent: t.exposeBoolean('isCurrent', { description: 'True for the session of this request.' }),
   }),
 })
 

@@ -23,14 +23,14 @@ import { lockUser, unlockUser } from './lock-user.ts'
 import { updateProfile } from './update-profile.ts'
 
 export const Role = builder.enumType('Role', {
-  description: 'What an account may do beyond its own things.',
+  description: 'Role of an account.',
   values: {
-    USER: { description: 'Nothing beyond.' },
+    USER: { description: 'A user without additional permissions.' },
     ADMIN: { description: 'Runs the store: network apps, API keys, grants.' },
   } as const,
 })
 
-const own = 'Only you see yours; null for others.'
+const own = 'Null for other callers.'
 
 type PrivateColumn =
   | 'allowC2paDownload'
@@ -52,59 +52,65 @@ const privateTo = <Column extends PrivateColumn>(column: Column, description: st
 })
 
 export const UserType = builder.prismaObject('User', {
-  description: "A person's account. What is private is null for everybody else.",
+  description: 'The account of a person. Private fields are null for other callers.',
   interfaces: [Node],
   // Columns that are read with every user. Private columns are read on request.
   select: { id: true, username: true, displayName: true, description: true, assetCount: true, createdAt: true },
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
-    username: t.exposeString('username', { ...characters(21), description: 'At most 21 characters, unique.' }),
+    id: t.id({ description: 'ID, such as `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
+    username: t.exposeString('username', {
+      ...characters(21),
+      description: 'Unique username of at most 21 characters.',
+    }),
     displayName: t.exposeString('displayName', { ...characters(100), description: 'The name shown to others.' }),
     description: t.exposeString('description', {
       ...characters(1000),
-      description: 'What the person says about themselves.',
+      description: 'Text of the person about themselves.',
     }),
     address: t.field({
       type: 'Address',
-      description: 'Address of the custodial key pair: the author of commits on the chain.',
+      description: 'Address of the custodial key pair. It is the author of commits on the chain.',
       select: { wallet: { select: { address: true } } },
       resolve: ({ wallet }) => wallet!.address,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time at which the account was created.' }),
     lockedAt: t.field({
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when administrators keep the account locked; null while it is not. Administrators see it; null for others.',
+        'Time at which an administrator locked the account. Null if it is not locked, and for callers who are not administrators.',
       select: { lockedAt: true },
       resolve: ({ lockedAt }, _args, { actor }) => (canAdminister(actor) ? lockedAt : null),
     }),
-    email: t.string({ ...characters(254), ...privateTo('email', 'Address that notifications go to.') }),
-    emailVerified: t.boolean(privateTo('emailVerified', 'Whether the address is known to be theirs.')),
+    email: t.string({ ...characters(254), ...privateTo('email', 'E-mail address for notifications.') }),
+    emailVerified: t.boolean(privateTo('emailVerified', 'True if the e-mail address is verified.')),
     pendingEmail: t.string({
       ...characters(254),
-      ...privateTo('pendingEmail', 'Address that takes the place of `email` once it is verified, if there is one.'),
+      ...privateTo('pendingEmail', 'New address that replaces `email` when it is verified. Null if there is none.'),
     }),
-    role: t.field({ type: Role, ...privateTo('role', 'What the account may do.') }),
-    language: t.string({ ...characters(16), ...privateTo('language', 'Language of mails, as in en-us.') }),
-    defaultTag: t.string({ ...characters(100), ...privateTo('defaultTag', 'Tag that clients offer for new assets.') }),
+    role: t.field({ type: Role, ...privateTo('role', 'Role of the account.') }),
+    language: t.string({ ...characters(16), ...privateTo('language', 'Language of mails, such as `en-us`.') }),
+    defaultTag: t.string({
+      ...characters(100),
+      ...privateTo('defaultTag', 'Tag that clients suggest for new assets.'),
+    }),
     referralCode: t.string({
       ...characters(64),
-      ...privateTo('referralCode', 'Code the person signed up with.'),
+      ...privateTo('referralCode', 'Referral code of the sign-up.'),
     }),
     allowC2paDownload: t.boolean(
-      privateTo('allowC2paDownload', 'Whether clients may offer files with content credentials.'),
+      privateTo('allowC2paDownload', 'True if clients may offer your files with Content Credentials.'),
     ),
     wallet: t.field({
       type: WalletType,
       nullable: true,
-      description: `Key pair and balances. ${own}`,
+      description: `Wallet of the user. ${own}`,
       select: (_args, _context, nested) => ({ wallet: nested(true) }),
       resolve: ({ id, wallet }, _args, { actor }) => (canSeePrivateParts(actor, id) ? wallet : null),
     }),
     assetCount: t.int({
       nullable: true,
-      description: `How many assets they own. ${own}`,
+      description: `Number of assets that the user owns. ${own}`,
       resolve: ({ id, assetCount }, _args, { actor }) => (canSeePrivateParts(actor, id) ? assetCount : null),
     }),
   }),
@@ -113,7 +119,7 @@ export const UserType = builder.prismaObject('User', {
 builder.queryField('me', (t) =>
   t.read({
     type: UserType,
-    description: 'You. Raises NOT_AUTHENTICATED.',
+    description: 'The signed-in user. Raises NOT_AUTHENTICATED.',
     resolve: (query, _root, _args, context) => readMe(context, query),
   }),
 )
@@ -138,7 +144,7 @@ export const accountPayload = (name: string, description: string, user: string) 
   builder.objectRef<HasAccount>(name).implement({ description, fields: (t) => ({ user: accountField(t, user) }) })
 
 const DeleteAccountPayload = builder.objectRef<{ id: string }>('DeleteAccountPayload').implement({
-  description: 'The account that is gone.',
+  description: 'The deleted account.',
   fields: (t) => ({
     id: t.id({ description: 'The identifier it had, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
   }),
@@ -148,10 +154,10 @@ builder.mutationField('deleteAccount', (t) =>
   t.field({
     type: DeleteAccountPayload,
     description:
-      'Deletes your account for good, and nobody can undo it: your keys and sessions are destroyed, your assets are taken ' +
-      'out of the service, open orders are cancelled, what your wallet holds is forfeited, and what is personal is erased. ' +
-      'The chain keeps your commits, with their messages and your address. ' +
-      'Read `myData` before. Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED, CONFLICT.',
+      'Deletes your account permanently. This destroys your keys and sessions, removes your assets, cancels your open orders, ' +
+      'forfeits the balance of your wallet and erases your personal data. ' +
+      'The chain keeps your commits with their messages and your address. ' +
+      'Read `myData` first. Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED, CONFLICT.',
     resolve: async (_root, _args, context) => ({ id: await deleteAccount(context) }),
   }),
 )
@@ -163,37 +169,37 @@ builder.queryField('myData', (t) =>
     description:
       'All data that is stored about you: account, wallet, assets, commits, orders, refunds, transfers, deposits, withdrawals, ' +
       'sessions, links to assets, audit entries, pictures, network apps and events. `GET /api/v3/auth/users/me/export` returns the same data as a file of any size. ' +
-      `Raises NOT_AUTHENTICATED, THROTTLED while another export of yours goes on, VALIDATION_FAILED when there are more than ${MAX_DATA_BYTES / 1e6} MB or 10,000 rows.`,
+      `Raises NOT_AUTHENTICATED, THROTTLED while another export of your account is running, VALIDATION_FAILED for more than ${MAX_DATA_BYTES / 1e6} MB or 10,000 rows.`,
     resolve: (_root, _args, context) => readExport(context),
   }),
 )
 
 const pictureRules =
-  'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB; it is kept smaller and without its metadata. Null takes it away.'
+  'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB. It is scaled down, and its metadata is removed. Null deletes the picture.'
 
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
-  description: 'What to change of your own record; what is left out stays.',
+  description: 'Changes of your profile. Fields that are left out stay unchanged.',
   fields: (t) => ({
     displayName: t.string({ description: 'The name shown to others, at most 100 characters.' }),
-    description: t.string({ description: 'What you say about yourself, at most 1000 characters.' }),
-    language: t.string({ description: 'Language of mails, as in en-us.' }),
+    description: t.string({ description: 'Text about yourself, at most 1,000 characters.' }),
+    language: t.string({ description: 'Language of mails, such as `en-us`.' }),
     defaultTag: t.string({ description: 'Tag that clients offer for new assets, at most 100 characters.' }),
-    allowC2paDownload: t.boolean({ description: 'Whether clients may offer files with content credentials.' }),
-    profilePicture: t.field({ type: 'Upload', description: `Your picture. ${pictureRules}` }),
-    profileBackground: t.field({ type: 'Upload', description: `The picture behind your profile. ${pictureRules}` }),
+    allowC2paDownload: t.boolean({ description: 'True if clients may offer your files with Content Credentials.' }),
+    profilePicture: t.field({ type: 'Upload', description: `Profile picture: ${pictureRules}` }),
+    profileBackground: t.field({ type: 'Upload', description: `Background picture of your profile: ${pictureRules}` }),
   }),
 })
 
 /** Null stays null: it removes the picture. */
 const fileOf = (upload: Promise<FileUpload> | null | undefined) => upload && (() => upload)
 
-const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your record as it is now.', 'You.')
+const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your updated profile.', 'You.')
 
 builder.mutationField('updateProfile', (t) =>
   t.field({
     type: UpdateProfilePayload,
-    description: 'Changes your own record. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, THROTTLED.',
-    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'What to change.' }) },
+    description: 'Changes your profile. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, THROTTLED.',
+    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'The changes.' }) },
     resolve: async (_root, { input }, context) => {
       const { profilePicture, profileBackground, ...facts } = input
       const pictures = { profilePicture: fileOf(profilePicture), profileBackground: fileOf(profileBackground) }
@@ -209,19 +215,18 @@ builder.prismaObjectFields(UserType, (t) => {
     t.string({
       nullable: true,
       ...urlSize,
-      description: `${description}, as WebP for everybody to see; null when there is none.`,
+      description: `URL of ${description}, in WebP format. Anyone can read it. Null without a picture.`,
       select: { pictures: { select: { id: true, kind: true } } },
       resolve: ({ pictures }, _args, { baseUrl }) => {
         const picture = pictures.find(({ kind }) => kind === wanted)
         return present(picture ? `${baseUrl}/pictures/${picture.id}` : null)
       },
     })
-  const background = 'the picture behind their profile is'
   return {
-    profilePictureUrl: url('PROFILE', 'Where their picture is'),
-    profilePictureThumbnailUrl: url('PROFILE', 'Where a small one of their picture is', thumbnailOf),
-    profileBackgroundUrl: url('BACKGROUND', `Where ${background}`),
-    profileBackgroundThumbnailUrl: url('BACKGROUND', `Where a small one of ${background}`, thumbnailOf),
+    profilePictureUrl: url('PROFILE', 'the profile picture'),
+    profilePictureThumbnailUrl: url('PROFILE', 'a thumbnail of the profile picture', thumbnailOf),
+    profileBackgroundUrl: url('BACKGROUND', 'the background picture'),
+    profileBackgroundThumbnailUrl: url('BACKGROUND', 'a thumbnail of the background picture', thumbnailOf),
   }
 })
 
@@ -229,21 +234,21 @@ const lockInput = (name: string, description: string) =>
   builder.inputType(name, {
     description,
     fields: (t) => ({
-      userId: t.id({ required: true, description: "The user's identifier, e-mail address or username." }),
+      userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
       reason: t.string({
         required: true,
-        description: 'Why, in at most 500 characters: it stands in the audit trail.',
+        description: 'Reason, at most 500 characters. The audit log contains it.',
       }),
     }),
   })
 
-const LockUserInput = lockInput('LockUserInput', 'Whose account to lock, and why.')
-const UnlockUserInput = lockInput('UnlockUserInput', 'Whose account to unlock, and why.')
+const LockUserInput = lockInput('LockUserInput', 'The account to lock, and the reason.')
+const UnlockUserInput = lockInput('UnlockUserInput', 'The account to unlock, and the reason.')
 
 const payload = (name: string, description: string) =>
   builder.objectRef<{ user: User }>(name).implement({
     description,
-    fields: (t) => ({ user: t.expose('user', { type: UserType, description: 'The account as it is now.' }) }),
+    fields: (t) => ({ user: t.expose('user', { type: UserType, description: 'The updated account.' }) }),
   })
 
 const LockUserPayload = payload('LockUserPayload', 'The account that is locked.')
@@ -291,7 +296,7 @@ builder.mutationFields((t) => ({
   lockUser: t.field({
     type: LockUserPayload,
     description:
-      'Locks an account: its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on. ' +
+      'Locks an account. Its owner cannot sign in. All sessions, streams and mailed links of the account end immediately. Paid orders are still delivered. ' +
       `${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: LockUserInput, required: true, description: 'Whom, and why.' }) },
     resolve: change(lockUser),

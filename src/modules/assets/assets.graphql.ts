@@ -336,7 +336,7 @@ const DeleteAssetInput = idInputType('DeleteAssetInput', 'The asset to delete.',
 const assetPayload = (name: string, description: string) =>
   builder.objectRef<{ asset: Asset }>(name).implement({
     description,
-    fields: (t) => ({ asset: t.expose('asset', { type: AssetType, description: 'The asset as it is now.' }) }),
+    fields: (t) => ({ asset: t.expose('asset', { type: AssetType, description: 'The updated asset.' }) }),
   })
 const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')
 const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'The changed asset.')

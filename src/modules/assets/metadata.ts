@@ -72,7 +72,7 @@ export const metadataFields = {
   headline: textField('headline', 'Title', 100, { treeName: 'headline', isAlwaysInTree: true, updateSize: 25 }),
   altText: textField('alt_text', 'Alternative text for accessibility (IPTC)', 1_000, { treeName: 'altText' }),
   tag: textField('tag', 'Tag for filters', 255),
-  publicAccess: flag('public_access', 'Whether anyone may see the asset.'),
+  publicAccess: flag('public_access', 'True if anyone may see the asset.'),
   signedMetadata: rawJson('signed_metadata', 'The signed metadata', 32),
   signature: rawJson('signature', 'Signatures of the signed metadata', 32),
 }

@@ -20,24 +20,24 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
     }),
     subject: t.exposeID('subject', {
       nullable: true,
-      description: 'Identifier of what it was done to; null when that is the account itself.',
+      description: 'ID of the changed object. Null if the account itself was changed.',
     }),
     address: t.exposeString('address', {
       ...characters(64),
       nullable: true,
-      description: 'Network address it came from; null of the system and of deleted accounts.',
+      description: 'Network address of the caller. Null for the system and for deleted accounts.',
     }),
     reason: t.string({
       ...characters(500),
       nullable: true,
-      description: 'Why, where an administrator said it.',
+      description: 'Reason that the administrator gave. Null without one.',
       resolve: ({ reason }) => reason,
     }),
-    createdAt: t.expose('createdAt', time('When it was done.')),
+    createdAt: t.expose('createdAt', time('Time of the action.')),
     user: t.relation('user', {
       type: UserType,
       nullable: true,
-      description: 'The account it was done with; null of the system.',
+      description: 'Account that performed the action. Null for the system.',
     }),
   }),
 })
@@ -56,10 +56,10 @@ builder.queryField('auditEntries', (t) =>
       cursor: 'id',
       ...pageOf(MAX_PER_PAGE),
       description:
-        'The audit trail of your account, newest first; administrators may read that of others. ' +
+        'The audit log of your account, newest first. Administrators can read the log of other accounts. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.',
       args: {
-        userId: t.arg.id({ description: 'Whose trail; yours when left out.' }),
+        userId: t.arg.id({ description: 'The account. Defaults to your account.' }),
         everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
         search: searchArg(t, 'the action, the subject, the network address or the reason'),
         offset: offsetArg(t),

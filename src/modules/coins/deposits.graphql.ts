@@ -31,7 +31,7 @@ const DepositStatus = builder.enumType('DepositStatus', {
     CREDITED: { description: 'In the wallet.' },
     FROZEN: {
       description:
-        'The chain lost its block after the credit. It is taken out of the wallet until the chain has it again.',
+        'The chain lost the block after the credit. The amount is removed from the wallet until the chain includes the transaction again.',
     },
   } as const,
 })
@@ -104,7 +104,7 @@ const AccountDepositType = builder.prismaObject('Deposit', {
 })
 
 const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
-  description: 'Conditions that all hold.',
+  description: 'Filter. All given conditions must match.',
   fields: (t) => ({
     userId: t.id({ description: 'Only deposits of this user.' }),
     status: t.field({ type: DepositStatus, description: 'Only deposits with this status.' }),
@@ -113,7 +113,7 @@ const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
 
 const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
   description:
-    'The coins that the service holds for its users, and the withdrawals that wait. Only administrators see it.',
+    'The coins that the service holds for its users, and the pending withdrawals. Only administrators can read it.',
   fields: (t) => ({
     treasury: t.expose('treasury', {
       type: 'Address',
@@ -180,7 +180,7 @@ builder.queryFields((t) => ({
       ...pageOf(MAX_PER_PAGE),
       description: `The deposits of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
       args: {
-        filter: t.arg({ type: AccountDepositFilter, description: 'Conditions that all hold.' }),
+        filter: t.arg({ type: AccountDepositFilter, description: 'Filter. All given conditions must match.' }),
         offset: offsetArg(t),
       },
       ...listResolvers(listAccountDeposits, countAccountDeposits),

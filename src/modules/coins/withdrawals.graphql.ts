@@ -110,7 +110,7 @@ const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
 })
 
 const AccountWithdrawalFilter = builder.inputType('AccountWithdrawalFilter', {
-  description: 'Conditions that all hold.',
+  description: 'Filter. All given conditions must match.',
   fields: (t) => ({
     userId: t.id({ description: 'Only withdrawals of this user.' }),
     status: t.field({ type: WithdrawalStatus, description: 'Only withdrawals with this status.' }),
@@ -223,7 +223,7 @@ builder.queryFields((t) => ({
       description:
         'The withdrawals of all users, newest first. Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
-        filter: t.arg({ type: AccountWithdrawalFilter, description: 'Conditions that all hold.' }),
+        filter: t.arg({ type: AccountWithdrawalFilter, description: 'Filter. All given conditions must match.' }),
         offset: offsetArg(t),
       },
       ...listResolvers(listAccountWithdrawals, countAccountWithdrawals),

@@ -129,14 +129,18 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
     complete: t.expose('complete', {
       type: FindingType,
       description:
-        'Whether the list of commits is complete. UNKNOWN with the reason if the list or a block could not be read.',
+        'Check that the list of commits is complete. UNKNOWN with the reason if the list or a block could not be read.',
     }),
-    settled: t.expose('settled', { type: FindingType, description: 'Whether the blocks are part of the chain.' }),
-    file: t.expose('file', { type: FindingType, nullable: true, description: 'Whether the file matches the trees.' }),
+    settled: t.expose('settled', { type: FindingType, description: 'Check that the blocks are part of the chain.' }),
+    file: t.expose('file', {
+      type: FindingType,
+      nullable: true,
+      description: 'Check that the file matches the trees.',
+    }),
     record: t.expose('record', {
       type: FindingType,
       nullable: true,
-      description: 'Whether the chain has every commit that the database records as written.',
+      description: 'Check that the chain has every commit that the database records as written.',
     }),
     foreign: t.exposeInt('foreign', { description: 'Number of commits by unknown recorders, which are ignored.' }),
     commitCount: t.int({ description: 'Number of commits on the chain.', resolve: ({ commits }) => commits.length }),

@@ -21,19 +21,19 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'Identifier, as in `event_01h2x…`; the same as the `webhook-id` of the call that tells of it.',
+      description:
+        'ID of the event, such as `event_01h2x…`. The webhook call for this event has the same `webhook-id`.',
     }),
     sequence: t.exposeInt('sequence', {
-      description:
-        'Position in your feed, from 1, without gaps. The first one is larger once older events are forgotten.',
+      description: 'Position in your feed, from 1, without gaps. The first position grows when old events are deleted.',
     }),
     type: t.exposeString('type', { ...characters(64), description: `What happened: ${eventTypes.join(', ')}.` }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the event.' }),
     orderId: t.exposeID('orderId', { nullable: true, description: 'The order it is about.' }),
     commitId: t.exposeID('commitId', { nullable: true, description: 'The commit it is about.' }),
     deliveryId: t.exposeID('deliveryId', {
       nullable: true,
-      description: 'The webhook delivery it is about, which may be forgotten since.',
+      description: 'The webhook delivery of the event. It may have been deleted since.',
     }),
     data: t.field({
       ...jsonBytes(DATA_BYTES),
@@ -55,8 +55,8 @@ builder.queryField('events', (t) =>
       type: EventType,
       ...pages,
       description:
-        'Your feed, oldest first. An event stays for 90 days; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
-        'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+        'Your events, oldest first. Events are deleted after 90 days. A cursor is the sequence of an event. ' +
+        '`after` and `before` also accept the ID of an existing event. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: { search: searchArg(t, 'the type'), offset: offsetArg(t) },
       resolve: async (_root, { offset: given, search, ...args }, context) => {
         const offset = given ?? 0
@@ -73,7 +73,7 @@ builder.queryField('events', (t) =>
 )
 
 builder.subscriptionType({
-  description: 'Waiting for changes, as server-sent events: send `Accept: text/event-stream`.',
+  description: 'Subscriptions deliver changes as server-sent events. Send `Accept: text/event-stream`.',
 })
 
 builder.subscriptionField('commitUpdated', (t) =>

@@ -19,7 +19,7 @@ import {
 } from './network-apps.ts'
 
 const PriceMode = builder.enumType('PriceMode', {
-  description: 'How the price of a network app is determined.',
+  description: 'Method by which the price of a network app is determined.',
   values: { FIXED: { description: 'Every order costs the same.' } } as const,
 })
 
@@ -40,7 +40,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
     name: t.exposeString('name', { ...characters(100), description: 'Name. It is unique; case does not matter.' }),
-    priceMode: t.expose('priceMode', { type: PriceMode, description: 'How the price is determined.' }),
+    priceMode: t.expose('priceMode', { type: PriceMode, description: 'Method by which the price is determined.' }),
     price: t.expose('price', decimal('Price of a new order, in currency units. 0 is free.')),
     webhookUrl: t.string({
       ...characters(2048),
@@ -77,7 +77,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
 const NetworkAppConnection = connectionOf(NetworkAppType, 'NetworkApp', ['a network app', 'network apps'])
 
 const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
-  description: 'Conditions that all hold.',
+  description: 'Filter. All given conditions must match.',
   fields: (t) => ({
     name: t.string({
       description: 'A part of the name. Case does not matter. An app with exactly this name comes first.',
@@ -90,7 +90,7 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
   description: 'The app to create.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name, 1 to 100 characters. It is unique; case does not matter.' }),
-    priceMode: t.field({ type: PriceMode, description: 'How the price is determined. Default: FIXED.' }),
+    priceMode: t.field({ type: PriceMode, description: 'Method by which the price is determined. Default: FIXED.' }),
     price: t.string({
       required: true,
       description:
@@ -143,7 +143,7 @@ type PayloadFields<Shape extends object> = PothosSchemaTypes.ObjectFieldBuilder<
 const appField = <Shape extends { networkApp: NetworkApp }>(t: PayloadFields<Shape>) => ({
   networkApp: t.field({
     type: NetworkAppType,
-    description: 'The app as it is now.',
+    description: 'The updated app.',
     resolve: ({ networkApp }) => networkApp,
   }),
 })
@@ -190,7 +190,7 @@ builder.queryFields((t) => ({
         'Network apps, newest first. An app with exactly the name of the filter comes first. Only administrators see apps that are no longer sold. ' +
         'Raises NOT_AUTHENTICATED.',
       args: {
-        filter: t.arg({ type: NetworkAppFilter, description: 'Only apps that match.' }),
+        filter: t.arg({ type: NetworkAppFilter, description: 'Filter of the apps.' }),
         search: searchArg(t, 'the name'),
         orderBy: orderByArg(t),
         offset: offsetArg(t),

@@ -75,7 +75,7 @@ const create = defineRoute({
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: objectOf('CreateNetworkApp', 'The network app to create.', {
     name: same('CreateNetworkAppInput.name', neededText(100)),
-    price_mode: priceMode.describe('How the price is determined. Must be `fixed`.'),
+    price_mode: priceMode.describe('Method by which the price is determined. Must be `fixed`.'),
     price: same('CreateNetworkAppInput.price', givenAmount),
     webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
     delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),

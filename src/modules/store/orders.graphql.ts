@@ -162,7 +162,7 @@ const SaleConnection = connectionOf(
 )
 
 const SaleFilter = builder.inputType('SaleFilter', {
-  description: 'Conditions that all hold.',
+  description: 'Filter. All given conditions must match.',
   fields: (t) => ({
     networkAppId: t.id({ description: 'Only orders of this network app.' }),
     buyerId: t.id({ description: 'Only orders of this user.' }),
@@ -192,7 +192,7 @@ const CancelOrderInput = idInputType('CancelOrderInput', 'The order to cancel.',
 const orderPayload = (name: string, description: string) =>
   builder.objectRef<{ order: Order }>(name).implement({
     description,
-    fields: (t) => ({ order: t.expose('order', { type: OrderType, description: 'The order as it is now.' }) }),
+    fields: (t) => ({ order: t.expose('order', { type: OrderType, description: 'The updated order.' }) }),
   })
 const CreateOrderPayload = orderPayload('CreateOrderPayload', 'The new order.')
 const ConfirmOrderPayload = orderPayload('ConfirmOrderPayload', 'The paid order.')
@@ -238,7 +238,7 @@ builder.queryFields((t) => ({
         'The orders of all users, newest first, without their arguments. Only for administrators. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
-        filter: t.arg({ type: SaleFilter, description: 'Only orders that match.' }),
+        filter: t.arg({ type: SaleFilter, description: 'Filter of the orders.' }),
         offset: offsetArg(t),
       },
       ...listResolvers(listSales, countSales),

@@ -86,8 +86,8 @@ const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
     assetFile: t.field({
       type: 'Upload',
       description:
-        'The file. Nothing of it is kept. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only of an asset ' +
-        'that you may see; the mutation also raises it if someone else registered the file privately.',
+        'The file. It is not stored. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only if you may see ' +
+        'the existing asset. The mutation also raises it if another user registered the file privately.',
     }),
     ...registrationInputFields(t),
   }),
@@ -169,7 +169,7 @@ const enumValueOf = ([code, description]: [string, string]) => [code, { descript
 /** GraphQL enum of the error codes in `shared/errors.ts`. */
 const ErrorCodeType = builder.enumType('ErrorCode', {
   description:
-    'Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added.',
+    'Error codes. `extensions.code` of each error is one of these values. Use the code, not the message. New codes may be added.',
   values: Object.fromEntries(Object.entries(errorMeanings).map(enumValueOf)) as Record<
     ErrorCode,
     { description: string }

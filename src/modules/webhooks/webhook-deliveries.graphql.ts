@@ -28,9 +28,9 @@ import { MAX_ATTEMPTS } from './webhook-schedule.ts'
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
   description: 'Status of a webhook delivery.',
   values: {
-    PENDING: { description: 'An attempt is due or under way.' },
+    PENDING: { description: 'An attempt is due or running.' },
     DELIVERED: { description: 'The receiver took it.' },
-    GIVEN_UP: { description: 'The last attempt failed, or the receiver said that it is gone.' },
+    GIVEN_UP: { description: 'The last attempt failed, or the receiver answered that it is gone (410).' },
   } as const,
 })
 
@@ -40,42 +40,42 @@ const MAX_PAYLOAD_BYTES = 2_000
 const SHOWN_ATTEMPTS = MAX_ATTEMPTS + 5
 
 const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
-  description: 'One call of a receiver and what came of it.',
+  description: 'One attempt to call a webhook, with its result.',
   select: { number: true, startedAt: true, duration: true, statusCode: true, failure: true, response: true },
   fields: (t) => ({
     number: t.exposeInt('number', { description: 'Number of the attempt, from 1.' }),
-    startedAt: t.expose('startedAt', time('When it began.')),
-    duration: t.exposeInt('duration', { description: 'How long it took, in milliseconds.' }),
+    startedAt: t.expose('startedAt', time('Start of the attempt.')),
+    duration: t.exposeInt('duration', { description: 'Duration in milliseconds.' }),
     statusCode: t.exposeInt('statusCode', {
       nullable: true,
-      description: 'Status of the answer; null when none came.',
+      description: 'HTTP status of the response. Null without a response.',
     }),
     failure: t.string({
       ...characters(300),
       nullable: true,
-      description: 'Why it failed, in a sentence; null when the receiver took it.',
+      description: 'Reason of the failure, in a sentence. Null if the receiver accepted the call.',
       resolve: ({ failure }) => failure,
     }),
     response: t.exposeString('response', {
       ...characters(1000),
-      description: 'The first 1,000 characters of the answer, without what the call must keep to itself.',
+      description: 'The first 1,000 characters of the response, without the secrets of the call.',
     }),
   }),
 })
 
 export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
-  description: 'One event on its way to the webhook of a network app. Administrators see it.',
+  description: 'The delivery of one event to the webhook of a network app. Only administrators can read it.',
   interfaces: [Node],
   select: allColumns('WebhookDelivery'),
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `delivery_01h2x…`.', resolve: ({ id }) => toId('delivery', id) }),
     eventId: t.id({
-      description: 'Identifier of the event it tells: the `webhook-id` of every attempt.',
+      description: 'ID of the event. Each attempt sends it as `webhook-id`.',
       resolve: ({ eventId }) => toId('event', eventId),
     }),
     eventType: t.string({
       ...characters(64),
-      description: 'What it tells: `order.paid`, `order.refunded`, `webhook.test`.',
+      description: 'Type of the event: `order.paid`, `order.refunded` or `webhook.test`.',
       select: { event: { select: { type: true } } },
       resolve: ({ event }) => event.type,
     }),
@@ -83,34 +83,40 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       ...jsonBytes(MAX_PAYLOAD_BYTES),
       type: 'JSONObject',
       description:
-        'The body of every attempt; where an order has arguments, `[withheld]` stands for them, as one of them may be a live token.',
+        'The body of each attempt. Arguments of the order are replaced by `[withheld]`, because they may contain a valid token.',
       resolve: ({ eventId }, _args, context) => readPayload(context, eventId),
     }),
     orderId: t.id({
       nullable: true,
-      description: 'Identifier of the order; null of a test event.',
+      description: 'ID of the order. Null for a test event.',
       resolve: ({ orderId }) => orderId && toId('order', orderId),
     }),
     networkAppId: t.id({
       description: 'Identifier of the network app.',
       resolve: ({ networkAppId }) => toId('app', networkAppId),
     }),
-    networkApp: t.relation('networkApp', { type: NetworkAppType, description: 'The network app it goes to.' }),
+    networkApp: t.relation('networkApp', {
+      type: NetworkAppType,
+      description: 'The network app that receives the call.',
+    }),
     status: t.field({
       type: DeliveryStatus,
       description: 'Status of the delivery.',
       resolve: ({ status }) => status,
     }),
-    attemptCount: t.exposeInt('attemptCount', { description: 'How many attempts were made.' }),
-    nextAttemptAt: t.expose('nextAttemptAt', optionalTime('When the next attempt is due; null when there is none.')),
+    attemptCount: t.exposeInt('attemptCount', { description: 'Number of attempts.' }),
+    nextAttemptAt: t.expose('nextAttemptAt', optionalTime('Time of the next attempt. Null if none is planned.')),
     attempts: t.relation('attempts', {
       type: WebhookAttemptType,
       ...atMost(SHOWN_ATTEMPTS),
       description: `The last ${SHOWN_ATTEMPTS} attempts, the oldest of them first.`,
       query: { orderBy: { number: 'asc' }, take: -SHOWN_ATTEMPTS },
     }),
-    createdAt: t.expose('createdAt', time('When it was made.')),
-    settledAt: t.expose('settledAt', optionalTime('When it was delivered or given up; null until then.')),
+    createdAt: t.expose('createdAt', time('Time at which the delivery was created.')),
+    settledAt: t.expose(
+      'settledAt',
+      optionalTime('Time at which the delivery succeeded or was abandoned. Null until then.'),
+    ),
   }),
 })
 
@@ -122,17 +128,17 @@ const WebhookDeliveryConnection = connectionOf(
 )
 
 const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
-  description: 'Which webhook deliveries to list; what is given must all fit.',
+  description: 'Filter of webhook deliveries. All given conditions must match.',
   fields: (t) => ({
-    networkAppId: t.id({ description: 'Only those of this network app.' }),
-    orderId: t.id({ description: 'Only those of this order.' }),
-    status: t.field({ type: DeliveryStatus, description: 'Only those with this status.' }),
+    networkAppId: t.id({ description: 'Deliveries of this network app.' }),
+    orderId: t.id({ description: 'Deliveries of this order.' }),
+    status: t.field({ type: DeliveryStatus, description: 'Deliveries with this status.' }),
   }),
 })
 
 const SendTestEventInput = idInputType(
   'SendTestEventInput',
-  'Whose receiver to try.',
+  'The network app whose webhook is tested.',
   'Identifier of the network app.',
   'networkAppId',
 )
@@ -143,22 +149,22 @@ const deliveryPayload = (name: string, description: string) =>
     fields: (t) => ({
       webhookDelivery: t.expose('webhookDelivery', {
         type: WebhookDeliveryType,
-        description: 'The delivery as it is now.',
+        description: 'The updated delivery.',
       }),
     }),
   })
 
-const SendTestEventPayload = deliveryPayload('SendTestEventPayload', 'The test event, on its way.')
+const SendTestEventPayload = deliveryPayload('SendTestEventPayload', 'The delivery of the test event.')
 
 const ReplayWebhookDeliveryInput = idInputType(
   'ReplayWebhookDeliveryInput',
-  'What to send once more.',
+  'The delivery to send again.',
   'Identifier of the webhook delivery.',
 )
 
 const ReplayWebhookDeliveryPayload = deliveryPayload(
   'ReplayWebhookDeliveryPayload',
-  'The webhook delivery, on its way again.',
+  'The webhook delivery. It is sent again.',
 )
 
 builder.queryFields((t) => ({
@@ -175,10 +181,10 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(MAX_PER_PAGE),
       description:
-        'The log of webhook deliveries, newest first. One that is settled is forgotten after so many days as the operator says, 90 if ' +
-        'nothing is said and never less than 30. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
+        'Webhook deliveries, newest first. Finished deliveries are deleted after the number of days that the operator ' +
+        'configures: 90 by default, at least 30. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
-        filter: t.arg({ type: WebhookDeliveryFilter, description: 'Only those that fit.' }),
+        filter: t.arg({ type: WebhookDeliveryFilter, description: 'Filter of the deliveries.' }),
         search: searchArg(t, 'the type of the event or the name of the network app'),
         offset: offsetArg(t),
       },
@@ -196,9 +202,15 @@ builder.mutationFields((t) => ({
   sendTestEvent: t.field({
     type: SendTestEventPayload,
     description:
-      'Calls the receiver of a network app once with a signed event of the type `webhook.test`, which is about no order and charges nobody. ' +
-      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.',
-    args: { input: t.arg({ type: SendTestEventInput, required: true, description: 'Whose receiver to try.' }) },
+      'Sends a signed test event of type `webhook.test` to the webhook of a network app, once. It belongs to no order, and nobody is charged. ' +
+      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.',
+    args: {
+      input: t.arg({
+        type: SendTestEventInput,
+        required: true,
+        description: 'The network app whose webhook is tested.',
+      }),
+    },
     resolve: showing('webhookDelivery', async (query, { input }, context) =>
       readChanged(await sendTestEvent(context, input), context, query),
     ),
@@ -206,9 +218,15 @@ builder.mutationFields((t) => ({
   replayWebhookDelivery: t.field({
     type: ReplayWebhookDeliveryPayload,
     description:
-      'Calls the receiver once more, now, with the same identifier and body; an order that had failed succeeds when it takes it. ' +
-      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the order was refunded or the app has no webhook.',
-    args: { input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'What to send.' }) },
+      'Sends a webhook delivery again immediately, with the same ID and body. A failed order succeeds if the receiver accepts the call. ' +
+      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED if the order was refunded or the app has no webhook.',
+    args: {
+      input: t.arg({
+        type: ReplayWebhookDeliveryInput,
+        required: true,
+        description: 'The app that receives the test event.',
+      }),
+    },
     resolve: showing('webhookDelivery', async (query, { input }, context) =>
       readChanged(await replayDelivery(context, input), context, query),
     ),

@@ -33,7 +33,7 @@ export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
 
-const attemptRecord = objectOf('WebhookAttempt', 'One call of a receiver and what came of it.', {
+const attemptRecord = objectOf('WebhookAttempt', 'One attempt to call a webhook, with its result.', {
   number: same('WebhookAttempt.number', z.number().int()),
   started_at: same('WebhookAttempt.startedAt', moment),
   duration_ms: same('WebhookAttempt.duration', z.number().int()),
@@ -79,7 +79,8 @@ const list = defineList({
   operationId: 'listWebhookDeliveries',
   tag: 'Store',
   summary: 'List webhook deliveries, newest first',
-  description: 'One that is settled is forgotten after 90 days unless the operator says otherwise, 30 at least.',
+  description:
+    'Finished deliveries are deleted after the number of days that the operator configures: 90 by default, at least 30.',
   filters: {
     network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
     order_id: same('WebhookDeliveryFilter.orderId', z.string()).optional(),

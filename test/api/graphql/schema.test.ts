@@ -141,7 +141,7 @@ describe('the maximum size of a field', () => {
         const asked = field.args.filter(({ name }) => ['first', 'last', 'limit'].includes(name))
         expect(asked.length).toBeGreaterThan(0)
         for (const arg of asked) {
-          const most = `at most ${page.maxSize.toLocaleString('en-US')}.`
+          const most = `maximum: ${page.maxSize.toLocaleString('en-US')}.`
           expect(arg.description!.toLowerCase(), `${type.name}.${field.name}(${arg.name}:)`).toContain(most)
         }
       }
