@@ -134,11 +134,12 @@ function graphqlAsks({ longHistory, order, sha256 }: Riches, rows: number): List
 const hasTotal = ({ type }: Field) => Object.hasOwn((getNamedType(type) as GraphQLObjectType).getFields(), 'totalCount')
 /** Returns the maximum page size from the description of an argument or parameter. */
 function documentedMaximum(description: string | null | undefined): number {
-  const told = description?.match(/Maximum: ([\d,]+)\./)
+  const told = description?.match(/(?:Maximum: |, at most )([\d,]+)[.;]/)
   if (!told) throw new Error('The maximum page size of a list is not documented.')
   return Number(told[1]!.replaceAll(',', ''))
 }
-const mostOf = ({ args }: Field) => documentedMaximum(args.find(({ name }) => name === 'first' || name === 'limit')?.description)
+const mostOf = ({ args }: Field) =>
+  documentedMaximum(args.find(({ name }) => name === 'first' || name === 'limit')?.description)
 
 interface Parameter {
   name?: string
