@@ -4,7 +4,7 @@ import type { App, OpenChain } from './app.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
-import { done, type Repetition, repeat } from './jobs/repeat.ts'
+import { done, repeat } from './jobs/repeat.ts'
 import {
   cleanUpDeletedAccounts,
   deleteRestoredAccounts,
@@ -13,20 +13,13 @@ import {
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'
-import type { Log } from './shared/log.ts'
 import type { Role } from './shared/process.ts'
 
 /** Parts that the background work needs. */
-export interface LoopParts {
+interface LoopParts {
   infrastructure: Infrastructure
   chain: Pick<OpenChain, 'relay' | 'deposits' | 'treasuryWorker' | 'gasQuote'>
   layer: Pick<App, 'context' | 'maintenance' | 'jobs'>
-}
-
-/** Running background work. */
-export interface RunningLoops {
-  /** Stops everything; running jobs get `milliseconds`. The connection to the chain stops its own watches. */
-  stop(milliseconds: number): Promise<void>
 }
 
 /** Watches of the chain. A lease lets one process at a time work. */
@@ -42,27 +35,20 @@ interface QueueWork<Name extends keyof JobData> {
   handler(parts: LoopParts): (data: JobData[Name], cancel: AbortSignal) => Promise<void>
 }
 
+const own =
+  <Name extends keyof App['jobs']>(name: Name) =>
+  ({ layer }: LoopParts) =>
+    layer.jobs[name]
+
 /** Role, limits and handler of each queue. */
 const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
-  'webhook-delivery': {
-    role: 'deliveries',
-    options: deliveryWork,
-    handler: ({ layer }) => layer.jobs['webhook-delivery'],
-  },
-  'abandoned-delivery': {
-    role: 'deliveries',
-    options: { concurrency: 1 },
-    handler: ({ layer }) => layer.jobs['abandoned-delivery'],
-  },
-  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.mail },
-  'account-mail': {
-    role: 'deliveries',
-    options: { concurrency: 2 },
-    handler: ({ layer }) => layer.jobs['account-mail'],
-  },
-  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs['forget-key'] },
-  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.manifest },
-  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.thumbnail },
+  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: own('webhook-delivery') },
+  'abandoned-delivery': { role: 'deliveries', options: { concurrency: 1 }, handler: own('abandoned-delivery') },
+  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: own('mail') },
+  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: own('account-mail') },
+  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: own('forget-key') },
+  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: own('manifest') },
+  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: own('thumbnail') },
   maintenance: {
     role: 'jobs',
     options: { concurrency: 2 },
@@ -114,49 +100,14 @@ function choresOf({ layer: { context, maintenance }, chain: { gasQuote } }: Loop
     return done
   }
   return [
-    {
-      role: 'jobs',
-      every: 1_000,
-      work: () => expireOrders(context),
-      task: 'expire orders',
-    },
-    {
-      role: 'jobs',
-      every: 10_000,
-      work: () => requestThumbnails(context),
-      task: 'request thumbnails',
-    },
-    {
-      role: 'jobs',
-      every: 10_000,
-      work: deleteRestored,
-      task: 'delete restored accounts',
-    },
-    {
-      role: 'jobs',
-      every: 1_000,
-      work: destroyRestored,
-      task: 'destroy restored keys',
-    },
+    { role: 'jobs', every: 1_000, work: () => expireOrders(context), task: 'expire orders' },
+    { role: 'jobs', every: 10_000, work: () => requestThumbnails(context), task: 'request thumbnails' },
+    { role: 'jobs', every: 10_000, work: deleteRestored, task: 'delete restored accounts' },
+    { role: 'jobs', every: 1_000, work: destroyRestored, task: 'destroy restored keys' },
     // State of the requests of this process, which no other process knows.
-    {
-      role: 'http',
-      every: 15_000,
-      work: gasQuote?.look,
-      task: 'read gas price',
-    },
-    {
-      role: 'http',
-      every: 20_000,
-      work: maintenance.renewCounters,
-      task: 'renew counters of streams and uploads',
-    },
-    {
-      role: 'http',
-      every: 60_000,
-      work: context.credentials.recordTokenUse,
-      task: 'record session use',
-    },
+    { role: 'http', every: 15_000, work: gasQuote?.look, task: 'read gas price' },
+    { role: 'http', every: 20_000, work: maintenance.renewCounters, task: 'renew counters of streams and uploads' },
+    { role: 'http', every: 60_000, work: context.credentials.recordTokenUse, task: 'record session use' },
   ]
 }
 
@@ -174,20 +125,18 @@ async function startQueues(parts: LoopParts, roles: ReadonlySet<Role>): Promise<
   return jobs
 }
 
-const startChores = (parts: LoopParts, roles: ReadonlySet<Role>, log: Log): Repetition[] =>
-  choresOf(parts).flatMap(({ role, every, work, task }) =>
-    work && roles.has(role) ? [repeat(work, every, log, task)] : [],
-  )
-
-/** Starts the background work of these roles. */
-export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>): Promise<RunningLoops> {
+/** Starts the background work of these roles. The connection to the chain stops its own watches. */
+export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>) {
   for (const [name, { role }] of Object.entries(watches)) {
     if (roles.has(role)) parts.chain[name as keyof typeof watches].start()
   }
   const jobs = await startQueues(parts, roles)
-  const chores = startChores(parts, roles, parts.infrastructure.log)
+  const chores = choresOf(parts).flatMap(({ role, every, work, task }) =>
+    work && roles.has(role) ? [repeat(work, every, parts.infrastructure.log, task)] : [],
+  )
   return {
-    async stop(milliseconds) {
+    /** Stops everything. Running jobs get `milliseconds`. */
+    async stop(milliseconds: number) {
       await Promise.all([jobs?.stop(milliseconds), ...chores.map((chore) => chore.stop())])
     },
   }

@@ -1,18 +1,18 @@
 /** Opens the parts of the process: embedded ones, or those that the configuration names. Large modules are loaded when they are needed. */
 import type { Config } from './config.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
-import { createEventNotifications, type FeedNotifications } from './db/event-notifications.ts'
+import { createEventNotifications } from './db/event-notifications.ts'
 import { assertMigrated } from './db/migrations.ts'
 import { assertOwnSessions } from './db/session-settings.ts'
-import type { ContentStore, PictureMaker } from './files/file-types.ts'
+import type { ContentStore } from './files/file-types.ts'
 import { createPictureMaker } from './files/pictures/picture-maker.ts'
 import type { FindFiles } from './files/store-owner.ts'
 import { createCustody } from './keys/custody.ts'
 import { createEnvelopeCipher } from './keys/envelope-cipher.ts'
-import type { CoinPlan, Custody, EnvelopeCipher, KeyRing, KeyVault } from './keys/key-types.ts'
+import type { CoinPlan } from './keys/key-types.ts'
 import { createLocalKeyVault } from './keys/key-vault.ts'
 import { assertDatabaseNotLost } from './keys/lost-database.ts'
-import { createPasswordHasher, type WatchedHasher } from './keys/password-hasher.ts'
+import { createPasswordHasher } from './keys/password-hasher.ts'
 import {
   assertKeySharesHeld,
   assertKeysHeld,
@@ -20,7 +20,6 @@ import {
   createVaultCheck,
   isVaultKnown,
 } from './keys/vault-identity.ts'
-import type { Mailer } from './mail/mail-types.ts'
 import { createMailer } from './mail/mailer.ts'
 import { findSampleFiles } from './modules/assets/pinned-files.ts'
 import { boundedCheck } from './shared/async.ts'
@@ -30,36 +29,7 @@ import { makePrivateFolders } from './shared/private-files.ts'
 import { noopTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
 
 /** The open parts of a process. */
-export interface Infrastructure {
-  config: Config
-  log: Log
-  database: ConnectedDatabase
-  /** Connection URL without a pooler, for sessions with state. */
-  databaseUrl: string
-  notifications: FeedNotifications
-  contentStore: ContentStore
-  vault: KeyVault
-  keyRing: KeyRing
-  custody: Custody
-  envelopeCipher: EnvelopeCipher
-  passwords: WatchedHasher
-  pictures: PictureMaker
-  mailer: Mailer
-  telemetry: Telemetry
-  /** True for a service, which owns the embedded parts. False for a command, which uses those of a running service. */
-  isService: boolean
-  /** ID of this installation, which its folders and its bucket also store. Undefined before the first start of a service. */
-  installationId: string | undefined
-  /** Returns whether the folder of the embedded database is still there. True for an external database. */
-  isDatabaseThere(): Promise<boolean>
-  /** Names of the parts whose folders are missing or belong to another installation, except database and file store. */
-  missingFolders(): Promise<string[]>
-  /** Name and location of each part, for the startup banner. */
-  parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
-  close(): Promise<void>
-  /** Stops embedded servers immediately, even while requests use them. */
-  abandon(): Promise<void>
-}
+export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
 interface OpenOptions {
   /** True for a service: it migrates the database and owns the embedded parts. False for a command. */
@@ -75,7 +45,7 @@ export async function openInfrastructure(
   config: Config,
   log: Log,
   { isService, telemetry = noopTelemetry, fastPaths = true }: OpenOptions,
-): Promise<Infrastructure> {
+) {
   const { dir } = config
   await makePrivateFolders(dir)
   const postgres = config.database.url ? undefined : await startDatabase(dir, log, isService)
@@ -100,6 +70,7 @@ export async function openInfrastructure(
     config,
     log,
     database,
+    /** Connection URL without a pooler, for sessions with state. */
     databaseUrl,
     notifications,
     contentStore,
@@ -111,10 +82,15 @@ export async function openInfrastructure(
     pictures: createPictureMaker(),
     mailer: createMailer({ ...config.mail, dir: mailDir, log, telemetry, showLinks: !config.production }),
     telemetry,
+    /** True for a service, which owns the embedded parts. False for a command, which uses those of a running service. */
     isService,
+    /** ID of this installation, which its folders and its bucket also store. Undefined before the first start of a service. */
     installationId,
+    /** Returns whether the folder of the embedded database is still there. True for an external database. */
     isDatabaseThere: postgres ? boundedCheck(postgres.isIntact) : async () => true,
+    /** Names of the parts whose folders are missing or belong to another installation, except database and file store. */
     missingFolders: createFolderCheck(config, database, installationId),
+    /** Name and location of each part, for the startup banner. */
     parts: {
       database: postgres ? `embedded PostgreSQL in ${dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${dir}/chain`,
@@ -126,6 +102,7 @@ export async function openInfrastructure(
       await notifications.close()
       await closeDatabase()
     },
+    /** Stops embedded servers immediately, even while requests use them. */
     abandon: async () => postgres?.stop(),
   }
 }

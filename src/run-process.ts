@@ -46,13 +46,10 @@ async function closeAll(opened: Opened): Promise<void> {
 }
 
 async function run(config: Config, opened: Opened): Promise<never> {
-  const telemetry = await openTelemetry({
-    hasMetrics: config.metrics.isOn,
-    tracing: config.tracing,
-    version: manifest.version,
-  })
+  const { version } = manifest
+  const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, tracing: config.tracing, version })
   const log = createLog(config.logLevel, { tracer: telemetry.tracer })
-  const lifecycle = createLifecycleLog(log, manifest.version)
+  const lifecycle = createLifecycleLog(log, version)
   logUnhandledRejections(log)
   const { shutdownDelayMs } = config
   let opening: Promise<Infrastructure> | undefined
@@ -100,7 +97,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
       return (await database.isReachable()) && (await infrastructure.isDatabaseThere()) ? [] : ['database']
     },
     degraded: async () => (await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
-    version: manifest.version,
+    version,
   }
   const backgroundProbes = {
     ...probes,
