@@ -10,8 +10,8 @@ import { createCustody } from '../src/keys/custody.ts'
 import { createLocalKeyVault } from '../src/keys/key-vault.ts'
 import { createPasswordHasher } from '../src/keys/password-hasher.ts'
 import type { ErrorCode } from '../src/shared/errors.ts'
-import { PutOff, type TriedService } from '../test/support/model/scene.ts'
-import { agreement, nothingPlayed, type Shape } from '../test/support/model/sequences.ts'
+import { ServiceBusy, type ServiceUnderTest } from '../test/support/model/scene.ts'
+import { emptyTally, modelProperty, type Shape } from '../test/support/model/sequences.ts'
 import { modelEnv, terms } from '../test/support/model/state.ts'
 import { decimal } from '../test/support/model/units.ts'
 import { insertPerson } from '../test/support/person.ts'
@@ -44,7 +44,7 @@ async function openService(
   context: ProofContext,
   parts: Parts,
   atOnce: number,
-): Promise<TriedService & { gateways: Gateway[] }> {
+): Promise<ServiceUnderTest & { gateways: Gateway[] }> {
   await parts.database.query(insertProcess)
   const gateways: Gateway[] = []
   for (const name of ['gateway-0', 'gateway-1']) {
@@ -64,7 +64,7 @@ async function openService(
     sql: async (text, values) => (await database.prisma.$queryRawUnsafe(text, ...values)) as never,
     apiKey: await addService(parts),
     password: PASSWORD,
-    admit: (role) =>
+    createUser: (role) =>
       insertPerson(
         { database, custody },
         { role, passwordHash, points: role === 'USER' ? decimal(terms.signUpPoints) : '0' },
@@ -75,20 +75,20 @@ async function openService(
 /** Runs one sequence by its number. Returns undefined if service and model agree, or a report that replays the divergence. */
 async function findDivergence(
   context: ProofContext,
-  service: TriedService,
+  service: ServiceUnderTest,
   shape: Shape,
   number: number,
-  tally = nothingPlayed(),
+  tally = emptyTally(),
 ) {
   const seed = context.random.fork(`sequence ${number}`).below(2 ** 31)
   const run = { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS }
-  const found = await fc.check(agreement(service, shape, tally), run)
+  const found = await fc.check(modelProperty(service, shape, tally), run)
   if (!found.failed) return undefined
   const { counterexample, errorInstance, numShrinks } = found
   const cause = errorInstance instanceof Error ? errorInstance.message : String(errorInstance)
-  if (errorInstance instanceof PutOff) {
-    tally.anew += 1
-    context.say(`Sequence ${number} was put off for good: ${cause}`)
+  if (errorInstance instanceof ServiceBusy) {
+    tally.retries += 1
+    context.say(`Sequence ${number} was skipped because the service is busy: ${cause}`)
     return undefined
   }
   return {
@@ -101,11 +101,11 @@ export async function proveModel(context: ProofContext): Promise<ProofResult> {
   const atOnce = context.setting('AT_ONCE', 12)
   const only = process.env.SEQUENCE === undefined ? undefined : context.setting('SEQUENCE', 1)
   const count = only === undefined ? context.setting('SEQUENCES', 2_000) : 1
-  const shape = { mostCommands: context.setting('COMMANDS', 50) }
+  const shape = { maxCommands: context.setting('COMMANDS', 50) }
   const parts = await startParts(context)
   const service = await openService(context, parts, atOnce)
 
-  const tally = nothingPlayed()
+  const tally = emptyTally()
   const divergences: string[] = []
   let next = only ?? context.setting('FIRST', 1)
   const last = next + count
@@ -131,11 +131,12 @@ export async function proveModel(context: ProofContext): Promise<ProofResult> {
     ...(await brokenInvariants(parts.database)),
   ]
   if (only === undefined && tally.races < count / 4)
-    reasons.push(`Only ${tally.races} times were deeds done at once: the run is invalid.`)
-  if (tally.anew > count / 10) reasons.push(`${tally.anew} sequences were put off: the run is invalid.`)
+    reasons.push(`Only ${tally.races} concurrent steps: the run is invalid.`)
+  if (tally.retries > count / 10)
+    reasons.push(`${tally.retries} sequences were retried because the service was busy: the run is invalid.`)
   reasons.push(...(await catchCareless(context, parts, service)))
   return conclude({
-    figure: `${divergences.length} divergences in ${tally.sequences} sequences, ${tally.attempts} deeds`,
+    figure: `${divergences.length} divergences in ${tally.sequences} sequences, ${tally.attempts} operations`,
     n: tally.attempts,
     faultsInjected: tally.races,
     reasons,
@@ -156,28 +157,28 @@ const CONTROL_TRIES = 40
 async function catchCareless(
   context: ProofContext,
   parts: Parts,
-  { gateways, ...service }: TriedService & { gateways: Gateway[] },
+  { gateways, ...service }: ServiceUnderTest & { gateways: Gateway[] },
 ) {
   // Gateway for creating the orders. The gateways of the run have been stopped.
   const gateway = await createGateway(context, 'gateway-control', { ...parts.env, ...modelEnv, ROLES: 'http' })
   await gateway.start()
   const careless = await createCarelessConfirm(parts.databaseUrl)
-  const tried: TriedService = {
+  const tried: ServiceUnderTest = {
     ...service,
     urls: [gateway.url],
-    instead(deed, real, turns) {
-      if (deed.kind !== 'confirm') return undefined
-      const confirmed = careless.confirm(real.order(deed.order), turns.take)
+    override(operation, real, scheduler) {
+      if (operation.kind !== 'confirm') return undefined
+      const confirmed = careless.confirm(real.order(operation.order), scheduler.take)
       return confirmed.then(({ verdict }) => ({ code: verdicts[verdict] ?? 'unknown' }))
     },
   }
   // Sequential confirms are correct even in the control.
   const shape = {
-    mostCommands: 8,
+    maxCommands: 8,
     kinds: ['deposit', 'order', 'confirm'],
     racing: ['confirm'],
     // The control supports neither maximum costs nor idempotency keys.
-    alike: { who: 1, maxCost: undefined },
+    fixed: { who: 1, maxCost: undefined },
     repeats: false,
   } as const
   try {
@@ -185,11 +186,11 @@ async function catchCareless(
       const found = await findDivergence(context, tried, shape, number)
       if (!found) continue
       context.say(`control, ${found.report}`)
-      return /at once/.test(found.report)
+      return /concurrently/.test(found.report)
         ? []
-        : ['The control was caught by what it does alone: that shows nothing of reading, checking and writing.']
+        : ['The control failed without concurrency. This does not show a race between read, check and write.']
     }
-    return ['The control was not caught: confirming by reading, checking and writing showed no divergence.']
+    return ['The control was not detected: the racy confirm showed no divergence.']
   } finally {
     await careless.close()
     await gateway.stop()

@@ -2,25 +2,15 @@
 import { startJobs } from '../../src/jobs/jobs.ts'
 import { atEnd } from './at-end.ts'
 import { eventually } from './eventually.ts'
-import { type MailServer, startMailServer } from './mail-server.ts'
-import { linkIn, type MailedLink, mailsOf, type ReadMail } from './read-mails.ts'
+import { startMailServer } from './mail-server.ts'
+import { linkIn, mailsOf } from './read-mails.ts'
 import { createTestApp, type TestApp } from './test-app.ts'
-
-export interface AccountMails {
-  app: TestApp
-  server: MailServer
-  mailsTo(address: string, template: string): ReadMail[]
-  linksTo(address: string, template: string): MailedLink[]
-  awaitMails(address: string, template: string, count?: number): Promise<ReadMail[]>
-  awaitLink(address: string, template: string, count?: number): Promise<MailedLink>
-  idle(): Promise<void>
-}
 
 /** `open`: starts the service with these environment variables. */
 export async function createAccountMails(
   env: Record<string, string> = {},
   open: (env: Record<string, string>) => Promise<TestApp> = (variables) => createTestApp({ env: variables }),
-): Promise<AccountMails> {
+) {
   const server = await startMailServer(atEnd)
   const app = await open({ SMTP_URL: server.url, ...env })
   const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
@@ -28,9 +18,9 @@ export async function createAccountMails(
   atEnd(() => jobs.stop())
   await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs['account-mail'])
 
-  const mailsTo: AccountMails['mailsTo'] = (address, template) => mailsOf(server, template, { to: address })
+  const mailsTo = (address: string, template: string) => mailsOf(server, template, { to: address })
 
-  const awaitMails: AccountMails['awaitMails'] = async (address, template, count = 1) => {
+  const awaitMails = async (address: string, template: string, count = 1) => {
     await eventually(
       () => mailsTo(address, template).length,
       (length) => length >= count,
@@ -42,9 +32,9 @@ export async function createAccountMails(
     app,
     server,
     mailsTo,
-    linksTo: (address, template) => mailsTo(address, template).map(linkIn),
+    linksTo: (address: string, template: string) => mailsTo(address, template).map(linkIn),
     awaitMails,
-    async awaitLink(address, template, count = 1) {
+    async awaitLink(address: string, template: string, count = 1) {
       const mails = await awaitMails(address, template, count)
       return linkIn(mails[count - 1]!)
     },
@@ -56,3 +46,5 @@ export async function createAccountMails(
     },
   }
 }
+
+export type AccountMails = Awaited<ReturnType<typeof createAccountMails>>

@@ -8,10 +8,7 @@ import { run } from '../../src/cli/program.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-export interface CommandOptions {
-  env?: Record<string, string>
-  input?: string
-}
+export type CommandOptions = { env?: Record<string, string>; input?: string }
 
 /** The program and arguments that run `annal <args>`. */
 export const annalCommand = (...args: string[]): [string, ...string[]] => [
@@ -44,11 +41,7 @@ export const startAnnal = (
 }
 
 /** The output and exit code of a command. */
-export interface Said {
-  code: number
-  stdout: string
-  stderr: string
-}
+export type Said = { code: number; stdout: string; stderr: string }
 
 /** Runs `annal <args>` and returns its output. */
 export async function runAnnal(
@@ -64,11 +57,7 @@ export async function runAnnal(
   return { code, stdout, stderr }
 }
 
-export interface HereOptions {
-  input?: string
-  isTTY?: boolean
-  interrupted?: AbortSignal
-}
+export type HereOptions = { input?: string; isTTY?: boolean; interrupted?: AbortSignal }
 
 function keeping() {
   const parts: string[] = []

@@ -19,9 +19,7 @@ export type { Input } from './use-cases.ts'
 /** A signed-in user, or the app itself for an anonymous caller. */
 export type Caller = Pick<SignedIn, 'rest' | 'graphql'>
 
-export interface CallOptions {
-  headers?: Record<string, string>
-}
+export type CallOptions = { headers?: Record<string, string> }
 
 export interface Result extends Answer {
   /** Returns the value in the shape of GraphQL. Fails unless the request succeeded. */

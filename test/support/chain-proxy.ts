@@ -3,19 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AtEnd } from './listen.ts'
 
-export interface RpcRequest {
-  jsonrpc: '2.0'
-  id: number
-  method: string
-  params: unknown[]
-}
+export type RpcRequest = { jsonrpc: '2.0'; id: number; method: string; params: unknown[] }
 
-export interface RpcReply {
-  jsonrpc: '2.0'
-  id: number
-  result?: unknown
-  error?: { code: number; message: string }
-}
+export type RpcReply = { jsonrpc: '2.0'; id: number; result?: unknown; error?: { code: number; message: string } }
 
 export type Outcome = RpcReply[] | { status: number; type: string; text: string } | 'cut' | 'hang'
 

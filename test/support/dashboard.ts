@@ -3,11 +3,7 @@ import { readFileSync } from 'node:fs'
 
 const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8')
 
-interface Panel {
-  type: string
-  title: string
-  targets?: { refId: string; expr: string }[]
-}
+type Panel = { type: string; title: string; targets?: { refId: string; expr: string }[] }
 
 /** Every query of the dashboard. Grafana variables are not replaced. */
 export const dashboardQueries = (JSON.parse(read('grafana/annal.json')) as { panels: Panel[] }).panels.flatMap(

@@ -3,13 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { PostgresServer } from './postgres-server.ts'
 
-export interface DatabaseEndpoint {
-  url: string
-  leadTo(server: PostgresServer): void
-  close(): void
-}
-
-export async function startDatabaseEndpoint(first: PostgresServer): Promise<DatabaseEndpoint> {
+export async function startDatabaseEndpoint(first: PostgresServer) {
   let leader = first.place
   const open = new Set<Socket>()
   const endAll = () => {
@@ -35,7 +29,7 @@ export async function startDatabaseEndpoint(first: PostgresServer): Promise<Data
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url: url.href,
-    leadTo({ place }) {
+    leadTo({ place }: PostgresServer) {
       leader = place
       endAll()
     },

@@ -11,10 +11,7 @@ import { routes } from '../../src/http/rest/routes.ts'
 import { withdrawalRoutes } from '../../src/modules/coins/withdrawals.rest.ts'
 import type { ReceivedCall } from './receiver.ts'
 
-interface Described {
-  headers?: Record<string, unknown>
-  content?: Record<string, { example?: unknown }>
-}
+type Described = { headers?: Record<string, unknown>; content?: Record<string, { example?: unknown }> }
 
 interface Operation {
   operationId: string
@@ -23,10 +20,7 @@ interface Operation {
   responses: Record<string, Described | { $ref: string }>
 }
 
-interface Webhook {
-  operationId: string
-  parameters: { name: string; required?: boolean }[]
-}
+type Webhook = { operationId: string; parameters: { name: string; required?: boolean }[] }
 
 interface Document {
   paths: Record<string, Record<string, Operation>>
@@ -34,13 +28,7 @@ interface Document {
 }
 
 /** A request and its response. */
-export interface Exchange {
-  method: string
-  path: string
-  status: number
-  headers: Headers
-  text: string
-}
+export type Exchange = { method: string; path: string; status: number; headers: Headers; text: string }
 
 /** The committed OpenAPI document. */
 export const description: Document = JSON.parse(

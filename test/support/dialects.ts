@@ -2,11 +2,7 @@
 import { buildClientSchema, lexicographicSortSchema, printSchema, getIntrospectionQuery as queryOf17 } from 'graphql'
 import { getIntrospectionQuery as queryOf16 } from 'graphql-16'
 
-export interface Dialect {
-  name: string
-  query: string
-  unasked: RegExp
-}
+export type Dialect = { name: string; query: string; unasked: RegExp }
 
 const all = {
   schemaDescription: true,

@@ -9,17 +9,6 @@ export interface ServerSentEvent {
   data: any
 }
 
-export interface EventReader {
-  status: number
-  headers: Headers
-  readonly text: string
-  events: ServerSentEvent[]
-  readonly comments: number
-  ended: Promise<void>
-  readonly hasEnded: boolean
-  close(): void
-}
-
 const field = (block: string, name: string) =>
   block
     .split('\n')
@@ -33,7 +22,7 @@ export interface EventRequest extends Credentials {
   body?: object
 }
 
-export async function readEvents(url: string, { actor, body, ...message }: EventRequest = {}): Promise<EventReader> {
+export async function readEvents(url: string, { actor, body, ...message }: EventRequest = {}) {
   const controller = new AbortController()
   const response = await fetch(url, {
     signal: controller.signal,
@@ -89,3 +78,5 @@ export async function readEvents(url: string, { actor, body, ...message }: Event
     close: () => controller.abort(),
   }
 }
+
+export type EventReader = Awaited<ReturnType<typeof readEvents>>

@@ -5,12 +5,7 @@ import { join } from 'node:path'
 
 type Operation = 'writeFile' | 'writev' | 'sync'
 
-export interface DiskFailure {
-  operation: Operation
-  code: 'ENOSPC' | 'EDQUOT' | 'EIO'
-  below: string
-  after?: number
-}
+export type DiskFailure = { operation: Operation; code: 'ENOSPC' | 'EDQUOT' | 'EIO'; below: string; after?: number }
 
 async function fileHandlePrototype() {
   const dir = await mkdtemp(join(tmpdir(), 'annal-prototype-'))

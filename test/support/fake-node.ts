@@ -9,22 +9,11 @@ export type Lie = (method: string, params: readonly unknown[], truth: unknown) =
 /** An HTTP response to send instead. `undefined` forwards the request, and `null` never responds. */
 export type Answer = (methods: readonly string[], calls: readonly Call[]) => HttpAnswer | null | undefined
 
-export interface HttpAnswer {
-  status?: number
-  body: string
-}
+export type HttpAnswer = { status?: number; body: string }
 
-export interface FakeNode {
-  url: string
-  lie: Lie | undefined
-  answer: Answer | undefined
-}
+export type FakeNode = { url: string; lie: Lie | undefined; answer: Answer | undefined }
 
-export interface Call {
-  id: number
-  method: string
-  params: unknown[]
-}
+export type Call = { id: number; method: string; params: unknown[] }
 
 /** A proxy in front of the node at `rpcUrl`, which may be a socket. */
 export async function startFakeNode(atEnd: AtEnd, rpcUrl: string): Promise<FakeNode> {
@@ -60,10 +49,7 @@ export async function startFakeNode(atEnd: AtEnd, rpcUrl: string): Promise<FakeN
 /** Bytes or a status to send instead. null: 404. 'hangs': no response. */
 export type Swap = (cid: string, format: string | null) => Uint8Array | number | 'hangs' | null | undefined
 
-export interface ToldGateway {
-  url: string
-  swap: Swap | undefined
-}
+export type ToldGateway = { url: string; swap: Swap | undefined }
 
 /** A proxy in front of the gateway at `behind`. */
 export async function startToldGateway(atEnd: AtEnd, behind: string): Promise<ToldGateway> {

@@ -10,11 +10,7 @@ export interface Visit {
   complaints: string[]
 }
 
-export interface FileToChoose {
-  name: string
-  mimeType: string
-  buffer: Buffer
-}
+export type FileToChoose = { name: string; mimeType: string; buffer: Buffer }
 
 type Look = (name: string) => Promise<unknown>
 
@@ -111,9 +107,7 @@ export async function visitGraphiQL(page: Page, url: string, token: string, look
   return { docs, proposals, prices, me, complaints }
 }
 
-interface Editors {
-  editor: { getModels(): { uri: { path: string }; getValue(): string }[] }
-}
+type Editors = { editor: { getModels(): { uri: { path: string }; getValue(): string }[] } }
 
 export interface RunTab {
   name: string

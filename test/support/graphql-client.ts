@@ -3,10 +3,7 @@ import { globalAgent } from 'node:http'
 import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'
 
-export interface GraphQLOptions {
-  actor?: TestActor | undefined
-  headers?: Record<string, string>
-}
+export type GraphQLOptions = { actor?: TestActor | undefined; headers?: Record<string, string> }
 
 /** `body.data` and `body.errors` are unchanged. A file among the variables is sent as a GraphQL multipart request. */
 export type GraphQL = (document: string, variables?: object, options?: GraphQLOptions) => Promise<Answer>

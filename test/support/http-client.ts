@@ -5,10 +5,7 @@ import { urlToHttpOptions } from 'node:url'
 export type FormValue = string | File
 
 /** The caller of a request. */
-export interface Credentials {
-  token?: string | undefined
-  apiKey?: string | undefined
-}
+export type Credentials = { token?: string | undefined; apiKey?: string | undefined }
 
 export interface Message extends Credentials {
   method?: string | undefined
@@ -23,13 +20,7 @@ export interface Message extends Credentials {
 }
 
 /** The options of a request, and its observers. */
-export interface Delivery {
-  agent?: Agent
-  patience?: number
-  streamFor?: number
-  onSent?(): void
-  onFirstByte?(): void
-}
+export type Delivery = { agent?: Agent; patience?: number; streamFor?: number; onSent?(): void; onFirstByte?(): void }
 
 export interface Answer {
   sent: string

@@ -14,10 +14,7 @@ const COSE_ALGORITHM = 1
 const COSE_CONTENT_TYPE = 3
 const EDDSA = -8
 
-interface SignerPayload {
-  referencedAssertions: { url: string; hash: Uint8Array; alg?: string }[]
-  sigType: string
-}
+type SignerPayload = { referencedAssertions: { url: string; hash: Uint8Array; alg?: string }[]; sigType: string }
 
 const issuerKey = generateKeyPairSync('ed25519')
 

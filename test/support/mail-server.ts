@@ -21,12 +21,7 @@ export type MailMood =
   | '550 5.7.1'
   | '554'
 
-export interface TakenMail {
-  from: string
-  to: string[]
-  source: string
-  at: number
-}
+export type TakenMail = { from: string; to: string[]; source: string; at: number }
 
 export interface MailServer {
   url: string

@@ -1,5 +1,5 @@
 /** Starts npm scripts: npm, a shell, and the service below it. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,16 +13,6 @@ import { createTestDatabase } from './test-database.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-export interface NpmScript {
-  url: string
-  npm: ChildProcess
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>
-  answers(): Promise<void>
-  ready(): Promise<void>
-  isListening(): Promise<boolean>
-  remove(): Promise<void>
-}
-
 const statusOf = (url: string) =>
   fetch(url).then(
     async (answer) => {
@@ -33,7 +23,7 @@ const statusOf = (url: string) =>
   )
 
 /** Runs `npm run <script>` with its own database. */
-export async function startNpmScript(script: string): Promise<NpmScript> {
+export async function startNpmScript(script: string) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-npm-'))
   const database = await createTestDatabase()
   const port = await findFreePort()
@@ -88,3 +78,5 @@ export async function startNpmScript(script: string): Promise<NpmScript> {
     },
   }
 }
+
+export type NpmScript = Awaited<ReturnType<typeof startNpmScript>>

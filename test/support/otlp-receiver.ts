@@ -14,13 +14,6 @@ export interface ReceivedSpan {
   status: number
 }
 
-export interface OtlpReceiver {
-  url: string
-  spans: ReceivedSpan[]
-  text(): string
-  resources: Record<string, unknown>[]
-}
-
 interface Wire {
   resourceSpans: {
     resource: { attributes: Attribute[] }
@@ -29,15 +22,12 @@ interface Wire {
     }[]
   }[]
 }
-interface Attribute {
-  key: string
-  value: Record<string, unknown>
-}
+type Attribute = { key: string; value: Record<string, unknown> }
 
 const read = (attributes: Attribute[]) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-export async function startOtlpReceiver(atEnd: AtEnd): Promise<OtlpReceiver> {
+export async function startOtlpReceiver(atEnd: AtEnd) {
   const spans: ReceivedSpan[] = []
   const texts: string[] = []
   const resources: Record<string, unknown>[] = []

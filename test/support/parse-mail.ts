@@ -1,16 +1,7 @@
 /** Parses mails: headers, and the parts of a multipart/alternative. */
-export interface ParsedMail {
-  headers: Record<string, string[]>
-  subject: string
-  to: string
-  text: string
-  html: string
-}
+export type ParsedMail = { headers: Record<string, string[]>; subject: string; to: string; text: string; html: string }
 
-interface Entity {
-  headers: Record<string, string[]>
-  body: string
-}
+type Entity = { headers: Record<string, string[]>; body: string }
 
 function readEntity(source: string): Entity {
   const end = source.indexOf('\r\n\r\n')

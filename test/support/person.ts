@@ -8,9 +8,7 @@ import { insertUser } from '../../src/modules/accounts/sign-up.ts'
 import { newUuid, toId } from '../../src/shared/ids.ts'
 
 /** The sender of a request. */
-export interface TestActor {
-  token: string
-}
+export type TestActor = { token: string }
 
 export interface TestUser extends TestActor {
   id: string
@@ -20,13 +18,7 @@ export interface TestUser extends TestActor {
   address: string
 }
 
-export interface UserOptions {
-  role?: 'USER' | 'ADMIN'
-  points?: string
-  num?: string
-  username?: string
-  id?: string
-}
+export type UserOptions = { role?: 'USER' | 'ADMIN'; points?: string; num?: string; username?: string; id?: string }
 
 /** Credits an amount like a deposit. */
 export const deposit = statement(

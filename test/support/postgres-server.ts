@@ -19,12 +19,7 @@ import { until } from './eventually.ts'
 const run = promisify(execFile)
 
 /** The address and folder of a server. */
-export interface ServerPlace {
-  dir: string
-  hosts: readonly string[]
-  port: number
-  inside?: readonly string[]
-}
+export type ServerPlace = { dir: string; hosts: readonly string[]; port: number; inside?: readonly string[] }
 
 export interface PostgresServer {
   readonly place: ServerPlace

@@ -10,13 +10,7 @@ export interface RawTalk {
   patience?: number
 }
 
-export interface RawAnswer {
-  status: number
-  head: string
-  body: string
-  bytes: Buffer
-  milliseconds: number
-}
+export type RawAnswer = { status: number; head: string; body: string; bytes: Buffer; milliseconds: number }
 
 function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n')

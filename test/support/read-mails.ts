@@ -22,10 +22,7 @@ export const mailsOf = (
   })
 
 /** The parameters of a mailed link. */
-export interface MailedLink {
-  uid: string
-  token: string
-}
+export type MailedLink = { uid: string; token: string }
 
 const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/
 

@@ -15,24 +15,12 @@ export interface ReceivedCall {
 
 export type Respond = (response: ServerResponse, call: ReceivedCall, request: IncomingMessage) => void
 
-export interface Receiver {
-  url: string
-  port: number
-  calls: ReceivedCall[]
-  connections(): number
-  close(): void
-}
-
 export const answerWith =
   (status: number, headers: Record<string, string> = {}, body = ''): Respond =>
   (response) =>
     void response.writeHead(status, headers).end(body)
 
-export async function startReceiver(
-  atEnd: AtEnd,
-  respond: Respond = answerWith(204),
-  host = '127.0.0.1',
-): Promise<Receiver> {
+export async function startReceiver(atEnd: AtEnd, respond: Respond = answerWith(204), host = '127.0.0.1') {
   const calls: ReceivedCall[] = []
   let connections = 0
   const server = createServer((request, response) => {
@@ -68,3 +56,5 @@ export async function startReceiver(
     },
   }
 }
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>

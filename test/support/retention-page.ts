@@ -2,10 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 /** A row: the retention period, and the job that deletes the rows, or the reason for keeping them. */
-export interface Retention {
-  kept: string
-  reason: string
-}
+export type Retention = { kept: string; reason: string }
 
 const page = readFileSync(new URL('../../docs/reference/retention.md', import.meta.url), 'utf8')
 const [, tables = '', files = ''] = page.split(/^## /m)

@@ -1,17 +1,11 @@
 /** Reads `/metrics` like Prometheus. */
 import { expect } from 'vitest'
 
-export interface Scrape {
-  types: ReadonlyMap<string, string>
-  value(name: string, labels?: Record<string, string>): number | undefined
-  all(name: string): { labels: Record<string, string>; value: number }[]
-}
-
 const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 
 /** Parses the text format. Throws an error for an invalid line. */
-export function parseMetrics(text: string): Scrape {
+export function parseMetrics(text: string) {
   const types = new Map<string, string>()
   const samples: { name: string; labels: Record<string, string>; value: number }[] = []
   for (const line of text.split('\n')) {
@@ -27,7 +21,7 @@ export function parseMetrics(text: string): Scrape {
   return {
     types,
     all,
-    value(name, labels = {}) {
+    value(name: string, labels: Record<string, string> = {}) {
       const found = all(name).filter((sample) =>
         Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
       )
@@ -43,3 +37,5 @@ export async function scrape(url: string): Promise<Scrape> {
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   return parseMetrics(await response.text())
 }
+
+export type Scrape = ReturnType<typeof parseMetrics>

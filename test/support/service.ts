@@ -1,4 +1,5 @@
 /** Runs `annal serve` in its own process. Several processes with different roles can share an installation. */
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,25 +12,35 @@ import { eventually } from './eventually.ts'
 import { fundedKey } from './test-app.ts'
 import { createTestDatabase } from './test-database.ts'
 
-export interface Service {
-  url: string
-  child: ReturnType<typeof startAnnal>
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>
-  readiness(): Promise<{ status: number; body: { status: string; missing?: string[] } }>
-  stop(signal?: NodeJS.Signals): ReturnType<() => Service['ended']>
-}
+export type Service = Awaited<ReturnType<typeof startService>>
 
-export interface SharedInstallation {
-  dir: string
-  env: Record<string, string>
-  sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  start(args?: readonly string[], env?: Record<string, string>): Promise<Service>
-  spawn(args?: readonly string[], env?: Record<string, string>): Promise<Service>
-  remove(): Promise<void>
+async function startService(dir: string, args: readonly string[], env: Record<string, string>) {
+  const port = env.PORT ?? String(await findFreePort())
+  const url = `http://127.0.0.1:${port}`
+  const child = startAnnal(dir, ['serve', ...args], { ...env, PORT: port })
+  const output = Promise.all([text(child.stdout), text(child.stderr)])
+  const ended = once(child, 'exit').then(async ([code, signal]) => ({
+    code,
+    signal,
+    output: (await output).join('\n'),
+  }))
+  return {
+    url,
+    child,
+    ended,
+    async readiness() {
+      const answer = await fetch(`${url}/readyz`)
+      return { status: answer.status, body: (await answer.json()) as { status: string; missing?: string[] } }
+    },
+    stop(signal: NodeJS.Signals = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
 }
 
 /** An installation that several processes share: a database, a folder and a chain key. */
-export async function createSharedInstallation(variables: Record<string, string> = {}): Promise<SharedInstallation> {
+export async function createSharedInstallation(variables: Record<string, string> = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-shared-'))
   const database = await createTestDatabase()
   const env = {
@@ -43,27 +54,8 @@ export async function createSharedInstallation(variables: Record<string, string>
   }
   const services: Service[] = []
 
-  const spawn: SharedInstallation['spawn'] = async (args = [], more = {}) => {
-    const port = more.PORT ?? String(await findFreePort())
-    const url = `http://127.0.0.1:${port}`
-    const child = startAnnal(dir, ['serve', ...args], { ...env, PORT: port, ...more })
-    const output = Promise.all([text(child.stdout), text(child.stderr)])
-    const ended = new Promise<Awaited<Service['ended']>>((resolve) => {
-      child.once('exit', async (code, signal) => resolve({ code, signal, output: (await output).join('\n') }))
-    })
-    const service: Service = {
-      url,
-      child,
-      ended,
-      async readiness() {
-        const answer = await fetch(`${url}/readyz`)
-        return { status: answer.status, body: (await answer.json()) as { status: string; missing?: string[] } }
-      },
-      stop(signal = 'SIGTERM') {
-        child.kill(signal)
-        return ended
-      },
-    }
+  const spawn = async (args: readonly string[] = [], more: Record<string, string> = {}) => {
+    const service = await startService(dir, args, { ...env, ...more })
     services.push(service)
     return service
   }
@@ -71,7 +63,7 @@ export async function createSharedInstallation(variables: Record<string, string>
   return {
     dir,
     env,
-    async sql<Row>(query: string, values: unknown[] = []) {
+    async sql<Row = Record<string, unknown>>(query: string, values: unknown[] = []) {
       const client = new pg.Client({ connectionString: database.url })
       await client.connect()
       try {
@@ -81,7 +73,7 @@ export async function createSharedInstallation(variables: Record<string, string>
       }
     },
     spawn,
-    async start(args, more) {
+    async start(...[args, more]: Parameters<typeof spawn>) {
       const service = await spawn(args, more)
       await eventually(
         async () => {
@@ -100,3 +92,5 @@ export async function createSharedInstallation(variables: Record<string, string>
     },
   }
 }
+
+export type SharedInstallation = Awaited<ReturnType<typeof createSharedInstallation>>

@@ -6,14 +6,9 @@ import { createHttpServer } from '../../src/http/http-server.ts'
 import { openInfrastructure } from '../../src/infrastructure.ts'
 import type { TestApp } from './test-app.ts'
 
-export interface AnotherApp {
-  url: string
-  stop(): Promise<void>
-}
-
 const DRAIN_MILLISECONDS = 600_000
 
-export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
+export async function startAnother({ installation: { config }, chain, log }: TestApp) {
   const server = createHttpServer({ presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInfrastructure(config, log, { isService: false })
@@ -34,3 +29,5 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
     },
   }
 }
+
+export type AnotherApp = Awaited<ReturnType<typeof startAnother>>

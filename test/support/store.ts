@@ -4,23 +4,10 @@ import { toId } from '../../src/shared/ids.ts'
 import { expectOk } from './expect-error.ts'
 import type { SignedIn, TestApp } from './test-app.ts'
 
-export interface TestStore {
-  owner: SignedIn
-  appId: string
-  name: string
-  service: { 'x-api-key': string }
-  // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
-  order(buyer: SignedIn, fields?: object): Promise<any>
-  confirm(buyer: SignedIn, orderId: string, headers?: object): ReturnType<SignedIn['rest']>
-}
-
-export interface StoreOptions {
-  price?: string
-  owner?: SignedIn
-}
+export type StoreOptions = { price?: string; owner?: SignedIn }
 
 /** A network app without a webhook. */
-export async function createStore(app: TestApp, { price = '2.5', owner }: StoreOptions = {}): Promise<TestStore> {
+export async function createStore(app: TestApp, { price = '2.5', owner }: StoreOptions = {}) {
   const seller = owner ?? (await app.admin())
   const id = randomUUID()
   const name = `app-${id.slice(0, 8)}`
@@ -40,14 +27,16 @@ export async function createStore(app: TestApp, { price = '2.5', owner }: StoreO
     appId,
     name,
     service,
-    order: async (buyer, fields = {}) =>
+    order: async (buyer: SignedIn, fields = {}) =>
       expectOk(
         await buyer.rest('POST', 'store/network-app-orders/', {
           json: { network_app: appId, ...fields },
           headers: service,
         }),
       ),
-    confirm: (buyer, orderId, headers = {}) =>
+    confirm: (buyer: SignedIn, orderId: string, headers = {}) =>
       buyer.rest('POST', `store/network-app-orders/${orderId}/confirm/`, { headers: { ...service, ...headers } }),
   }
 }
+
+export type TestStore = Awaited<ReturnType<typeof createStore>>

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hexlify, randomBytes, Wallet } from 'ethers'
 import { expect, inject } from 'vitest'
-import { type App, createApp, loadModules, type OpenChain, openChain } from '../../src/app.ts'
+import { createApp, loadModules, openChain } from '../../src/app.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
 import { createRoutes } from '../../src/http/create-routes.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
-import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
+import { openInfrastructure } from '../../src/infrastructure.ts'
 import { openTelemetry } from '../../src/telemetry/telemetry.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
 import type { Answer, FormValue } from './http-client.ts'
 import { createRest, type Rest } from './rest-client.ts'
 import { createTestDatabase, type TestDatabase } from './test-database.ts'
-import { createTestLog, type TestLog } from './test-log.ts'
+import { createTestLog } from './test-log.ts'
 import { createTestHasher, insertTestUser, type TestUser, type UserOptions } from './user.ts'
 
 /** A user whose requests contain their token. */
@@ -27,27 +27,6 @@ export interface SignedIn extends TestUser {
   graphql: GraphQL
   // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
   register(fields?: Record<string, FormValue>): Promise<any>
-}
-
-export interface TestApp {
-  url: string
-  operatorsUrl: string
-  env: Record<string, string>
-  installation: Infrastructure
-  chain: OpenChain
-  context: App['context']
-  linkConfig: App['linkConfig']
-  maintenance: App['maintenance']
-  jobs: App['jobs']
-  log: TestLog
-  rest: Rest
-  graphql: GraphQL
-  newUser(options?: UserOptions): Promise<SignedIn>
-  admin(): Promise<SignedIn>
-  sql<Row = Record<string, string>>(text: string, values?: unknown[]): Promise<Row[]>
-  wallet(user: TestUser): Promise<{ num: string; points: string }>
-  commitCount(nid: string): Promise<number>
-  stopClock(at: string | null): Promise<void>
 }
 
 export interface TestAppOptions {
@@ -93,7 +72,7 @@ export async function createTestApp({
   withClock = false,
   database: given,
   fastPaths = true,
-}: TestAppOptions = {}): Promise<TestApp> {
+}: TestAppOptions = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
   const testDatabase = given ?? (await createTestDatabase({ withClock }))
   const log = createTestLog()
@@ -108,16 +87,8 @@ export async function createTestApp({
     CHAIN_DEPLOY_REGISTRY: 'true',
   }
   const config = configure(readConfig(variables))
-  const telemetry = await openTelemetry({
-    hasMetrics: config.metrics.isOn,
-    tracing: config.tracing,
-    version: 'test',
-  })
-  const server = createHttpServer({
-    presentError,
-    log,
-    telemetry: telemetry.requests(log),
-  })
+  const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, tracing: config.tracing, version: 'test' })
+  const server = createHttpServer({ presentError, log, telemetry: telemetry.requests(log) })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
     ...(await openInfrastructure(config, log, { isService: false, telemetry, fastPaths })),
@@ -165,8 +136,8 @@ export async function createTestApp({
     expect(fallbacks, 'Reads were left to Prisma: let platform/reads answer them').toEqual({})
   })
 
-  const sql: TestApp['sql'] = async (text, values = []) =>
-    (await database.prisma.$queryRawUnsafe(text, ...values)) as never
+  const sql = async <Row = Record<string, string>>(text: string, values: unknown[] = []): Promise<Row[]> =>
+    database.prisma.$queryRawUnsafe(text, ...values)
   const newUser = async (options?: UserOptions): Promise<SignedIn> => {
     const user = await insertTestUser(installation, options)
     const rest = createRest(url, { actor: user })
@@ -190,23 +161,25 @@ export async function createTestApp({
     newUser,
     admin: () => newUser({ role: 'ADMIN' }),
     sql,
-    async wallet({ id }) {
+    async wallet({ id }: TestUser) {
       const [row] = await sql<{ num: string; points: string }>(
         'select trim_scale(num)::text as num, trim_scale(points)::text as points from wallets where user_id = $1::uuid',
         [id],
       )
       return row!
     },
-    async commitCount(nid) {
+    async commitCount(nid: string) {
       const [row] = await sql<{ n: number }>(
         'select count(*)::int as n from commits c join assets a on a.id = c.asset_id where a.nid = $1',
         [nid],
       )
       return row!.n
     },
-    async stopClock(at) {
+    async stopClock(at: string | null) {
       await sql('delete from clock.stopped')
       if (at !== null) await sql(`insert into clock.stopped select (${at})`)
     },
   }
 }
+
+export type TestApp = Awaited<ReturnType<typeof createTestApp>>

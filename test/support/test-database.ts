@@ -2,11 +2,6 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 
-export interface TestDatabase {
-  url: string
-  drop(): Promise<void>
-}
-
 const withDatabase = (url: string, name: string) => {
   const changed = new URL(url)
   changed.pathname = `/${name}`
@@ -33,7 +28,7 @@ const clockSql = (database: string) => `
   alter database ${database} set search_path = clock, pg_catalog, public`
 
 /** Clones a new database from the migrated template. `withClock`: tests can stop its clock. */
-export async function createTestDatabase({ withClock = false } = {}): Promise<TestDatabase> {
+export async function createTestDatabase({ withClock = false } = {}) {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const template = new URL(inject('templateUrl')).pathname.slice(1)
   await onServer((client) => client.query(`create database ${name} template ${template} strategy file_copy`))
@@ -94,3 +89,5 @@ export async function backUp(url: string): Promise<{ restore(): Promise<void> }>
       }),
   }
 }
+
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>

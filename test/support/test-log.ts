@@ -1,10 +1,6 @@
 import type { Log } from '../../src/shared/log.ts'
 
-export interface LogLine {
-  level: 'warn' | 'error'
-  message: string
-  fields: object
-}
+export type LogLine = { level: 'warn' | 'error'; message: string; fields: object }
 
 /** Returns the field `reason` of a line. */
 export const reasonOf = (fields: object): string => ('reason' in fields ? String(fields.reason) : '')

@@ -1,44 +1,8 @@
-/** Creates a key with self-signed certificates for TLS servers of tests. */
+/** Certificates of a mail server, with their common key: valid, expired, and for another host. */
+import { readFileSync } from 'node:fs'
 
-export const tlsKey = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglYGchDUi7ZlVXbn7
-Rr4Qly0SXihScUjEexSh+ENELDihRANCAAT1gjTn7S/+FFxg41Bi+tB8riXLIZZQ
-RL8Rhhru2Dxe69T6IZQ/zA9zpXwXujaW8/Tr7BsdAZynFsVR66/PBLat
------END PRIVATE KEY-----
-`
-
-export const validCertificate = `-----BEGIN CERTIFICATE-----
-MIIBXzCCAQWgAwIBAgIBATAKBggqhkjOPQQDAjAQMQ4wDAYDVQQDDAV2YWxpZDAg
-Fw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowEDEOMAwGA1UEAwwFdmFs
-aWQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAT1gjTn7S/+FFxg41Bi+tB8riXL
-IZZQRL8Rhhru2Dxe69T6IZQ/zA9zpXwXujaW8/Tr7BsdAZynFsVR66/PBLato04w
-TDAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwDwYDVR0TAQH/BAUwAwEB/zAd
-BgNVHQ4EFgQUnDVa3CAkrRDFjEFIZaCgF1TiHxMwCgYIKoZIzj0EAwIDSAAwRQIh
-AK2itmRBOjzKmhL8087IlfFktwDXt7cNoV1S55QWXQHLAiBWWkDDQYQQWBRog/6N
-3tXGQNmFVgnzPX8/IiAM5AHa/A==
------END CERTIFICATE-----
-`
-
-export const expiredCertificate = `-----BEGIN CERTIFICATE-----
-MIIBYTCCAQegAwIBAgIBATAKBggqhkjOPQQDAjASMRAwDgYDVQQDDAdleHBpcmVk
-MB4XDTIwMDEwMTAwMDAwMFoXDTIwMDEwMjAwMDAwMFowEjEQMA4GA1UEAwwHZXhw
-aXJlZDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPWCNOftL/4UXGDjUGL60Hyu
-JcshllBEvxGGGu7YPF7r1PohlD/MD3OlfBe6Npbz9OvsGx0BnKcWxVHrr88Etq2j
-TjBMMBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAPBgNVHRMBAf8EBTADAQH/
-MB0GA1UdDgQWBBScNVrcICStEMWMQUhloKAXVOIfEzAKBggqhkjOPQQDAgNIADBF
-AiEA5FGWEDw7W0xXLhZcJyrTLHY8cw5okX4gWKD7c+HdAkACIG+d0n1tHEBH/01v
-+z2mpbMQAkB6j6Z/Pl9N4hZ9GOTc
------END CERTIFICATE-----
-`
-
-export const elsewhereCertificate = `-----BEGIN CERTIFICATE-----
-MIIBaDCCAQ6gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAllbHNld2hl
-cmUwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
-CWVsc2V3aGVyZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABPWCNOftL/4UXGDj
-UGL60HyuJcshllBEvxGGGu7YPF7r1PohlD/MD3OlfBe6Npbz9OvsGx0BnKcWxVHr
-r88Etq2jTzBNMBsGA1UdEQQUMBKCEG1haWwuZXhhbXBsZS5vcmcwDwYDVR0TAQH/
-BAUwAwEB/zAdBgNVHQ4EFgQUnDVa3CAkrRDFjEFIZaCgF1TiHxMwCgYIKoZIzj0E
-AwIDSAAwRQIgLm8eeDv55+vtFIVOCwmt6y6dkqzI//DXT5Y7BxneIZACIQCc7Zsg
-5rqTtJaWyOYQQmQntMe4MgRFqw85klXJY+MLDQ==
------END CERTIFICATE-----
-`
+const read = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), 'utf8')
+export const tlsKey = read('key')
+export const validCertificate = read('valid')
+export const expiredCertificate = read('expired')
+export const elsewhereCertificate = read('elsewhere')

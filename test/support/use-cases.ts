@@ -141,11 +141,7 @@ export const useCases = {
     graphql: '{ apiKeys(first: 50) { totalCount nodes { id name prefix createdAt revokedAt } } }',
   },
   grantPoints: { rest: 'POST store/point-grants/', graphql: 'grant { id amount }', unwrap: 'grant' },
-  lockUser: {
-    rest: 'POST store/users/:userId/lock/',
-    graphql: 'user { id username lockedAt }',
-    unwrap: 'user',
-  },
+  lockUser: { rest: 'POST store/users/:userId/lock/', graphql: 'user { id username lockedAt }', unwrap: 'user' },
   unlockUser: { rest: 'POST store/users/:userId/unlock/', graphql: 'user { id lockedAt }', unwrap: 'user' },
   withdraw: {
     rest: 'POST wallet/withdrawals/',

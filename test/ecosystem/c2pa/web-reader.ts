@@ -48,11 +48,7 @@ export interface WebReading {
   assertions: Record<string, Record<string, unknown>>
 }
 
-export interface WebCase {
-  type: string
-  bytes: Uint8Array
-  anchors?: string
-}
+export type WebCase = { type: string; bytes: Uint8Array; anchors?: string }
 
 export async function readInBrowser(cases: readonly WebCase[]): Promise<{ readings: WebReading[]; foreign: string[] }> {
   const cleanUps: (() => Promise<unknown>)[] = []

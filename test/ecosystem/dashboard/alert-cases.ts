@@ -27,9 +27,7 @@ export const alertCases: Record<string, AlertCase> = {
   },
   AnnalFaults: {
     // Of a counter that is new no increase tells.
-    trouble: {
-      'annal_requests_total{api="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '_x20 1x30',
-    },
+    trouble: { 'annal_requests_total{api="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '_x20 1x30' },
     ...{ firesAt: 20, overAt: 30, labels: { api: 'rest', operation: 'getAsset' } },
     calm: {
       'annal_requests_total{api="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '1x40',

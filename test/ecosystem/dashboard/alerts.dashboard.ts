@@ -16,12 +16,7 @@ const seriesOf = (samples: Record<string, string>) =>
   Object.entries(samples).map(([series, values]) => ({ series, values }))
 const CALM_MINUTES = 90
 
-interface Alert {
-  name: string
-  severity?: string | undefined
-  summary?: string | undefined
-  runbook?: string | undefined
-}
+type Alert = { name: string; severity?: string | undefined; summary?: string | undefined; runbook?: string | undefined }
 
 function testsOf({ name, severity, summary, runbook }: Alert) {
   const { trouble, firesAt, overAt, calm, calmFrom = 0, labels } = alertCases[name]!

@@ -8,16 +8,7 @@ import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { until } from '../../support/eventually.ts'
 
-export interface Sample {
-  metric: Record<string, string>
-  value: number
-}
-
-export interface Prometheus {
-  ask(query: string): Promise<Sample[]>
-  askRange(query: string, seconds: number): Promise<{ metric: Record<string, string>; values: [number, string][] }[]>
-  alertingRules(): Promise<{ name: string; health: string; state: string; lastError?: string }[]>
-}
+export type Sample = { metric: Record<string, string>; value: number }
 
 function findBinary(): string {
   const binary = process.env.PROMETHEUS ?? 'prometheus'
@@ -37,7 +28,7 @@ async function stop(child: ChildProcess, dir: string) {
   await rm(dir, { recursive: true, force: true })
 }
 
-export async function startPrometheus(target: string, rules: string): Promise<Prometheus> {
+export async function startPrometheus(target: string, rules: string) {
   const binary = findBinary()
   const dir = await mkdtemp(join(tmpdir(), 'annal-prometheus-'))
   const config = {
@@ -67,21 +58,18 @@ export async function startPrometheus(target: string, rules: string): Promise<Pr
   }
   await until('Prometheus answers', () => get('status/runtimeinfo').catch(() => undefined))
   return {
-    async ask(query) {
+    async ask(query: string): Promise<Sample[]> {
       const { result } = await get(`query?query=${encodeURIComponent(query)}`)
       return result.map(({ metric, value }: { metric: Record<string, string>; value: [number, string] }) => ({
         metric,
         value: Number(value[1]),
       }))
     },
-    async askRange(query, seconds) {
-      const end = Date.now() / 1_000
-      const range = `start=${end - seconds}&end=${end}&step=1`
-      return (await get(`query_range?query=${encodeURIComponent(query)}&${range}`)).result
-    },
-    async alertingRules() {
+    async alertingRules(): Promise<{ name: string; health: string; state: string }[]> {
       const { groups } = await get('rules?type=alert')
       return groups.flatMap(({ rules }: { rules: object[] }) => rules)
     },
   }
 }
+
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { liveAt, type Person, recallAt } from './life.ts'
-import { type OwnPostgres, startOwnPostgres } from './postgres.ts'
+import { startOwnPostgres } from './postgres.ts'
 import { bash, environment, root, type Started, startService } from './shell.ts'
 
 let dir: string
 let path: string
-let postgres: OwnPostgres
+let postgres: Awaited<ReturnType<typeof startOwnPostgres>>
 const PUBLIC_URL = 'https://annal.example.org'
 const documented = new Map<string, string>()
 const started: Started[] = []

@@ -4,12 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { newPicture } from '../../support/pictures.ts'
 import { createRest } from '../../support/rest-client.ts'
 
-export interface Person {
-  email: string
-  password: string
-  token: string
-  nid: string
-}
+export type Person = { email: string; password: string; token: string; nid: string }
 
 export async function liveAt(url: string): Promise<Person> {
   const name = `u${randomUUID().slice(0, 12)}`

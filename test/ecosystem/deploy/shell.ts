@@ -1,5 +1,5 @@
 /** Commands as an operator types them. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -30,14 +30,7 @@ export async function bash(line: string, cwd: string, env?: Record<string, strin
   }
 }
 
-export interface Started {
-  child: ChildProcess
-  ready(): Promise<void>
-  stop(signal?: NodeJS.Signals): Promise<number | null>
-  kill(): void
-}
-
-export function startService(line: string, cwd: string, port: number, env: Record<string, string> = {}): Started {
+export function startService(line: string, cwd: string, port: number, env: Record<string, string> = {}) {
   const child = spawn('bash', ['--norc', '-c', `exec ${line}`], {
     cwd,
     detached: true,
@@ -48,7 +41,6 @@ export function startService(line: string, cwd: string, port: number, env: Recor
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk))
   const ended = once(child, 'exit') as Promise<[number | null]>
   return {
-    child,
     async ready() {
       const status = async () => {
         if (child.exitCode !== null) throw new Error(`${line} ended with ${child.exitCode}:\n${said}`)
@@ -59,7 +51,7 @@ export function startService(line: string, cwd: string, port: number, env: Recor
       }
       await eventually(status, (each) => each === 200, 120_000)
     },
-    async stop(signal = 'SIGTERM') {
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
       process.kill(signal === 'SIGINT' ? -child.pid! : child.pid!, signal)
       return (await ended)[0]
     },
@@ -74,3 +66,5 @@ export function startService(line: string, cwd: string, port: number, env: Recor
 }
 
 export const megabytesOf = async (folder: string) => Number.parseInt(await bash('du -sm .', folder), 10)
+
+export type Started = ReturnType<typeof startService>

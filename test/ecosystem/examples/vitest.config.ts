@@ -1,6 +1,5 @@
 import { defineConfig } from 'vitest/config'
 
-/** The examples are tried on a server as `npm start` has it: nothing of the other tests' is started. */
 export default defineConfig({
   test: {
     include: ['test/ecosystem/examples/*.examples.ts'],

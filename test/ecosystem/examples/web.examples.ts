@@ -1,42 +1,44 @@
-/**
- * examples/web as a person uses it, in a real browser on a gateway of its own: from the first click to the last, each test where
- * the one before has ended. Every screen is looked at in light and dark, wide and narrow. SCREENSHOTS=<folder> keeps what was seen.
- */
+/** Operates examples/web in a real browser. Each test continues where the previous one ended. SCREENSHOTS=<folder> stores pictures. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createGateway, type Gateway } from '../../../proofs/harness/gateway.ts'
 import { createRpc } from '../../../src/chain/rpc.ts'
 import { startEmbeddedAnvil } from '../../../src/embedded/embedded-anvil.ts'
+import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { runAnnal } from '../../support/annal-command.ts'
 import { launchChromium } from '../../support/chromium.ts'
 import { eventually, until } from '../../support/eventually.ts'
 import { newPicture } from '../../support/pictures.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { createTestLog } from '../../support/test-log.ts'
-import { type Served, serveGateway, servePage } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/web')
 const person = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
 const PHOTO = join(import.meta.dirname, '../../../bench/demo-photo.jpg')
-/** So much that one sees it on its way, however long one looks. */
 const LARGE_BYTES = 20_000_000
 const SLOW_BYTES_A_SECOND = 100_000
 const PAGE_SIZE = 12
 
 const endings: (() => unknown)[] = []
-let gateway: Served
-/** Where the gateway keeps what is its own. */
+const gatewayEnv: Record<string, string> = {
+  ...{ ALLOW_INSECURE_WEBHOOKS: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true', LOG_LEVEL: 'warn' },
+}
+let gateway: Gateway
 let dir: string
-/** A large file of a photograph. */
+/** A large image file. */
 let photo: string
-let site: Served
-let serveSite: (port?: number) => Promise<void>
+let siteUrl: string
+let siteEnv: NodeJS.ProcessEnv
+let site: ChildProcess
 let browser: Browser
 let page: Page
-/** Calls of the webhook that nobody has answered yet. */
+/** Webhook calls without a response. */
 const calls: ServerResponse[] = []
 const complaints: string[] = []
 const origins = new Set<string>()
@@ -60,13 +62,37 @@ const tokenOfPage = async () => (await page.evaluate(() => sessionStorage.getIte
 const UPDATE = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }'
 const PUBLISH = 'mutation ($input: CreateNetworkAppInput!) { createNetworkApp(input: $input) { networkApp { id } } }'
 
-/** A gateway that sells an action, and the page in front of it. */
+/** Serves the built example with Vite. */
+async function startSite() {
+  const { hostname, port } = new URL(siteUrl)
+  const vite = join(folder, 'node_modules/vite/bin/vite.js')
+  const args = [vite, 'preview', '--host', hostname, '--port', port, '--strictPort']
+  site = spawn(process.execPath, args, { cwd: folder, stdio: 'inherit', env: siteEnv })
+  const isUp = () =>
+    fetch(siteUrl).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await until('the example is served', isUp, 180_000, 50)
+}
+
+async function stopSite() {
+  const ended = once(site, 'exit')
+  site.kill('SIGTERM')
+  await ended
+}
+
+/** Starts a gateway that sells an action, and the example. */
 async function open() {
   dir = await mkdtemp(join(tmpdir(), 'annal-examples-'))
   endings.push(() => rm(dir, { recursive: true, force: true }))
   photo = join(dir, 'demo-photo.jpg')
   await writeFile(photo, Buffer.concat([await readFile(PHOTO), Buffer.alloc(LARGE_BYTES)]))
-  gateway = await serveGateway(dir)
+  const afterwards = (end: () => Promise<void>) => void endings.push(end)
+  gatewayEnv.ANNAL_DIR = join(dir, 'annal')
+  gateway = await createGateway({ dir, afterwards }, 'gateway', gatewayEnv)
+  gatewayEnv.PUBLIC_URL = gateway.url
+  await gateway.start()
   endings.push(() => gateway.stop())
   const admin = await annal(dir, 'admin', 'create', '--username', 'root', '--email', 'root@example.org')
   const { key } = await annal(dir, 'api-key', 'issue', '--name', 'examples/web')
@@ -76,11 +102,10 @@ async function open() {
   )
   const input = { name: 'Upscale', price: '1.5', webhookUrl: receiver.url }
   expect((await graphql(admin.token!, PUBLISH, { input })).errors).toBeUndefined()
-  serveSite = async (port) => {
-    site = await servePage(folder, { ANNAL_URL: gateway.url, ANNAL_API_KEY: key! }, port)
-  }
-  await serveSite()
-  endings.push(() => site.stop())
+  siteUrl = `http://127.0.0.1:${await findFreePort()}`
+  siteEnv = { PATH: process.env.PATH, HOME: process.env.HOME, ANNAL_URL: gateway.url, ANNAL_API_KEY: key! }
+  await startSite()
+  endings.push(stopSite)
 }
 
 beforeAll(async () => {
@@ -92,7 +117,7 @@ beforeAll(async () => {
   page.on('pageerror', ({ message }) => complaints.push(message))
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  await page.goto(site.url)
+  await page.goto(siteUrl)
 })
 
 afterAll(async () => {
@@ -106,13 +131,13 @@ const looks = [
   { name: 'phone-dark', width: 375, height: 740, colorScheme: 'dark' },
 ] as const
 
-/** What axe finds on the screen as it is. */
+/** Returns the accessibility problems that axe finds. */
 async function findings(): Promise<string[]> {
   return page.evaluate(`axe.run().then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }
 
-/** Nobody is kept out, and nothing stands out at the side, however the screen is. */
+/** Checks accessibility and horizontal overflow in all color schemes and sizes. */
 async function look(screen: string) {
   const { SCREENSHOTS } = process.env
   for (const { name, width, height, colorScheme } of looks) {
@@ -126,7 +151,7 @@ async function look(screen: string) {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-/** Goes there as who has no mouse: by the Tab key alone. */
+/** Moves the focus to an element with the Tab key. */
 async function tabTo(name: string) {
   for (let steps = 0; steps < 40; steps += 1) {
     await page.keyboard.press('Tab')
@@ -138,7 +163,7 @@ async function tabTo(name: string) {
     })
     if (named === name) return
   }
-  throw new Error(`The Tab key does not come to "${name}".`)
+  throw new Error(`The Tab key does not reach "${name}".`)
 }
 
 const awaitPrice = () => page.locator('.price[aria-busy=false]').waitFor()
@@ -276,10 +301,10 @@ it("shows both versions after a concurrent change, and keeps the user's input", 
 })
 
 it('shows missed events after a reconnect', async () => {
-  await site.stop()
+  await stopSite()
   const input = { id: page.url().split('/').at(-1), caption: 'Written meanwhile.' }
   expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
-  await serveSite(Number(new URL(site.url).port))
+  await startSite()
   await newestCommit().getByText('Description: Written meanwhile.').waitFor()
   expect(await page.getByLabel('Description').inputValue()).toBe('Written meanwhile.')
   await awaitFinal()
@@ -346,7 +371,7 @@ it('lists each charge once in the wallet', async () => {
   await look('wallet')
 })
 
-/** Sends coins over the gateway's own chain, from somebody who has plenty. */
+/** Sends coins on the gateway's chain from a funded account. */
 async function sendCoins(to: string, coins: bigint) {
   const chain = await startEmbeddedAnvil({ dir: join(dir, 'annal'), log: createTestLog(), confirmations: 2 })
   try {
@@ -413,8 +438,9 @@ it('previews a withdrawal, asks for the password, and cancels it', async () => {
 it('completes a withdrawal and shows its transaction', async () => {
   await page.goto('about:blank')
   await gateway.stop()
-  gateway = await serveGateway(dir, { WITHDRAWAL_HOLD_SECONDS: '0' }, Number(new URL(gateway.url).port))
-  await page.goto(`${site.url}/wallet`)
+  gatewayEnv.WITHDRAWAL_HOLD_SECONDS = '0'
+  await gateway.start()
+  await page.goto(`${siteUrl}/wallet`)
   const form = page.getByRole('form', { name: 'Withdrawal' })
   await form.getByLabel('Amount that arrives').fill('1.5')
   await form.getByLabel('Address').fill(`0x${'ab'.repeat(20)}`)
@@ -454,7 +480,7 @@ it('pages through assets, and the back button works', async () => {
 })
 
 it('reports missing pages', async () => {
-  await page.goto(`${site.url}/assets/bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`)
+  await page.goto(`${siteUrl}/assets/bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`)
   expect(await alert()).toBe('There is nothing here, or nothing that you may see.')
   await look('missing')
 })
@@ -478,7 +504,7 @@ it('returns to the sign-in page if the session was ended elsewhere', async () =>
 })
 
 it('loads nothing from other origins, and logs no browser errors', () => {
-  expect([...origins].filter((origin) => origin !== 'null').sort()).toEqual([gateway.url, site.url].sort())
-  // Connections were broken on purpose.
+  expect([...origins].filter((origin) => origin !== 'null').sort()).toEqual([gateway.url, siteUrl].sort())
+  // The tests disconnect deliberately.
   expect(complaints.filter((text) => !/net::ERR_/.test(text))).toEqual([])
 })

@@ -2,24 +2,16 @@
 import { createCipheriv, createHash } from 'node:crypto'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
-import type { SignedIn, TestApp } from '../../support/test-app.ts'
+import type { TestApp } from '../../support/test-app.ts'
 
 const newBytes = (length: number, seed: string) => {
   const key = createHash('sha256').update(seed).digest()
   return Buffer.from(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
 }
 
-export interface Published {
-  user: SignedIn
-  small: { cid: string; bytes: Buffer }
-  large: { cid: string; bytes: Buffer }
-  tree: { cid: string; bytes: Buffer }
-  hidden: string
-}
-
 export const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-export async function publish(app: TestApp): Promise<Published> {
+export async function publish(app: TestApp) {
   const user = await app.newUser({ num: '100' })
   const register = async (bytes: Buffer, name: string, type: string, isPublic: boolean) => {
     const file = new File([new Uint8Array(bytes)], name, { type })
@@ -48,3 +40,5 @@ export async function publish(app: TestApp): Promise<Published> {
     hidden,
   }
 }
+
+export type Published = Awaited<ReturnType<typeof publish>>

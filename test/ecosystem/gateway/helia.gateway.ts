@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { npmEnvironment } from '../../support/npm-environment.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { type Published, publish, sha256Of } from './fixture.ts'
@@ -18,24 +18,15 @@ const app = await createTestApp({ withChain: true })
 const router = await startRouter(`/ip4/127.0.0.1/tcp/${new URL(app.url).port}/http`)
 let published: Published
 
-afterAll(router.stop)
 beforeAll(async () => {
   published = await publish(app)
 })
 
-interface Wanted {
-  cid: string
-  range?: string
-}
-interface Found {
-  status?: number
-  sha256?: string
-  bytes?: number
-  error?: string
-}
+type Wanted = { cid: string; range?: string }
+type Found = { status?: number; sha256?: string; bytes?: number; error?: string }
 
 const read = async (...wanted: Wanted[]): Promise<Found[]> => {
-  const args = [join(FOLDER, 'read.js'), router.url, JSON.stringify(wanted)]
+  const args = [join(FOLDER, 'read.js'), router, JSON.stringify(wanted)]
   const { stdout } = await carryOut(process.execPath, args, { cwd: FOLDER, env, timeout: 580_000 })
   return JSON.parse(stdout)
 }

@@ -1,30 +1,16 @@
-/**
- * A delegated router (https://specs.ipfs.tech/routing/http-routing-v1/) of its own: it says of everything that one trustless gateway has it.
- */
+/** A delegated router (https://specs.ipfs.tech/routing/http-routing-v1/) that names one trustless gateway for every file. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { atEnd } from '../../support/at-end.ts'
+import { listen } from '../../support/listen.ts'
 
 const PEER = '12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp'
 
-export interface Router {
-  url: string
-  stop(): Promise<void>
-}
-
-export async function startRouter(address: string): Promise<Router> {
+export async function startRouter(address: string): Promise<string> {
   const record = { Schema: 'peer', ID: PEER, Addrs: [address], Protocols: ['transport-ipfs-gateway-http'] }
   const server = createServer((req, res) => {
-    const isAsked = req.url?.startsWith('/routing/v1/providers/') || req.url?.startsWith('/routing/v1/peers/')
-    res.writeHead(isAsked ? 200 : 404, { 'Content-Type': 'application/json' })
-    res.end(JSON.stringify(req.url?.includes('/peers/') ? { Peers: [record] } : { Providers: [record] }))
+    const [, kind] = /^\/routing\/v1\/(providers|peers)\//.exec(req.url ?? '') ?? []
+    res.writeHead(kind ? 200 : 404, { 'Content-Type': 'application/json' })
+    res.end(JSON.stringify(kind === 'peers' ? { Peers: [record] } : { Providers: [record] }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  return `http://127.0.0.1:${await listen(server, atEnd)}`
 }

@@ -1,13 +1,14 @@
-/** What ends TLS before a gateway: HTTP/2 alone, without which Kubo reads from no gateway that is not on its own network. */
+/** A load balancer that terminates TLS and supports only HTTP/2. Kubo requires HTTP/2 for gateways outside its network. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { request } from 'node:http'
-import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Session } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { createSecureServer, type IncomingHttpHeaders } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { promisify } from 'node:util'
+import { atEnd } from '../../support/at-end.ts'
+import { listen } from '../../support/listen.ts'
 
 const carryOut = promisify(execFile)
 
@@ -35,13 +36,8 @@ const selfSigned = async () => {
 const without = (headers: IncomingHttpHeaders, gone: RegExp) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !gone.test(name)))
 
-export const startBalancer = async (url: string): Promise<{ port: number; stop(): Promise<void> }> => {
+export async function startBalancer(url: string): Promise<number> {
   const server = createSecureServer(await selfSigned())
-  const sessions = new Set<ServerHttp2Session>()
-  server.on('session', (session) => {
-    sessions.add(session)
-    session.once('close', () => sessions.delete(session))
-  })
   server.on('stream', (stream, { ':path': path, ':method': method, ...headers }) => {
     stream.on('error', () => undefined)
     const asked = request(new URL(path ?? '/', url), { method: method ?? 'GET', headers: without(headers, /^:/) })
@@ -54,13 +50,5 @@ export const startBalancer = async (url: string): Promise<{ port: number; stop()
     })
     asked.end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const session of sessions) session.destroy()
-      }),
-  }
+  return listen(server, atEnd)
 }

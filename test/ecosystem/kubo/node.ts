@@ -47,25 +47,7 @@ const install = async () => {
 
 let program: Promise<string> | undefined
 
-export interface KuboOptions {
-  profile?: string
-  router?: string
-  isSynced?: boolean
-  isOpen?: boolean
-}
-
-export interface KuboNode {
-  url: string
-  gatewayUrl: string
-  ipfs(...args: string[]): Promise<string>
-  blockCount(): Promise<number>
-  start(): Promise<void>
-  kill(): Promise<void>
-  empty(): Promise<void>
-  freeze(): void
-  thaw(): void
-  stop(): Promise<void>
-}
+export type KuboOptions = { profile?: string; router?: string; isOpen?: boolean }
 
 const quiet = (port: number, gatewayPort: number, router: string | undefined, isOnline: boolean) => ({
   Addresses: {
@@ -89,12 +71,7 @@ const quiet = (port: number, gatewayPort: number, router: string | undefined, is
   Swarm: { DisableNatPortMap: true, RelayClient: { Enabled: false }, Transports: { Network: { Relay: false } } },
 })
 
-export const startKubo = async ({
-  profile,
-  router,
-  isSynced = false,
-  isOpen = false,
-}: KuboOptions = {}): Promise<KuboNode> => {
+export const startKubo = async ({ profile, router, isOpen = false }: KuboOptions = {}) => {
   const isOnline = isOpen || router !== undefined
   program ??= install()
   const kubo = await program
@@ -102,13 +79,10 @@ export const startKubo = async ({
   const env = { PATH: process.env.PATH, HOME: dir, IPFS_PATH: dir, IPFS_TELEMETRY: 'off' }
   const ipfs = async (...args: string[]) => (await carryOut(kubo, args, { env, maxBuffer: 100_000_000 })).stdout
   const [port, gatewayPort] = [await findFreePort(), await findFreePort()]
-  const setUp = async () => {
-    await ipfs('init', ...(profile ? [`--profile=${profile}`] : []))
-    const config = JSON.parse(await readFile(join(dir, 'config'), 'utf8'))
-    const text = JSON.stringify({ ...config, ...quiet(port, gatewayPort, router, isOnline) })
-    await writeFile(join(dir, 'config'), isSynced ? text.replaceAll('"sync":false', '"sync":true') : text)
-  }
-  await setUp()
+  await ipfs('init', ...(profile ? [`--profile=${profile}`] : []))
+  const config = JSON.parse(await readFile(join(dir, 'config'), 'utf8'))
+  const text = JSON.stringify({ ...config, ...quiet(port, gatewayPort, router, isOnline) })
+  await writeFile(join(dir, 'config'), text)
   const url = `http://127.0.0.1:${port}`
   const { isReachable } = createKuboContentStore({ url })
   let daemon: ChildProcess | undefined
@@ -140,12 +114,6 @@ export const startKubo = async ({
       (await readdir(join(dir, 'blocks'), { recursive: true })).filter((name) => name.endsWith('.data')).length,
     start,
     kill: () => end('SIGKILL'),
-    async empty() {
-      await end('SIGKILL')
-      for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true })
-      await setUp()
-      await start()
-    },
     freeze: () => void daemon!.kill('SIGSTOP'),
     thaw: () => void daemon!.kill('SIGCONT'),
     async stop() {
@@ -154,3 +122,5 @@ export const startKubo = async ({
     },
   }
 }
+
+export type KuboNode = Awaited<ReturnType<typeof startKubo>>

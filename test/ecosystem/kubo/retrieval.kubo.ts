@@ -1,26 +1,23 @@
-/** Kubo's own gateway reads public assets from ours and from nowhere else, block by block, as a trustless gateway that a delegated router names. */
+/** Kubo's own gateway reads public assets from ours alone, block by block. A delegated router names our gateway as a trustless gateway. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { type Published, publish, sha256Of } from '../gateway/fixture.ts'
-import { type Router, startRouter } from '../gateway/router.ts'
+import { startRouter } from '../gateway/router.ts'
 import { startBalancer } from './balancer.ts'
 import { type KuboNode, startKubo } from './node.ts'
 
 const app = await createTestApp({ withChain: true })
-let router: Router
+let router: string
 let reader: KuboNode
 let published: Published
 
 beforeAll(async () => {
   router = await startRouter(`/ip4/127.0.0.1/tcp/${new URL(app.url).port}/http`)
-  reader = await startKubo({ router: router.url })
+  reader = await startKubo({ router })
   published = await publish(app)
 })
-afterAll(async () => {
-  await reader?.stop()
-  await router?.stop()
-})
+afterAll(() => reader?.stop())
 
 const readFrom = async (node: KuboNode, cid: string, headers: Record<string, string> = {}) => {
   const answer = await fetch(`${node.gatewayUrl}/ipfs/${cid}`, { headers })
@@ -35,12 +32,11 @@ it('reads a file of one block, one of many, and a tree', async () => {
 })
 
 it('reads a range of a file that it does not have', async () => {
-  const other = await startKubo({ router: router.url })
+  const other = await startKubo({ router })
   try {
     const { cid, bytes } = published.large
     const found = await readFrom(other, cid, { Range: 'bytes=20000000-20500000' })
     expect([found.status, sha256Of(found.bytes)]).toEqual([206, sha256Of(bytes.subarray(20_000_000, 20_500_001))])
-    // Only what was needed for it.
     expect(await other.blockCount()).toBeLessThan(20)
   } finally {
     await other.stop()
@@ -63,9 +59,8 @@ it('pins a public file, and does not find private or deleted files', async () =>
 
 describe('behind a load balancer that terminates TLS', () => {
   it('is readable over HTTP/2', async () => {
-    const balancer = await startBalancer(app.url)
-    const names = await startRouter(`/ip4/127.0.0.1/tcp/${balancer.port}/tls/http`)
-    const node = await startKubo({ router: names.url })
+    const router = await startRouter(`/ip4/127.0.0.1/tcp/${await startBalancer(app.url)}/tls/http`)
+    const node = await startKubo({ router })
     try {
       for (const { cid, bytes } of [published.small, published.tree, published.large]) {
         const found = await readFrom(node, cid)
@@ -73,8 +68,6 @@ describe('behind a load balancer that terminates TLS', () => {
       }
     } finally {
       await node.stop()
-      await names.stop()
-      await balancer.stop()
     }
   })
 })

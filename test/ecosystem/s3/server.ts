@@ -35,21 +35,7 @@ const install = async () => {
   return program
 }
 
-export interface S3Server {
-  url: string
-  env: Record<string, string>
-  start(secret?: string): Promise<void>
-  kill(): Promise<void>
-  freeze(): void
-  thaw(): void
-  blocks(): Promise<string[]>
-  age(seconds: number): Promise<void>
-  hide(): Promise<void>
-  show(): Promise<void>
-  stop(): Promise<void>
-}
-
-export const startS3Server = async (): Promise<S3Server> => {
+export const startS3Server = async () => {
   process.env.AWS_ACCESS_KEY_ID = KEY_ID
   process.env.AWS_SECRET_ACCESS_KEY = SECRET
   const program = await install()
@@ -103,7 +89,7 @@ export const startS3Server = async (): Promise<S3Server> => {
     freeze: () => void server!.kill('SIGSTOP'),
     thaw: () => void server!.kill('SIGCONT'),
     blocks: async () => (await files()).filter((file) => file.endsWith('.data')),
-    async age(seconds) {
+    async age(seconds: number) {
       for (const file of await files()) {
         const then = new Date((await stat(file)).mtimeMs - seconds * 1_000)
         await utimes(file, then, then)

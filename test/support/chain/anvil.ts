@@ -2,13 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import { createRpc, type Rpc } from '../../../src/chain/rpc.ts'
-
-export interface TestChain {
-  url: string
-  rpc: Rpc
-  stop(): Promise<void>
-}
+import { createRpc } from '../../../src/chain/rpc.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -22,7 +16,7 @@ const findBinary = () => {
   return require.resolve(`@foundry-rs/anvil-${platform}/bin/anvil`)
 }
 
-export const startChain = async (options: { port?: number; args?: string[] } = {}): Promise<TestChain> => {
+export const startChain = async (options: { port?: number; args?: string[] } = {}) => {
   const args = ['--host', '127.0.0.1', '--port', String(options.port ?? 0), ...(options.args ?? [])]
   const child = spawn(findBinary(), args, { stdio: ['ignore', 'pipe', 'ignore'] })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -43,3 +37,5 @@ export const startChain = async (options: { port?: number; args?: string[] } = {
     },
   }
 }
+
+export type TestChain = Awaited<ReturnType<typeof startChain>>

@@ -22,13 +22,7 @@ import { startChain } from './anvil.ts'
 export const COIN = 10n ** 18n
 export const CONFIRMATIONS = 2
 
-interface MoveRow {
-  status: string
-  amount: string
-  arrived: string | null
-  fee: string | null
-  sender: string
-}
+type MoveRow = { status: string; amount: string; arrived: string | null; fee: string | null; sender: string }
 
 export async function createCoinScene(env: Record<string, string> = {}) {
   const chain = await startChain({ args: ['--no-mining'] })
@@ -64,11 +58,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const moveCoins = (from = treasury, others: Pick<TreasuryWorkerOptions, 'doubtPatience'> = {}) => {
     const mover = createTreasuryWorker({
       ...shared(proxy.url),
-      ...{
-        treasury: from,
-        maxFeePerGas: 500n * 10n ** 9n,
-        meter: installation.telemetry.meter,
-      },
+      ...{ treasury: from, maxFeePerGas: 500n * 10n ** 9n, meter: installation.telemetry.meter },
       ...others,
     })
     parts.push(mover)

@@ -2,7 +2,7 @@
 
 import type { Poller } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
-import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
+import { quantity } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import {
@@ -18,21 +18,7 @@ import { startChain } from './anvil.ts'
 export const CONFIRMATIONS = 3
 export const COIN = 10n ** 18n
 
-export interface DepositScene {
-  url: string
-  rpc: Rpc
-  sender: string
-  watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): Poller
-  mine(blocks: number): Promise<void>
-  headNumber(): Promise<number>
-  snapshot(): Promise<string>
-  revert(snapshot: string): Promise<void>
-  caughtUp(): Promise<void>
-  send(to: TestUser, value: bigint, from?: string): Promise<string>
-  stop(): Promise<void>
-}
-
-export async function openDepositScene(app: TestApp): Promise<DepositScene> {
+export async function openDepositScene(app: TestApp) {
   await app.sql(`delete from key_values where key like 'deposits%'`)
   await app.sql('delete from job_failures')
   await app.sql(`delete from deposits where status = 'PENDING'`)
@@ -57,11 +43,11 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
     ...{ url: chain.url, rpc: chain.rpc, sender: sender!, mine },
     headNumber: async () => Number((await headOf()).number),
     snapshot: () => chain.rpc.call<string>('evm_snapshot'),
-    revert: async (snapshot) => void (await chain.rpc.call('evm_revert', snapshot)),
-    send: (to, value, from = sender!) =>
+    revert: async (snapshot: string) => void (await chain.rpc.call('evm_revert', snapshot)),
+    send: (to: TestUser, value: bigint, from = sender!) =>
       chain.rpc.call<string>('eth_sendTransaction', { from, to: to.address, value: quantity(value), gas: '0x186a0' }),
 
-    watch({ rpcUrl = chain.url, ...options } = {}) {
+    watch({ rpcUrl = chain.url, ...options }: Partial<DepositWatcherOptions> & { rpcUrl?: string } = {}) {
       const { database, databaseUrl, log } = app.installation
       const watcher = createDepositWatcher({
         registry: createRegistry({ rpcUrl, database }),
@@ -99,3 +85,5 @@ export const depositsOf = async (user: SignedIn): Promise<Record<string, unknown
 
 export const contradictions = async (app: TestApp) =>
   (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)
+
+export type DepositScene = Awaited<ReturnType<typeof openDepositScene>>

@@ -7,12 +7,7 @@ import { eventually } from '../eventually.ts'
 import { startChain, type TestChain } from './anvil.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './world.ts'
 
-export interface RelayScene {
-  server: TestServer
-  world: World
-  chain: TestChain
-  proxy: ChainProxy
-}
+export type RelayScene = { server: TestServer; world: World; chain: TestChain; proxy: ChainProxy }
 
 export function useRelayScene(enter: (scene: RelayScene) => void): void {
   let server: TestServer

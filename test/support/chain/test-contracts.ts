@@ -16,16 +16,11 @@ const compiled = (() => {
   return output.contracts['test-contracts.sol'] as Record<Name, { abi: []; evm: { bytecode: { object: string } } }>
 })()
 
-export interface TestContract {
-  address: string
-  call(method: string, args: readonly unknown[], value?: bigint, more?: object): Promise<string>
-}
-
 export async function deploy(
   scene: Pick<DepositScene, 'rpc' | 'sender' | 'mine'>,
   name: Name,
   args: readonly unknown[] = [],
-): Promise<TestContract> {
+) {
   const { abi, evm } = compiled[name]
   const { data } = await new ContractFactory(abi, evm.bytecode.object).getDeployTransaction(...args)
   const send = (parameters: object) =>
@@ -39,7 +34,7 @@ export async function deploy(
   const contract = new Interface(abi)
   return {
     address,
-    call: (method, given, value = 0n, more = {}) =>
+    call: (method: string, given: readonly unknown[], value = 0n, more = {}) =>
       send({ ...more, to: address, data: contract.encodeFunctionData(method, given), value: quantity(value * COIN) }),
   }
 }

@@ -7,7 +7,7 @@ import { createRegistry, type RegistryOptions } from '../../../src/chain/registr
 import { createRelay } from '../../../src/chain/relay/relay.ts'
 import type { Relay, RelayOptions } from '../../../src/chain/relay/relay-parts.ts'
 import { keyPairs } from '../../../src/chain/transaction.ts'
-import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { createDatabase } from '../../../src/db/database.ts'
 import { bytes, int, statement, text, uuid } from '../../../src/db/sql.ts'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import type { ContentStore } from '../../../src/files/file-types.ts'
@@ -16,38 +16,12 @@ import type { Custody } from '../../../src/keys/key-types.ts'
 import { createLocalKeyVault } from '../../../src/keys/key-vault.ts'
 import { createDescribeCommit } from '../../../src/modules/commits/commit-data.ts'
 import { createTestDatabase, type TestDatabase } from '../test-database.ts'
-import { createTestLog, type TestLog } from '../test-log.ts'
+import { createTestLog } from '../test-log.ts'
 import { relayKeys } from './anvil.ts'
 
-export interface World {
-  database: ConnectedDatabase
-  databaseUrl: string
-  contentStore: ContentStore
-  custody: Custody
-  log: TestLog
-  addUser(): Promise<{ id: string; address: string }>
-  addAsset(owner: { id: string; address: string }): Promise<TestAsset>
-  addCommit(asset: TestAsset, message?: string): Promise<string>
-  addCommits(assets: number, commitsEach: number): Promise<TestAsset[]>
-  relay(rpcUrl: string, options?: Partial<RelayOptions & RegistryOptions>): Relay
-  sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  statuses(): Promise<Record<string, number>>
-  close(): Promise<void>
-}
+export type TestAsset = { id: string; nid: string; owner: { id: string; address: string }; sequence: number }
 
-export interface TestAsset {
-  id: string
-  nid: string
-  owner: { id: string; address: string }
-  sequence: number
-}
-
-export interface TestServer {
-  createWorld(): Promise<World>
-  stop(): Promise<void>
-}
-
-export const startServer = async (): Promise<TestServer> => {
+export const startServer = async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-chain-'))
   const vault = createLocalKeyVault({ key: undefined, dir })
   const custody = createCustody({ vault, keyPairs })
@@ -63,14 +37,14 @@ export const startServer = async (): Promise<TestServer> => {
 const provider = { provider: 'annal-test', publicUrl: 'http://annal.test' }
 const actionNids = { 'action-initial-registration': 'bafkreiregistration', 'action-commit': 'bafkreicommit' }
 
-const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: ContentStore, custody: Custody): World => {
+const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: ContentStore, custody: Custody) => {
   const log = createTestLog()
   const database = createDatabase({ url: databaseUrl, pool: 4, log })
   const relays: Relay[] = []
-  const sql: World['sql'] = async (text, values = []) =>
-    (await database.prisma.$queryRawUnsafe(text, ...values)) as never
+  const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<Row[]> =>
+    database.prisma.$queryRawUnsafe(text, ...values)
 
-  const addUser: World['addUser'] = async () => {
+  const addUser = async () => {
     const id = randomUUID()
     const { address, ...key } = await custody.create(id)
     await database.transaction(async (query) => {
@@ -81,14 +55,14 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
     return { id, address }
   }
 
-  const addAsset: World['addAsset'] = async (owner) => {
+  const addAsset = async (owner: TestAsset['owner']): Promise<TestAsset> => {
     const id = randomUUID()
     const { cid: nid, sha256 } = contentStore.identify(Buffer.from(id))
     await database.query(insertAsset, { id, nid, owner: owner.id, sha256 })
     return { id, nid, owner, sequence: 0 }
   }
 
-  const addCommit: World['addCommit'] = async (asset, message = `change ${asset.sequence + 1}`) => {
+  const addCommit = async (asset: TestAsset, message = `change ${asset.sequence + 1}`) => {
     asset.sequence += 1
     const tree = JSON.stringify({ assetCid: asset.nid, abstract: message, sequence: asset.sequence }, null, 2)
     const { cid, sha256 } = contentStore.identify(Buffer.from(tree))
@@ -109,13 +83,13 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
     addUser,
     addAsset,
     addCommit,
-    async addCommits(assets, commitsEach) {
+    async addCommits(assets: number, commitsEach: number) {
       const owner = await addUser()
       const made = await Promise.all(Array.from({ length: assets }, () => addAsset(owner)))
       for (let round = 0; round < commitsEach; round += 1) await Promise.all(made.map((asset) => addCommit(asset)))
       return made
     },
-    relay(rpcUrl, { address, chainId, ...options } = {}) {
+    relay(rpcUrl: string, { address, chainId, ...options }: Partial<RelayOptions & RegistryOptions> = {}) {
       const registry = createRegistry({ rpcUrl, database, address, chainId })
       const describe = createDescribeCommit({ ...provider, actionNids })
       const defaults = {
@@ -165,9 +139,7 @@ const insertWallet = statement(
 )
 const insertKey = statement(
   'test_key',
-  {
-    parameters: { user: uuid, version: int, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
-  },
+  { parameters: { user: uuid, version: int, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes } },
   `insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
    values ($user, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey)`,
 )
@@ -203,3 +175,7 @@ const insertCommit = statement(
 )
 
 export const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
+
+export type World = ReturnType<typeof createWorld>
+
+export type TestServer = Awaited<ReturnType<typeof startServer>>

@@ -1,54 +1,54 @@
 /** Compares responses and stored data with the model. */
-import type { Names } from './deeds.ts'
-import type { Real, Told } from './requests.ts'
+import type { Names } from './operations.ts'
+import type { Real, Result } from './requests.ts'
 import type { Observed, Scene } from './scene.ts'
 import type { State } from './state.ts'
 import type { Outcome } from './step.ts'
 import { decimal, units } from './units.ts'
 
-const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
-const plain = (value: unknown) => (isAmount(value) ? decimal(units(value)) : value)
+const isAmount = (value: unknown): value is string => typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)
+const signed = (amount: string) => (amount.startsWith('-') ? -units(amount.slice(1)) : units(amount))
+const plain = (value: unknown) => (isAmount(value) ? decimal(signed(value)) : value)
 
-export function differences(expected: Outcome, told: Told): string[] {
-  if (expected.code !== told.code && !expected.or?.some((code) => code === told.code))
-    return [`${told.code} was answered, and ${expected.code} is right`]
-  const { shown: right = {} } = expected
-  const { shown = {} } = told
-  return Object.entries(shown)
-    .filter(([name, value]) => name in right && plain(value) !== plain(right[name]))
-    .map(([name, value]) => `${name} was told to be ${value}, and ${right[name]} is right`)
+function compare(what: string, actual: unknown, expected: unknown): string[] {
+  const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)]
+  return is === should ? [] : [`${what} is ${is} instead of ${should}`]
 }
 
-export function expectedOf(state: State): Observed {
-  const { accounts, orders, assets } = state
-  const each = <From, To>(list: Record<string, From>, to: (item: From) => To) =>
-    Object.fromEntries(Object.entries(list).map(([name, item]) => [name, to(item)]))
-  return {
-    wallets: each(accounts, ({ num, points }) => ({ num: decimal(num), points: decimal(points) })),
-    orders: each(orders, ({ status }) => status),
-    commits: each(assets, ({ commits }) => commits),
-  }
+function compareEntries(actual: Record<string, unknown>, expected: Record<string, unknown>): string[] {
+  const names = new Set([...Object.keys(actual), ...Object.keys(expected)])
+  return [...names].flatMap((name) => compare(name, plain(actual[name]), plain(expected[name])))
 }
 
-export function wrongIn(state: State, observed: Observed): string[] {
-  const expected = expectedOf(state)
-  const flat = (found: Observed) => ({
-    ...Object.fromEntries(
-      Object.entries(found.wallets).flatMap(([name, held]) => [
-        [`num of ${name}`, plain(held.num)],
-        [`points of ${name}`, plain(held.points)],
-      ]),
+export function differences(expected: Outcome, { code, shown = {} }: Result): string[] {
+  if (expected.code !== code && !expected.or?.some((other) => other === code))
+    return compare('code', code, expected.code)
+  const predicted = Object.entries(shown).filter(([name]) => name in (expected.shown ?? {}))
+  return predicted.flatMap(([name, value]) => compare(name, plain(value), plain(expected.shown![name])))
+}
+
+export function stateDifferences({ accounts, orders, assets }: State, observed: Observed): string[] {
+  const prefixed = <Item, Value>(prefix: string, items: Record<string, Item>, read: (item: Item) => Value) =>
+    Object.fromEntries(Object.entries(items).map(([name, item]) => [`${prefix} ${name}`, read(item)]))
+  return [
+    ...compareEntries(
+      prefixed('num of', observed.wallets, ({ num }) => num),
+      prefixed('num of', accounts, ({ num }) => decimal(num)),
     ),
-    ...Object.fromEntries(Object.entries(found.orders).map(([name, status]) => [`order ${name}`, status])),
-    ...Object.fromEntries(Object.entries(found.commits).map(([name, count]) => [`commits of file ${name}`, count])),
-  })
-  const [is, right] = [flat(observed) as Record<string, unknown>, flat(expected) as Record<string, unknown>]
-  return [...new Set([...Object.keys(is), ...Object.keys(right)])]
-    .filter((name) => is[name] !== right[name])
-    .map((name) => `${name}: ${is[name]}, and ${right[name]} is right`)
+    ...compareEntries(
+      prefixed('points of', observed.wallets, ({ points }) => points),
+      prefixed('points of', accounts, ({ points }) => decimal(points)),
+    ),
+    ...compareEntries(
+      prefixed('order', observed.orders, (status) => status),
+      prefixed('order', orders, ({ status }) => status),
+    ),
+    ...compareEntries(
+      prefixed('commits of file', observed.commits, (count) => count),
+      prefixed('commits of file', assets, ({ commits }) => commits),
+    ),
+  ]
 }
-
-const own = (state: State, account: string) => Object.entries(state.orders).filter(([, { buyer }]) => buyer === account)
 
 const overview = `{ me { assetCount wallet { num points spendable } }
   orders(first: 50) { totalCount nodes { id status numPaid pointsPaid numRefunded pointsRefunded } }
@@ -58,7 +58,11 @@ const overview = `{ me { assetCount wallet { num points spendable } }
 // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
 type Row = any
 
-async function lookFor(scene: Scene, who: number) {
+const rowsOf = (list: Row[], read: (row: Row) => unknown[]) => list.map((row) => read(row).map(plain)).toSorted()
+/** REST has one status for all orders that failed. */
+const restStatus = (status: string) => (status === 'CREATED' || status === 'SUCCESS' ? status.toLowerCase() : 'failure')
+
+async function readOwnData(scene: Scene, who: number) {
   const get = async (path: string) => (await scene.get(who, `/api/v3/${path}`)).body
   const [me, orders, assets, withdrawals] = await Promise.all([
     get('auth/users/me/'),
@@ -66,123 +70,92 @@ async function lookFor(scene: Scene, who: number) {
     get('assets/?limit=50'),
     get('wallet/withdrawals/?limit=50'),
   ])
-  const overRest = {
-    funds: [plain(me.user_wallet.asset_wallet_num), plain(me.user_wallet.points)],
-    orders: orders.results
-      .map((row: Row) => [row.id, row.status, plain(row.num_paid), plain(row.points_paid)])
-      .toSorted(),
-    assets: assets.results.map((row: Row) => [row.id, row.public_access, row.caption]).toSorted(),
-    withdrawals: withdrawals.results
-      .map((row: Row) => [row.id, row.status.toUpperCase(), plain(row.amount)])
-      .toSorted(),
-  }
   const { data } = (await scene.graphql(who, overview)).body
-  const overGraphQL = {
-    funds: [plain(data.me.wallet.num), plain(data.me.wallet.points)],
-    orders: data.orders.nodes
-      .map((row: Row) => [row.id, inFour(row.status), plain(row.numPaid), plain(row.pointsPaid)])
-      .toSorted(),
-    assets: data.assets.nodes.map((row: Row) => [row.id, row.publicAccess, row.caption]).toSorted(),
-    withdrawals: data.withdrawals.nodes.map((row: Row) => [row.id, row.status, plain(row.amount)]).toSorted(),
+  return {
+    overRest: {
+      funds: [plain(me.user_wallet.asset_wallet_num), plain(me.user_wallet.points)],
+      orders: rowsOf(orders.results, (row) => [row.id, row.status, row.num_paid, row.points_paid]),
+      assets: rowsOf(assets.results, (row) => [row.id, row.public_access, row.caption]),
+      withdrawals: rowsOf(withdrawals.results, (row) => [row.id, row.status.toUpperCase(), row.amount]),
+    },
+    overGraphQL: {
+      funds: [plain(data.me.wallet.num), plain(data.me.wallet.points)],
+      orders: rowsOf(data.orders.nodes, (row) => [row.id, restStatus(row.status), row.numPaid, row.pointsPaid]),
+      assets: rowsOf(data.assets.nodes, (row) => [row.id, row.publicAccess, row.caption]),
+      withdrawals: rowsOf(data.withdrawals.nodes, (row) => [row.id, row.status, row.amount]),
+    },
+    refunds: rowsOf(data.orders.nodes, (row) => [row.id, row.status, row.numRefunded, row.pointsRefunded]),
+    counts: [data.me.assetCount, me.asset_count],
+    commits: rowsOf(data.assets.nodes, (row) => [row.id, row.commitCount]),
+  }
+}
+
+function expectedOwnData(state: State, real: Real, name: string): Awaited<ReturnType<typeof readOwnData>> {
+  const { num, points } = state.accounts[name]!
+  const assets = Object.entries(state.assets).filter(([, { owner }]) => owner === name)
+  const orders = Object.entries(state.orders).filter(([, { buyer }]) => buyer === name)
+  const withdrawals = Object.entries(state.withdrawals).filter(([, { owner }]) => owner === name)
+  const overview = {
+    funds: [decimal(num), decimal(points)],
+    orders: rowsOf(orders, ([id, { status, paid }]) => [
+      ...[real.order(id), restStatus(status), decimal(paid.num), decimal(paid.points)],
+    ]),
+    assets: rowsOf(assets, ([file, { isPublic, caption }]) => [real.nid(file), isPublic, caption]),
+    withdrawals: rowsOf(withdrawals, ([id, { status, amount }]) => [real.withdrawal(id), status, decimal(amount)]),
   }
   return {
-    overRest,
-    overGraphQL,
-    refunds: data.orders.nodes
-      .map((row: Row) => [row.id, row.status, plain(row.numRefunded), plain(row.pointsRefunded)])
-      .toSorted(),
-    counts: [data.me.assetCount, me.asset_count],
-    commits: data.assets.nodes.map((row: Row) => [row.id, row.commitCount]).toSorted(),
+    ...{ overRest: overview, overGraphQL: overview },
+    refunds: rowsOf(orders, ([id, { status, refunded }]) => [
+      ...[real.order(id), status, decimal(refunded.num), decimal(refunded.points)],
+    ]),
+    counts: [assets.length, assets.length],
+    commits: rowsOf(assets, ([file, { commits }]) => [real.nid(file), commits]),
   }
 }
 
-const inFour = (status: string) => (status === 'CREATED' || status === 'SUCCESS' ? status.toLowerCase() : 'failure')
+type Viewer = 'anonymous' | number
 
-function wrongFor(state: State, real: Real, who: number, told: Awaited<ReturnType<typeof lookFor>>): string[] {
-  const name = state.places[who]!.account!
-  const funds = state.accounts[name]!
-  const assets = Object.entries(state.assets).filter(([, { owner }]) => owner === name)
-  const right = {
-    funds: [decimal(funds.num), decimal(funds.points)],
-    orders: own(state, name)
-      .map(([id, { status, paid }]) => [real.order(id), inFour(status), decimal(paid.num), decimal(paid.points)])
-      .toSorted(),
-    assets: assets.map(([file, { isPublic, caption }]) => [real.nid(file), isPublic, caption]).toSorted(),
-    withdrawals: Object.entries(state.withdrawals)
-      .filter(([, { owner }]) => owner === name)
-      .map(([id, { status, amount }]) => [real.withdrawal(id), status, decimal(amount)])
-      .toSorted(),
-  }
-  const refunds = own(state, name)
-    .map(([id, { status, refunded: given }]) => [real.order(id), status, decimal(given.num), decimal(given.points)])
-    .toSorted()
-  const commits = assets.map(([file, { commits }]) => [real.nid(file), commits]).toSorted()
-  const compare = (what: string, is: unknown, should: unknown) =>
-    JSON.stringify(is) === JSON.stringify(should)
-      ? []
-      : [`place ${who}, ${what}: ${JSON.stringify(is)}, and ${JSON.stringify(should)} is right`]
-  return [
-    ...compare('REST', told.overRest, right),
-    ...compare('GraphQL', told.overGraphQL, right),
-    ...compare('refunds', told.refunds, refunds),
-    ...compare('count of assets', told.counts, [assets.length, assets.length]),
-    ...compare('commits', told.commits, commits),
-  ]
-}
-
-type Looker = 'anonymous' | number
-
-async function lookAtFile(scene: Scene, file: string, who: Looker) {
+async function readVisibility(scene: Scene, file: string, who: Viewer) {
   const { status } = await scene.get(who, `/api/v3/assets/${scene.real.nid(file)}/`)
   const { body } = await scene.graphql(who, `{ asset(id: "${scene.real.nid(file)}") { caption } }`)
-  return { file, who, status, body }
+  return { file, who, isVisible: [status === 200, body.errors === undefined] }
 }
 
-function wrongSight(
-  state: State,
-  { file, who, status, body }: Awaited<ReturnType<typeof lookAtFile>>,
-): string | undefined {
-  const asset = state.assets[file]
-  const account = typeof who === 'number' ? state.places[who]!.account : undefined
-  const isSeen = asset !== undefined && (asset.isPublic || asset.owner === account)
-  if ((status === 200) === isSeen && (body.errors === undefined) === isSeen) return undefined
-  return `File ${file} is ${isSeen ? 'to be seen' : 'hidden'} for ${who}: REST says ${status}, GraphQL ${JSON.stringify(body)}`
+function isVisible({ assets, places }: State, file: string, who: Viewer): boolean {
+  const asset = assets[file]
+  return asset !== undefined && (asset.isPublic || (typeof who === 'number' && asset.owner === places[who]!.account))
 }
 
 /** Reads the final state: ledger, wallets, orders, commits, and the assets that each caller sees over both APIs. */
-export async function lookAtEnd(states: readonly State[], { assets }: Names, scene: Scene) {
+export async function readFinalState(states: readonly State[], { assets }: Names, scene: Scene) {
   // All possible states have the same sessions.
-  const isIn = (who: number) => states.every(({ places }) => places[who]!.session === 'good')
-  const own: { who: number; told: Awaited<ReturnType<typeof lookFor>> }[] = []
-  for (const who of [0, 1, 2].filter(isIn)) own.push({ who, told: await lookFor(scene, who) })
-  const sights: Awaited<ReturnType<typeof lookAtFile>>[] = []
-  const lookers: Looker[] = ['anonymous', ...[0, 1].filter(isIn)]
-  for (const file of assets) for (const who of lookers) sights.push(await lookAtFile(scene, file, who))
-  return { real: scene.real, observed: await scene.observe(), books: await scene.books(), own, sights }
+  const hasSession = (who: number) => states.every(({ places }) => places[who]!.session === 'good')
+  const own: { who: number; data: Awaited<ReturnType<typeof readOwnData>> }[] = []
+  for (const who of [0, 1, 2].filter(hasSession)) own.push({ who, data: await readOwnData(scene, who) })
+  const visibility: Awaited<ReturnType<typeof readVisibility>>[] = []
+  const viewers: Viewer[] = ['anonymous', ...[0, 1].filter(hasSession)]
+  for (const file of assets) for (const who of viewers) visibility.push(await readVisibility(scene, file, who))
+  return { real: scene.real, observed: await scene.observe(), books: await scene.books(), own, visibility }
 }
 
-export function wrongAtEnd(state: State, seen: Awaited<ReturnType<typeof lookAtEnd>>): string[] {
-  const books = Object.fromEntries(
-    seen.books.map(({ book, currency, amount }) => [`${book} ${currency}`, signed(amount)]),
-  )
-  const rightBooks = Object.fromEntries(
-    Object.entries(state.books)
-      .flatMap(([book, { num, points }]) => [
-        [`${book} NUM`, decimal(num)],
-        [`${book} POINTS`, decimal(points)],
-      ])
-      .filter(([, amount]) => amount !== '0'),
-  )
-  const names = [...new Set([...Object.keys(books), ...Object.keys(rightBooks)])]
-  const wrongBooks = names
-    .filter((name) => books[name] !== rightBooks[name])
-    .map((name) => `The book ${name} has ${books[name]}, and ${rightBooks[name]} is right`)
+export function finalDifferences(state: State, final: Awaited<ReturnType<typeof readFinalState>>): string[] {
+  const books = Object.fromEntries(final.books.map(({ book, currency, amount }) => [`${book} ${currency}`, amount]))
+  const expectedBooks = Object.entries(state.books)
+    .flatMap(([book, { num, points }]) => [
+      [`${book} NUM`, decimal(num)] as const,
+      [`${book} POINTS`, decimal(points)] as const,
+    ])
+    .filter(([, amount]) => amount !== '0')
   return [
-    ...wrongIn(state, seen.observed),
-    ...wrongBooks,
-    ...seen.own.flatMap(({ who, told }) => wrongFor(state, seen.real, who, told)),
-    ...seen.sights.flatMap((sight) => wrongSight(state, sight) ?? []),
+    ...stateDifferences(state, final.observed),
+    ...compareEntries(books, Object.fromEntries(expectedBooks)),
+    ...final.own.flatMap(({ who, data }) => {
+      const expected = expectedOwnData(state, final.real, state.places[who]!.account!)
+      return compare(`data of place ${who}`, data, expected)
+    }),
+    ...final.visibility.flatMap(({ file, who, isVisible: actual }) => {
+      const expected = isVisible(state, file, who)
+      return compare(`visibility of file ${file} for ${who}`, actual, [expected, expected])
+    }),
   ]
 }
-
-const signed = (amount: string) => (amount.startsWith('-') ? decimal(-units(amount.slice(1))) : decimal(units(amount)))

@@ -3,21 +3,18 @@
  * possible state is kept until later responses exclude it.
  */
 import { differences } from './compare.ts'
-import type { Told } from './requests.ts'
+import type { Result } from './requests.ts'
 import type { State } from './state.ts'
-import { type Attempt, type Seen, step } from './step.ts'
+import { type Attempt, type Decisions, step } from './step.ts'
 
 /** One or more states, all different. */
-export type Possible = readonly State[]
+export type PossibleStates = readonly State[]
 
 /** An operation and its response. */
-export interface Happened {
-  attempt: Attempt
-  told: Told & { seen?: Seen }
-}
+export type CompletedAttempt = { attempt: Attempt; result: Result & { decisions?: Decisions } }
 
 /** Maximum number of possible states. Above it, the sequence fails. Two thousand sequences needed twelve. */
-export const MOST_STATES = 256
+export const MAX_STATES = 256
 
 /** The service and the model differ: no order of operations explains the responses. */
 export class Divergence extends Error {
@@ -39,20 +36,20 @@ const textOf = (state: State) =>
     return isRecord(value) ? Object.fromEntries(Object.entries(value).toSorted(byName)) : value
   })
 
-interface Ending {
-  order: string[]
-  state: State
-  wrong: string[]
-}
+type Interleaving = { order: string[]; state: State; problems: string[] }
 
-function* endings(state: State, happened: readonly Happened[], before: string[] = []): Generator<Ending> {
-  if (happened.length === 0) yield { order: before, state, wrong: [] }
-  for (const [index, { attempt, told }] of happened.entries()) {
+function* interleavings(
+  state: State,
+  completed: readonly CompletedAttempt[],
+  before: string[] = [],
+): Generator<Interleaving> {
+  if (completed.length === 0) yield { order: before, state, problems: [] }
+  for (const [index, { attempt, result }] of completed.entries()) {
     const after = structuredClone(state)
-    const wrong = differences(step(after, attempt, told.seen), told)
+    const problems = differences(step(after, attempt, result.decisions), result)
     const order = [...before, attempt.name]
-    if (wrong.length > 0) yield { order, state: after, wrong: wrong.map((text) => `${attempt.name}: ${text}`) }
-    else yield* endings(after, happened.toSpliced(index, 1), order)
+    if (problems.length > 0) yield { order, state: after, problems: problems.map((text) => `${attempt.name}: ${text}`) }
+    else yield* interleavings(after, completed.toSpliced(index, 1), order)
   }
 }
 
@@ -60,22 +57,21 @@ function* endings(state: State, happened: readonly Happened[], before: string[] 
  * Returns the distinct states that can follow these concurrent operations and that `wrongIn` accepts. Throws Divergence if there
  * are none, and TooManyStates above the maximum.
  */
-export function following(
-  states: Possible,
-  happened: readonly Happened[],
-  wrongIn: (state: State) => readonly string[] = () => [],
-): Possible {
+export function nextStates(
+  states: PossibleStates,
+  completed: readonly CompletedAttempt[],
+  stateDifferences: (state: State) => readonly string[] = () => [],
+): PossibleStates {
   const found = new Map<string, State>()
   const refuted = new Set<string>()
   for (const before of states) {
-    for (const { order, state, wrong } of endings(before, happened)) {
-      if (wrong.length === 0) wrong.push(...wrongIn(state))
-      if (wrong.length === 0) found.set(textOf(state), state)
-      else refuted.add(happened.length > 1 ? `${order.join(', ')} (${wrong.join('; ')})` : wrong.join('; '))
+    for (const { order, state, problems } of interleavings(before, completed)) {
+      if (problems.length === 0) problems.push(...stateDifferences(state))
+      if (problems.length === 0) found.set(textOf(state), state)
+      else refuted.add(completed.length > 1 ? `${order.join(', ')} (${problems.join('; ')})` : problems.join('; '))
     }
   }
   if (found.size === 0) throw new Divergence([...refuted].join('; or '))
-  if (found.size > MOST_STATES)
-    throw new TooManyStates(`${found.size} states may be, and ${MOST_STATES} are kept at most`)
+  if (found.size > MAX_STATES) throw new TooManyStates(`${found.size} states may be, and ${MAX_STATES} are kept at max`)
   return [...found.values()]
 }

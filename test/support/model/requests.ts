@@ -4,11 +4,11 @@ import { statuses } from '../../../src/http/error-status.ts'
 import { type ErrorCode, errorCodes } from '../../../src/shared/errors.ts'
 import type { Answer, Message } from '../http-client.ts'
 import { type Input, messageOf, readValue, type Transport, type UseCaseName, type Value } from '../use-cases.ts'
-import type { Deed, Kind } from './deeds.ts'
+import type { Kind, Operation } from './operations.ts'
 
 /** Operations that send a request. */
-export type Asked = Exclude<Kind, 'deposit' | 'elapse' | 'sweep'>
-type DeedOfKind<K extends Kind> = Extract<Deed, { kind: K }>
+export type RequestKind = Exclude<Kind, 'deposit' | 'elapse' | 'sweep'>
+type OperationOfKind<K extends Kind> = Extract<Operation, { kind: K }>
 
 /** Translates names of the model to IDs of the service. */
 export interface Real {
@@ -25,7 +25,7 @@ export interface Real {
   appName(attempt: string): string
 }
 
-type InputOf<K extends Kind> = (deed: DeedOfKind<K>, real: Real, attempt: string) => Input
+type InputOf<K extends Kind> = (operation: OperationOfKind<K>, real: Real, attempt: string) => Input
 
 interface Request<K extends Kind> {
   useCase: UseCaseName
@@ -46,7 +46,7 @@ const shownOrder = ({ status, price, numPaid, pointsPaid }: Value) => ({
 })
 const id = (value: Value): string => value.id
 
-const requests: { [K in Asked]: Request<K> } = {
+const requests: { [K in RequestKind]: Request<K> } = {
   signUp: { useCase: 'signUp', input: ({ as }, real) => real.credentials(as), made: id },
   signIn: {
     useCase: 'signIn',
@@ -126,27 +126,23 @@ const requests: { [K in Asked]: Request<K> } = {
 
 /** Returns the request of an operation without credentials. */
 export function requestOf(
-  deed: Extract<Deed, { kind: Asked }>,
+  operation: Extract<Operation, { kind: RequestKind }>,
   transport: Transport,
   real: Real,
   attempt: string,
 ): Message {
-  const { useCase, input } = requests[deed.kind] as Request<Kind>
+  const { useCase, input } = requests[operation.kind] as Request<Kind>
   return {
-    name: `${transport} ${JSON.stringify(deed)}`,
-    ...messageOf(transport, useCase, input?.(deed, real, attempt)),
+    name: `${transport} ${JSON.stringify(operation)}`,
+    ...messageOf(transport, useCase, input?.(operation, real, attempt)),
   }
 }
 
 /** The outcome of an operation: an error code, or the returned fields and created ID. */
-export interface Told {
-  code: ErrorCode | 'ok' | 'unknown'
-  shown?: object | undefined
-  made?: string | undefined
-}
+export type Result = { code: ErrorCode | 'ok' | 'unknown'; shown?: object | undefined; made?: string | undefined }
 
 /** Reads a response. `unknown`: the error code or its status is undocumented. */
-export function readAnswer(kind: Asked, transport: Transport, answer: Answer): Told {
+export function readAnswer(kind: RequestKind, transport: Transport, answer: Answer): Result {
   const { status, body } = answer
   const { useCase, shown, made } = requests[kind] as Request<Kind>
   if (transport === 'GraphQL') {

@@ -1,44 +1,33 @@
 /** The users of one sequence. Runs the model's operations on the real service and reads its state. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { globalAgent } from 'node:http'
 import type { Database } from '../../../src/db/database-types.ts'
 import { expireOrdersStatement } from '../../../src/modules/store/expire-orders.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { trySend } from '../http-client.ts'
+import { deposit } from '../person.ts'
 import type { Transport } from '../use-cases.ts'
-import type { Deed, Who } from './deeds.ts'
-import { type Asked, type Real, readAnswer, requestOf, type Told } from './requests.ts'
-import type { Attempt, Seen } from './step.ts'
+import type { Caller, Operation } from './operations.ts'
+import { type Real, type RequestKind, type Result, readAnswer, requestOf } from './requests.ts'
+import type { Attempt, Decisions } from './step.ts'
 import { units } from './units.ts'
 
 /** A user with an account and a session. */
-export interface Resident {
-  id: string
-  publicId: string
-  username: string
-  email: string
-  token: string
-}
+export type ModelUser = { id: string; publicId: string; username: string; email: string; token: string }
 
 /** The service under test. Scenes share it, but not their data. */
-export interface TriedService {
+export interface ServiceUnderTest {
   urls: readonly string[]
   database: Database
   sql<Row>(text: string, values: unknown[]): Promise<Row[]>
   apiKey: string
   password: string
-  admit(role: 'USER' | 'ADMIN'): Promise<Resident>
-  instead?(deed: Deed, real: Real, turns: Turns): Promise<Told> | undefined
+  createUser(role: 'USER' | 'ADMIN'): Promise<ModelUser>
+  override?(operation: Operation, real: Real, scheduler: Scheduler): Promise<Result> | undefined
 }
 
 /** Chooses the next operation to continue. The same seed gives the same choices. */
-export interface Turns {
-  take(name: string): Promise<void>
-  until<T>(work: Promise<T>): Promise<T>
-}
-
-/** Continues all operations together. */
-export const noTurns: Turns = { take: async () => undefined, until: (work) => work }
+export type Scheduler = { take(name: string): Promise<void>; until<T>(work: Promise<T>): Promise<T> }
 
 /** Balances and all other state that operations may change, by names of the model. */
 export interface Observed {
@@ -48,12 +37,12 @@ export interface Observed {
 }
 
 export interface Scene {
-  ask(attempt: Attempt, transport: Transport): Promise<Told & { seen: Seen }>
+  ask(attempt: Attempt, transport: Transport): Promise<Result & { decisions: Decisions }>
   observe(): Promise<Observed>
   books(): Promise<{ book: string; currency: string; amount: string }[]>
-  get(who: Who, path: string): ReturnType<typeof trySend>
-  graphql(who: Who, query: string): ReturnType<typeof trySend>
-  turns: Turns
+  get(who: Caller, path: string): ReturnType<typeof trySend>
+  graphql(who: Caller, query: string): ReturnType<typeof trySend>
+  scheduler: Scheduler
   real: Real
 }
 
@@ -64,47 +53,37 @@ const shiftSql = [
      settled_at = settled_at - $2 * interval '1 minute' where wallet_id = any ($1::uuid[])`,
 ]
 
-const depositSql = `
-  with paid as (update wallets set num = num + $2::numeric where user_id = $1::uuid returning user_id),
-  moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
-  insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-  select moved.id, line.* from moved, lateral (values
-    (1, $1::uuid, null::book, 'NUM'::currency, $2::numeric), (2, null, 'DEPOSITS', 'NUM', -$2::numeric)) as line`
-
 const appSql = `insert into network_apps (id, owner_id, name, price) values ($1::uuid, $2::uuid, $3, $4::numeric)`
 
 /** The service was too busy for a request. The outcome is unknown and says nothing about the rules. */
-export class PutOff extends Error {
-  override readonly name = 'PutOff'
+export class ServiceBusy extends Error {
+  override readonly name = 'ServiceBusy'
 }
 
-async function answered(asked: ReturnType<typeof trySend>) {
-  const answer = await asked
+async function answerOrBusy(sent: ReturnType<typeof trySend>) {
+  const answer = await sent
   const isBusy = answer.status === 0 || answer.status === 503 || answer.text.includes('"UNAVAILABLE"')
-  if (isBusy) throw new PutOff(`${answer.sent} was put off: ${answer.status} ${answer.text.slice(0, 300)}`)
+  if (isBusy)
+    throw new ServiceBusy(`The service is busy: ${answer.sent}: ${answer.status} ${answer.text.slice(0, 300)}`)
   return answer
 }
 
 /** Creates the users of a sequence: two users, a free place for a third, an administrator and an app of the first user. */
-export async function openScene(service: TriedService, price: string, turns: Turns): Promise<Scene> {
+export async function openScene(service: ServiceUnderTest, price: string, scheduler: Scheduler): Promise<Scene> {
   const tag = randomBytes(6).toString('hex')
-  const [ada, ben, admin] = [await service.admit('USER'), await service.admit('USER'), await service.admit('ADMIN')]
+  const { createUser } = service
+  const [ada, ben, admin] = [await createUser('USER'), await createUser('USER'), await createUser('ADMIN')]
   const newcomer = { id: '', publicId: 'user_00000000000000000000000000', token: '' }
   const places = [ada, ben, { ...newcomer, username: `c${tag}`, email: `c${tag}@example.org` }]
   const accounts: Record<string, string> = { 'person 0': ada.id, 'person 1': ben.id, admin: admin.id }
-  const made: Record<'apps' | 'orders' | 'withdrawals', Record<string, string>> = {
-    apps: {},
-    orders: {},
-    withdrawals: {},
-  }
+  type Ids = Record<string, string>
+  const made: { apps: Ids; orders: Ids; withdrawals: Ids } = { apps: {}, orders: {}, withdrawals: {} }
   const nids: Record<string, string> = {}
   let requests = 0
-  const resident = (who: number | 'admin') => (who === 'admin' ? admin : places[who]!)
+  const userOf = (who: number | 'admin') => (who === 'admin' ? admin : places[who]!)
 
   const appName = (attempt: string) => `app ${tag} ${attempt}`
-  const [{ id: firstApp }] = (await service.sql<{ id: string }>('select gen_random_uuid()::text as id', [])) as [
-    { id: string },
-  ]
+  const firstApp = randomUUID()
   await service.sql(appSql, [firstApp, ada.id, appName('first'), price])
   made.apps.first = toId('app', firstApp)
 
@@ -123,8 +102,8 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     appName,
   }
 
-  const headersOf = (who: Who) => {
-    const token = who === 'anonymous' ? '' : resident(who).token
+  const headersOf = (who: Caller) => {
+    const token = who === 'anonymous' ? '' : userOf(who).token
     return {
       Accept: 'application/json',
       'x-api-key': service.apiKey,
@@ -132,24 +111,26 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     }
   }
   const nextUrl = () => service.urls[requests++ % service.urls.length]!
-  const everybody = () => Object.values(accounts)
+  const userIds = () => Object.values(accounts)
 
-  function remember(name: string, deed: Deed, told: Told) {
-    if (told.code !== 'ok' || told.made === undefined) return
-    if (deed.kind === 'signUp') {
-      places[deed.who]!.publicId = told.made
-      places[deed.who]!.id = fromId(told.made, 'user')!.uuid
-      accounts[name] = places[deed.who]!.id
-    } else if (deed.kind === 'signIn') places[deed.who]!.token = told.made
-    else if (deed.kind === 'register') nids[deed.file] = told.made
-    else if (deed.kind === 'order') made.orders[name] ??= told.made
-    else if (deed.kind === 'withdraw') made.withdrawals[name] ??= told.made
-    else if (deed.kind === 'list') made.apps[name] = told.made
+  function recordId(name: string, operation: Operation, result: Result) {
+    if (result.code !== 'ok' || result.made === undefined) return
+    if (operation.kind === 'signUp') {
+      places[operation.who]!.publicId = result.made
+      places[operation.who]!.id = fromId(result.made, 'user')!.uuid
+      accounts[name] = places[operation.who]!.id
+    } else if (operation.kind === 'signIn') places[operation.who]!.token = result.made
+    else if (operation.kind === 'register') nids[operation.file] = result.made
+    else if (operation.kind === 'order') made.orders[name] ??= result.made
+    else if (operation.kind === 'withdraw') made.withdrawals[name] ??= result.made
+    else if (operation.kind === 'list') made.apps[name] = result.made
   }
 
-  async function byHand(deed: Extract<Deed, { kind: 'deposit' | 'elapse' | 'sweep' }>): Promise<Told> {
-    if (deed.kind === 'deposit') await service.sql(depositSql, [resident(deed.who).id, deed.amount])
-    else if (deed.kind === 'elapse') for (const text of shiftSql) await service.sql(text, [everybody(), deed.minutes])
+  async function runDirectly(operation: Extract<Operation, { kind: 'deposit' | 'elapse' | 'sweep' }>): Promise<Result> {
+    if (operation.kind === 'deposit')
+      await service.database.query(deposit, { user: userOf(operation.who).id, amount: operation.amount })
+    else if (operation.kind === 'elapse')
+      for (const text of shiftSql) await service.sql(text, [userIds(), operation.minutes])
     else {
       await service.database.query(expireOrdersStatement, {
         orders: Object.values(made.orders).map((id) => fromId(id, 'order')!.uuid),
@@ -158,7 +139,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     return { code: 'ok' }
   }
 
-  async function feeOf(withdrawal: string): Promise<Seen> {
+  async function feeOf(withdrawal: string): Promise<Decisions> {
     const { uuid } = fromId(withdrawal, 'withdrawal')!
     const [row] = await service.sql<{ fee: string }>('select fee::text from withdrawals where id = $1::uuid', [uuid])
     return { fee: units(row!.fee) }
@@ -166,35 +147,35 @@ export async function openScene(service: TriedService, price: string, turns: Tur
 
   return {
     real,
-    turns,
+    scheduler,
     async ask(attempt, transport) {
-      const { name, deed, key } = attempt
-      const other = service.instead?.(deed, real, turns)
-      if (other) return { ...(await other), seen: {} }
-      if (deed.kind === 'deposit' || deed.kind === 'elapse' || deed.kind === 'sweep')
-        return { ...(await byHand(deed)), seen: {} }
-      const isNewcomer = deed.kind === 'signUp' || deed.kind === 'signIn'
+      const { name, operation, key } = attempt
+      const other = service.override?.(operation, real, scheduler)
+      if (other) return { ...(await other), decisions: {} }
+      if (operation.kind === 'deposit' || operation.kind === 'elapse' || operation.kind === 'sweep')
+        return { ...(await runDirectly(operation)), decisions: {} }
+      const isNewcomer = operation.kind === 'signUp' || operation.kind === 'signIn'
       const {
         authorization,
         'x-api-key': apiKey,
         Accept,
-      } = headersOf(isNewcomer ? 'anonymous' : deed.who) as Record<string, string>
-      const message = requestOf(deed as Extract<Deed, { kind: Asked }>, transport, real, name)
-      const isTrusted = deed.kind === 'order' ? deed.isTrusted : deed.kind === 'confirm'
+      } = headersOf(isNewcomer ? 'anonymous' : operation.who) as Record<string, string>
+      const message = requestOf(operation as Extract<Operation, { kind: RequestKind }>, transport, real, name)
+      const isTrusted = operation.kind === 'order' ? operation.isTrusted : operation.kind === 'confirm'
       const headers = given({
         ...{ Accept, authorization, 'x-api-key': isTrusted ? apiKey : undefined },
         ...{ 'idempotency-key': key === undefined ? undefined : `${tag} ${key}`, ...message.headers },
       })
-      const answer = await answered(trySend(nextUrl(), { ...message, headers }, { agent: globalAgent }))
-      const told = readAnswer(deed.kind, transport, answer)
-      if (told.code === 'unknown')
-        throw new Error(`${message.name} was answered ${answer.status} ${answer.text.slice(0, 500)}`)
-      remember(name, deed, told)
-      const seen = deed.kind === 'withdraw' && told.made !== undefined ? await feeOf(told.made) : {}
-      return { ...told, seen }
+      const answer = await answerOrBusy(trySend(nextUrl(), { ...message, headers }, { agent: globalAgent }))
+      const result = readAnswer(operation.kind, transport, answer)
+      if (result.code === 'unknown')
+        throw new Error(`${message.name} was answerOrBusy ${answer.status} ${answer.text.slice(0, 500)}`)
+      recordId(name, operation, result)
+      const decisions = operation.kind === 'withdraw' && result.made !== undefined ? await feeOf(result.made) : {}
+      return { ...result, decisions }
     },
     async observe() {
-      const ids = everybody()
+      const ids = userIds()
       const wallets = await service.sql<{ id: string; num: string; points: string }>(
         `select user_id::text as id, num::text, points::text from wallets where user_id = any ($1::uuid[])`,
         [ids],
@@ -224,11 +205,11 @@ export async function openScene(service: TriedService, price: string, turns: Tur
         `select book::text, currency::text, sum(amount)::text as amount from entries
          where book is not null and transfer_id in (select transfer_id from entries where wallet_id = any ($1::uuid[]))
          group by book, currency having sum(amount) <> 0`,
-        [everybody()],
+        [userIds()],
       ),
-    get: (who, path) => answered(trySend(nextUrl(), { path, headers: headersOf(who) }, { agent: globalAgent })),
+    get: (who, path) => answerOrBusy(trySend(nextUrl(), { path, headers: headersOf(who) }, { agent: globalAgent })),
     graphql: (who, query) =>
-      answered(
+      answerOrBusy(
         trySend(nextUrl(), { path: '/graphql', json: { query }, headers: headersOf(who) }, { agent: globalAgent }),
       ),
   }

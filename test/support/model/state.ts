@@ -1,5 +1,5 @@
 /** The state of the model. It is plain data, so that it can be copied to try alternatives. */
-import type { Who } from './deeds.ts'
+import type { Caller } from './operations.ts'
 import { decimal, units } from './units.ts'
 
 export const terms = {
@@ -14,34 +14,14 @@ export const terms = {
 } as const
 
 /** An account. It may be deleted. */
-export interface Account {
-  num: bigint
-  points: bigint
-  isLocked: boolean
-  isDeleted: boolean
-  openOrders: number
-}
+export type Account = { num: bigint; points: bigint; isLocked: boolean; isDeleted: boolean; openOrders: number }
 
 /** A place for a user. `session`: the state of the token that the user sends. */
-export interface Place {
-  account: string | undefined
-  session: 'none' | 'good' | 'stale'
-  guesses: number
-}
+export type Place = { account: string | undefined; session: 'none' | 'good' | 'stale'; guesses: number }
 
-export interface Asset {
-  owner: string
-  registration: string
-  isPublic: boolean
-  caption: string
-  commits: number
-}
+export type Asset = { owner: string; registration: string; isPublic: boolean; caption: string; commits: number }
 
-export interface App {
-  owner: string
-  price: bigint
-  isSold: boolean
-}
+export type App = { owner: string; price: bigint; isSold: boolean }
 
 export interface Order {
   buyer: string
@@ -54,20 +34,17 @@ export interface Order {
   earned: Money
 }
 
-export interface Withdrawal {
-  owner: string
-  amount: bigint
-  fee: bigint
-  at: number
-  status: 'WAITING' | 'CANCELLED'
-}
+export type Withdrawal = { owner: string; amount: bigint; fee: bigint; at: number; status: 'WAITING' | 'CANCELLED' }
 
-export interface Money {
-  num: bigint
-  points: bigint
-}
+export type Money = { num: bigint; points: bigint }
 
 export const none: Money = { num: 0n, points: 0n }
+export const plus = (one: Money, other: Money): Money => ({
+  ...{ num: one.num + other.num, points: one.points + other.points },
+})
+export const minus = (one: Money, other: Money): Money => ({
+  ...{ num: one.num - other.num, points: one.points - other.points },
+})
 
 /** The platform's ledger accounts, as far as these users changed them. */
 export type Book = 'REVENUE' | 'GAS' | 'PROMOTION' | 'DEPOSITS' | 'FORFEITED' | 'WITHDRAWALS'
@@ -85,7 +62,7 @@ export interface State {
 }
 
 /** The initial state: two users with sign-up points, a free place, an administrator, and an app that the first user sells. */
-export function beginning(price: bigint): State {
+export function initialState(price: bigint): State {
   const state: State = {
     now: 0,
     places: [
@@ -107,22 +84,18 @@ export function beginning(price: bigint): State {
 }
 
 export function openAccount(state: State, name: string, points: bigint = terms.signUpPoints) {
-  state.accounts[name] = {
-    ...{ num: 0n, points },
-    ...{ isLocked: false, isDeleted: false, openOrders: 0 },
-  }
+  state.accounts[name] = { ...{ num: 0n, points }, ...{ isLocked: false, isDeleted: false, openOrders: 0 } }
   book(state, 'PROMOTION', { num: 0n, points: -points })
 }
 
-export function book(state: State, name: Book, { num, points }: Money) {
-  const held = state.books[name]
-  state.books[name] = { num: held.num + num, points: held.points + points }
+export function book({ books }: State, name: Book, amount: Money) {
+  books[name] = plus(books[name], amount)
 }
 
 /** Returns an account by its name. */
-export const accountOf = ({ places }: State, who: Who) => (typeof who === 'number' ? places[who]!.account : who)
+export const accountOf = ({ places }: State, who: Caller) => (typeof who === 'number' ? places[who]!.account : who)
 
-export const hasAccount = (state: State, who: Who) => {
+export const hasAccount = (state: State, who: Caller) => {
   const name = accountOf(state, who)
   return name !== undefined && state.accounts[name]?.isDeleted === false
 }

@@ -14,8 +14,8 @@ export function decimal(amount: bigint): string {
   return `${sign}${digits.slice(0, -DECIMALS)}${fraction && `.${fraction}`}`
 }
 
-export const least = (one: bigint, other: bigint) => (one < other ? one : other)
-export const most = (one: bigint, other: bigint) => (one > other ? one : other)
+export const min = (one: bigint, other: bigint) => (one < other ? one : other)
+export const max = (one: bigint, other: bigint) => (one > other ? one : other)
 
 /** `amount × part ÷ whole`, rounded half up. Zero if `whole` is zero. */
 export const shareOf = (amount: bigint, part: bigint, whole: bigint) =>

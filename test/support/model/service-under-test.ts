@@ -2,12 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createTestApp, type TestApp } from '../test-app.ts'
 import { PASSWORD } from '../user.ts'
-import type { TriedService } from './scene.ts'
+import type { ServiceUnderTest } from './scene.ts'
 import { modelEnv, terms } from './state.ts'
 import { decimal } from './units.ts'
 
 /** Starts a service with the terms of the model. */
-export async function createTriedService(): Promise<TriedService & { app: TestApp }> {
+export async function createServiceUnderTest(): Promise<ServiceUnderTest & { app: TestApp }> {
   const app = await createTestApp({ env: modelEnv })
   const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
   const hash = createHash('sha256').update(apiKey).digest()
@@ -19,6 +19,6 @@ export async function createTriedService(): Promise<TriedService & { app: TestAp
     sql: app.sql,
     apiKey,
     password: PASSWORD,
-    admit: (role) => app.newUser({ role, points: role === 'USER' ? decimal(terms.signUpPoints) : '0' }),
+    createUser: (role) => app.newUser({ role, points: role === 'USER' ? decimal(terms.signUpPoints) : '0' }),
   }
 }

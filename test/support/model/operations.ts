@@ -1,16 +1,12 @@
 /** The operations of the model. They refer to orders and assets by name, or by a number until the name is known. */
 
-export type Who = number | 'admin' | 'anonymous'
+export type Caller = number | 'admin' | 'anonymous'
 
-interface By {
-  who: Who
-}
-interface Bounded {
-  maxCost?: string | undefined
-}
+type By = { who: Caller }
+type Bounded = { maxCost?: string | undefined }
 
 /** The operations by kind. `Ref` is a number before it is resolved, and a name afterwards. */
-export interface DeedTable<Ref> {
+export interface OperationFields<Ref> {
   signUp: { who: number; as: number }
   signIn: { who: number }
   signOut: { who: number }
@@ -37,12 +33,12 @@ export interface DeedTable<Ref> {
   balance: By
 }
 
-export type Kind = keyof DeedTable<string>
-type DeedOf<Ref> = { [K in Kind]: { kind: K } & DeedTable<Ref>[K] }[Kind]
+export type Kind = keyof OperationFields<string>
+type OperationOf<Ref> = { [K in Kind]: { kind: K } & OperationFields<Ref>[K] }[Kind]
 /** An operation as generated. */
-export type Wish = DeedOf<number>
+export type Template = OperationOf<number>
 /** An operation with resolved references. */
-export type Deed = DeedOf<string>
+export type Operation = OperationOf<string>
 
 const references = { file: 'assets', app: 'apps', order: 'orders', withdrawal: 'withdrawals' } as const
 
@@ -51,12 +47,12 @@ export type Names = Record<(typeof references)[keyof typeof references], readonl
 /** The initial names. An app exists from the start. */
 export const noNames: Names = { assets: [], apps: ['first'], orders: [], withdrawals: [] }
 
-export function nameIn(names: Names, { name, deed }: { name: string; deed: Deed }): Names {
+export function nameIn(names: Names, { name, operation }: { name: string; operation: Operation }): Names {
   const add = (list: keyof Names, made: string) =>
     names[list].includes(made) ? names : { ...names, [list]: [...names[list], made] }
-  switch (deed.kind) {
+  switch (operation.kind) {
     case 'register':
-      return add('assets', String(deed.file))
+      return add('assets', String(operation.file))
     case 'order':
       return add('orders', name)
     case 'withdraw':
@@ -69,16 +65,16 @@ export function nameIn(names: Names, { name, deed }: { name: string; deed: Deed 
 }
 
 /** Resolves the references of an operation. Returns undefined if a referenced object does not exist. */
-export function resolve(wish: Wish, names: Names): Deed | undefined {
-  const deed: Record<string, unknown> = { ...wish }
-  if (wish.kind === 'register') return { ...wish }
+export function resolve(template: Template, names: Names): Operation | undefined {
+  const operation: Record<string, unknown> = { ...template }
+  if (template.kind === 'register') return { ...template }
   for (const [field, list] of Object.entries(references)) {
-    if (!(field in wish)) continue
+    if (!(field in template)) continue
     const known = names[list]
     if (known.length === 0) return undefined
-    deed[field] = known[(deed[field] as number) % known.length]
+    operation[field] = known[(operation[field] as number) % known.length]
   }
-  return deed as unknown as Deed
+  return operation as unknown as Operation
 }
 
 export const keyed: ReadonlySet<Kind> = new Set<Kind>([
@@ -95,18 +91,18 @@ export const keyed: ReadonlySet<Kind> = new Set<Kind>([
 ])
 
 /** Returns the operation with another body, or undefined if the body has no effect. */
-export function altered(deed: Deed): Deed | undefined {
-  switch (deed.kind) {
+export function altered(operation: Operation): Operation | undefined {
+  switch (operation.kind) {
     case 'grant':
     case 'withdraw':
-      return { ...deed, amount: deed.amount === '1' ? '2' : '1' }
+      return { ...operation, amount: operation.amount === '1' ? '2' : '1' }
     case 'refund':
-      return { ...deed, amount: deed.amount === null ? '0.000000000000000001' : null }
+      return { ...operation, amount: operation.amount === null ? '0.000000000000000001' : null }
     case 'register':
     case 'update':
     case 'order':
     case 'confirm':
-      return { ...deed, maxCost: deed.maxCost === undefined ? '1000' : undefined }
+      return { ...operation, maxCost: operation.maxCost === undefined ? '1000' : undefined }
     default:
       return undefined
   }
