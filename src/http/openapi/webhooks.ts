@@ -22,7 +22,7 @@ const webhooks: Record<string, Webhook> = {
     operationId: 'onOrderRefunded',
     summary: 'An order was refunded',
     description:
-      'Completely or in part. Events may arrive in any order, so use the totals. A refund can arrive without an earlier `order.paid`.',
+      'A full or partial refund. Events may arrive in any order, so use the totals. A refund can arrive before `order.paid`.',
     body: orderRefundedBody,
   },
   'webhook.test': {

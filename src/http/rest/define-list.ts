@@ -109,7 +109,7 @@ const linkCursors = { after: linkCursor, before: linkCursor }
 /** The parameter `search` of a list. `fields` names the fields that are searched. */
 const searchParameter = (fields: string) =>
   optionalText(
-    `Only records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
+    `Returns records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
   )
 
 const wholeNumber = z.int().min(0).optional()

@@ -26,7 +26,7 @@ export interface FileParts {
   }
 }
 
-const linkPart = optionalText('Part of an address that is good for whoever has it.')
+const linkPart = optionalText('Part of a signed URL.')
 const queryOfFiles = {
   format: optionalWord(
     ['raw', 'car'],
@@ -42,11 +42,11 @@ const queryOfFiles = {
   'car-version': optionalWord(['1'], 'For a CAR: its version. Also a parameter of the type in `Accept`.'),
   'car-order': optionalWord(
     ['dfs', 'unk'],
-    'Of a CAR: its order, which is always depth first. Also a parameter of the type in `Accept`.',
+    'For a CAR: the order of its blocks, always depth first. Also a parameter of the media type in `Accept`.',
   ),
   'car-dups': optionalWord(
     ['y', 'n'],
-    'Of a CAR: whether a block is sent each time that the file has it; else once. Also a parameter of the type in `Accept`.',
+    'For a CAR: `y` repeats a block each time the file contains it, `n` sends it once. Also a parameter of the media type in `Accept`.',
   ),
   filename: optionalText('The name under which browsers save it.'),
   download: optionalWord(['true'], 'Has browsers save the file instead of showing it.'),
@@ -60,15 +60,15 @@ export const readingDescription: Pick<DirectDescription, 'tag' | 'access' | 'que
   query: z.object(queryOfFiles),
   headers: z.object({
     Range: optionalText('One range of bytes, as in `bytes=0-1023`.'),
-    Accept: optionalText('In which form it is wanted; `format` goes before it.'),
-    'If-None-Match': optionalText('The `ETag` one has: when it is the same, the answer is 304.'),
+    Accept: optionalText('The requested format. The parameter `format` takes precedence.'),
+    'If-None-Match': optionalText('The `ETag` of an earlier response. Returns 304 if it has not changed.'),
   }),
   answers: {
     200: { description: 'The file.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
     206: { description: 'The range.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
-    304: { description: 'It is as you have it.', isVersioned: true },
-    412: { description: 'It is not here, and was asked for by `Cache-Control: only-if-cached`.' },
-    416: { description: 'The range is not one of the file.', isVersioned: true },
+    304: { description: 'Not modified.', isVersioned: true },
+    412: { description: 'The service does not have the file, and the request has `Cache-Control: only-if-cached`.' },
+    416: { description: 'The range is outside the file.', isVersioned: true },
   },
 }
 

@@ -6,7 +6,7 @@ import { assertMayRequestMail } from './mailed-links.ts'
 
 const changeEmail = defineCommand({
   ...endpoint('POST', 'auth/users/set_email', 'changeEmail', 'Account', 'Change one’s e-mail address'),
-  description: 'An address that is verified stands until the new one is verified, too.',
+  description: 'A verified address stays in use until the new one is verified.',
   errors: ['DUPLICATE_EMAIL'],
   body: z
     .object({
@@ -56,7 +56,7 @@ const verifyEmail = defineCommand({
   errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
   body: z
     .object({ uid: same('VerifyEmailInput.uid', neededText()), token: same('VerifyEmailInput.token', neededText()) })
-    .meta({ id: 'VerifyEmail', description: 'What the link says.' }),
+    .meta({ id: 'VerifyEmail', description: 'The values of the mailed link.' }),
   action: 'email:verify',
   operation: graphql(/* GraphQL */ `
     mutation RestVerifyEmail($input: VerifyEmailInput!) {
@@ -74,11 +74,11 @@ const requestVerification = defineCommand({
     'Account',
     'Ask for another link to verify an e-mail address',
   ),
-  description: 'Signed in, for one’s own address; else for the one that is sent.',
+  description: 'For a signed-in caller: the address of the account. Otherwise the address in the body.',
   errors: ['NOT_AUTHENTICATED'],
   body: z
     .object({ email: same('RequestEmailVerificationInput.email', givenEmail).optional() })
-    .meta({ id: 'RequestEmailVerification', description: 'Which address.' }),
+    .meta({ id: 'RequestEmailVerification', description: 'The e-mail address.' }),
   action: 'email:verify',
   admit: (context) => assertMayRequestMail(context, 'email-verification'),
   operation: graphql(/* GraphQL */ `
@@ -100,7 +100,7 @@ const requestPasswordReset = defineRoute({
   description: 'The answer is the same whether or not an account has the address.',
   body: z
     .object({ email: same('RequestPasswordResetInput.email', givenEmail) })
-    .meta({ id: 'RequestPasswordReset', description: 'Whose password is forgotten.' }),
+    .meta({ id: 'RequestPasswordReset', description: 'The account with the lost password.' }),
   action: 'password:reset',
   admit: (context) => assertMayRequestMail(context, 'password-reset'),
   operation: graphql(/* GraphQL */ `
@@ -110,7 +110,7 @@ const requestPasswordReset = defineRoute({
   `),
   variables: ({ body }) => ({ input: { email: body.exactText('email') ?? '' } }),
   status: 201,
-  answer: z.object({}).meta({ id: 'Accepted', description: 'It is under way; there is nothing to tell.' }),
+  answer: z.object({}).meta({ id: 'Accepted', description: 'The call is accepted. The response has no body.' }),
   present: () => ({}),
 })
 
@@ -130,7 +130,7 @@ const resetPassword = defineCommand({
       token: same('ResetPasswordInput.token', neededText()),
       new_password: same('ResetPasswordInput.newPassword', newPassword),
     })
-    .meta({ id: 'ResetPassword', description: 'What the link says, and the new password.' }),
+    .meta({ id: 'ResetPassword', description: 'The values of the mailed link, and the new password.' }),
   action: 'password:reset',
   operation: graphql(/* GraphQL */ `
     mutation RestResetPassword($input: ResetPasswordInput!) {

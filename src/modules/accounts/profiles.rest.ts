@@ -42,7 +42,7 @@ const profileRecord = z
     profile_background: same('User.profileBackgroundUrl', picture),
     profile_background_thumbnail: same('User.profileBackgroundThumbnailUrl', picture),
   })
-  .meta({ id: 'Profile', description: 'What a person says of themselves.' })
+  .meta({ id: 'Profile', description: 'Public profile of a user.' })
 
 const userRecord = z
   .object({
@@ -51,13 +51,13 @@ const userRecord = z
     email: z.string().describe('Address that notifications go to.'),
     address: same('User.address', z.string()),
     language: z.string().describe('Language of mails, as in en-us.'),
-    email_verified: z.boolean().describe('Whether the address is known to be theirs.'),
+    email_verified: z.boolean().describe('True if the e-mail address is verified.'),
     pending_email: z
       .string()
       .nullable()
-      .describe('Address that takes the place of `email` once it is verified, if there is one.'),
+      .describe('New address that replaces `email` when it is verified. Null if there is none.'),
     phone_verified: always(false),
-    asset_count: z.number().int().describe('How many assets they own.'),
+    asset_count: z.number().int().describe('Number of assets that the user owns.'),
     referral_code: z.string().describe('Code they signed up with.'),
     default_tag: z.string().describe('Tag that clients offer for new assets.'),
     allow_c2pa_download: z.boolean().describe('True if clients may offer your files with Content Credentials.'),
@@ -133,7 +133,7 @@ const me = defineRoute({
 const deleteMe = defineCommand({
   ...endpoint('DELETE', 'auth/users/me', 'deleteMe', 'Account', 'Delete one’s own account'),
   description:
-    'What was registered stays on the chain, with the messages of commits; the person, their files and what else they said are erased.',
+    'The chain keeps the commits with their messages. The account, its files and other personal data are erased.',
   errors: ['CONFLICT'],
   action: 'account:delete',
   operation: graphql(/* GraphQL */ `
@@ -175,7 +175,7 @@ const updateMe = defineRoute({
       default_tag: same('UpdateProfileInput.defaultTag', givenText(100)).optional(),
       allow_c2pa_download: same('UpdateProfileInput.allowC2paDownload', givenFlag).optional(),
     })
-    .meta({ id: 'UpdateMe', description: 'Only what is given changes.' }),
+    .meta({ id: 'UpdateMe', description: 'Only the given fields change.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateMe($input: UpdateProfileInput!) {
@@ -202,7 +202,7 @@ const updateProfile = defineRoute({
       profile_picture: same('UpdateProfileInput.profilePicture', givenPicture).optional(),
       profile_background: same('UpdateProfileInput.profileBackground', givenPicture).optional(),
     })
-    .meta({ id: 'ProfileToUpdate', description: 'Only what is given changes.' }),
+    .meta({ id: 'ProfileToUpdate', description: 'Only the given fields change.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateProfile($input: UpdateProfileInput!) {
@@ -249,7 +249,7 @@ export const exportDescription: DirectDescription = {
       mediaType: 'application/json',
       schema: z
         .looseObject({})
-        .meta({ id: 'Export', description: 'The account, and a list of each kind of thing that is kept of it.' }),
+        .meta({ id: 'Export', description: 'The account, and a list of each kind of stored data.' }),
     },
   },
 }

@@ -22,13 +22,13 @@ const newUserRecord = z
   .object({
     id: same('User.id', z.string()),
     username: same('User.username', z.string()),
-    email: z.string().describe('The address as it is kept; not verified yet.'),
+    email: z.string().describe('The stored address. It is not verified yet.'),
   })
   .meta({ id: 'SignedUpUser', description: 'The account that was made.' })
 
 const tokenRecord = z
   .object({ auth_token: same('SignInPayload.token', z.string()) })
-  .meta({ id: 'Token', description: 'What a session is asked with.' })
+  .meta({ id: 'Token', description: 'The credentials of a sign-in.' })
 
 const signUp = defineRoute({
   ...endpoint('POST', 'auth/users', 'signUp', 'Account', 'Sign up'),
@@ -88,7 +88,7 @@ const login = defineRoute({
       device: z
         .string()
         .optional()
-        .describe('What the session is called in the list of sessions; else the User-Agent.'),
+        .describe('Name of the session in the list of sessions. Defaults to the User-Agent.'),
     })
     .meta({ id: 'SignIn', description: 'Credentials.' }),
   action: 'session:create',
@@ -111,7 +111,7 @@ const login = defineRoute({
 
 const logout = defineCommand({
   ...endpoint('POST', 'auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
-  description: 'Ends the session whose token was sent.',
+  description: 'Ends the session of this request.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestLogout {
@@ -192,10 +192,10 @@ const revokeOthers = defineCommand({
 const MAX_DEVICE_LENGTH = 10_000
 
 const registerDevice = defineRoute({
-  ...endpoint('POST', 'auth/devices', 'registerDevice', 'Earlier apps', 'Tell of a device'),
-  description: 'Nothing is pushed to devices, so nothing of it is kept.',
+  ...endpoint('POST', 'auth/devices', 'registerDevice', 'Earlier apps', 'Register a device'),
+  description: 'The service sends no push notifications, so the device is not stored.',
   deprecated: true,
-  body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Whatever is known of the device.' }),
+  body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Data of the device.' }),
   action: 'account:read',
   operation: graphql(/* GraphQL */ `
     query RestDevice {
@@ -208,7 +208,7 @@ const registerDevice = defineRoute({
     return {}
   },
   status: 201,
-  answer: anyObject.meta({ id: 'Device', description: 'What was sent.' }),
+  answer: anyObject.meta({ id: 'Device', description: 'The received values.' }),
   // The phone app stops at its start without an answer. Nothing is pushed to devices, so nothing of them is kept.
   present: (_, { body }) => body.all(),
 })

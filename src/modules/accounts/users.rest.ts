@@ -79,10 +79,10 @@ const lock = defineRoute({
   ...endpoint('POST', 'store/users/:id/lock', 'lockUser', 'Store', 'Lock an account'),
   ...lockRoute,
   description:
-    'Its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on.',
+    'The owner cannot sign in. All sessions, streams and mailed links end immediately. Paid orders are still delivered.',
   body: z
     .object({ reason: same('LockUserInput.reason', neededText(500)) })
-    .meta({ id: 'LockUser', description: 'Why an account is locked.' }),
+    .meta({ id: 'LockUser', description: 'The reason for locking the account.' }),
   operation: graphql(/* GraphQL */ `
     mutation RestLockUser($input: LockUserInput!) {
       lockUser(input: $input) { user { ...AdministeredUser } }
@@ -97,7 +97,7 @@ const unlock = defineRoute({
   description: 'Its owner may sign in again.',
   body: z
     .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
-    .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' }),
+    .meta({ id: 'UnlockUser', description: 'The reason for unlocking the account.' }),
   operation: graphql(/* GraphQL */ `
     mutation RestUnlockUser($input: UnlockUserInput!) {
       unlockUser(input: $input) { user { ...AdministeredUser } }

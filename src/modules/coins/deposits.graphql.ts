@@ -107,7 +107,7 @@ const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
   description: 'Filter. All given conditions must match.',
   fields: (t) => ({
     userId: t.id({ description: 'Only deposits of this user.' }),
-    status: t.field({ type: DepositStatus, description: 'Only deposits with this status.' }),
+    status: t.field({ type: DepositStatus, description: 'Deposits with this status.' }),
   }),
 })
 
@@ -160,7 +160,7 @@ builder.queryFields((t) => ({
       description:
         'Deposits to the address of your wallet, newest first. Includes pending deposits. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
-        status: t.arg({ type: DepositStatus, description: 'Only deposits with this status.' }),
+        status: t.arg({ type: DepositStatus, description: 'Deposits with this status.' }),
         search: searchArg(t, 'the hash of the transaction'),
         offset: offsetArg(t),
       },

@@ -41,7 +41,7 @@ export const depositRoutes = [
     tag: 'Wallet',
     summary: 'List the deposits to your wallet, newest first',
     description: 'Deposits that are not credited yet are included.',
-    filters: { status: z.enum(statuses).optional().describe('Only deposits with this status.') },
+    filters: { status: z.enum(statuses).optional().describe('Deposits with this status.') },
     errors: ['VALIDATION_FAILED'],
     action: 'transfer:read',
     record: depositRecord,

@@ -79,13 +79,13 @@ export const streamDescription: DirectDescription = {
   tag: 'Events',
   summary: 'Follow one’s feed as server-sent events',
   description:
-    'What was missed since `Last-Event-ID`, then each event as it happens, until the session ends. `id` is the event’s identifier, `event` its type, and `data` the event as JSON, as the feed has it.',
+    'Sends the events after `Last-Event-ID`, then each new event, until the session ends. `id` is the ID of the event, `event` its type, and `data` the event as JSON, as in the list of events.',
   access: 'user',
   headers: z.object({
     'Last-Event-ID': z
       .string()
       .optional()
-      .describe('Identifier of the last event that came; without one, from now on.'),
+      .describe('ID of the last received event. Without it, the stream starts with new events.'),
   }),
   query: z.object({
     last_event_id: z.string().optional().describe('The same for clients that cannot set the header.'),

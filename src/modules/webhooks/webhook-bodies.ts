@@ -11,8 +11,8 @@ const order = {
   num_paid: amount.describe('Paid in currency units.'),
   points_paid: amount.describe('Paid in points.'),
   total_cost: amount.describe('Paid in all.'),
-  created_at: moment.describe('When the order was made.'),
-  paid_at: moment.describe('When it was paid.'),
+  created_at: moment.describe('Time at which the order was created.'),
+  paid_at: moment.describe('Time of the payment.'),
   buyer: z.string().describe('Identifier of the buyer.'),
 }
 const orderId = z.string().describe('Identifier of the order.')
@@ -20,8 +20,8 @@ const orderId = z.string().describe('Identifier of the order.')
 /** The body of `order.paid`. */
 export const orderPaidBody = z
   .object({
-    type: z.literal('order.paid').describe('What happened.'),
-    timestamp: moment.describe('When it happened.'),
+    type: z.literal('order.paid').describe('Type of the event.'),
+    timestamp: moment.describe('Time of the event.'),
     data: z
       .object({
         order: z
@@ -33,48 +33,48 @@ export const orderPaidBody = z
           .describe('The order.'),
         action_args: z
           .record(z.string(), z.unknown())
-          .describe('The arguments that the order was made with; an empty object when there were none.'),
+          .describe('The arguments of the order. An empty object without arguments.'),
       })
-      .describe('What it is about.'),
+      .describe('The subject of the event.'),
   })
   .meta({ id: 'OrderPaidEvent', description: 'An order was paid: its action is to be carried out.' })
 
 /** The body of `order.refunded`. */
 export const orderRefundedBody = z
   .object({
-    type: z.literal('order.refunded').describe('What happened.'),
-    timestamp: moment.describe('When it happened.'),
+    type: z.literal('order.refunded').describe('Type of the event.'),
+    timestamp: moment.describe('Time of the event.'),
     data: z
       .object({
         order: z
           .object({
             id: orderId,
-            status: z.enum(['partially_refunded', 'refunded']).describe('`refunded` once nothing is left of it.'),
+            status: z.enum(['partially_refunded', 'refunded']).describe('`refunded` if the full amount was refunded.'),
             ...order,
-            num_refunded: amount.describe('Given back in currency units by this refund and those before it.'),
-            points_refunded: amount.describe('Given back in points by this refund and those before it.'),
-            total_refunded: amount.describe('Given back in all by this refund and those before it.'),
+            num_refunded: amount.describe('Total refunded currency units, including earlier refunds.'),
+            points_refunded: amount.describe('Total refunded points, including earlier refunds.'),
+            total_refunded: amount.describe('Total refunded amount, including earlier refunds.'),
           })
           .describe('The order.'),
         refund: z
           .object({
             id: z.string().describe('Identifier of the refund.'),
-            num: amount.describe('Given back in currency units.'),
-            points: amount.describe('Given back in points.'),
-            total: amount.describe('Given back in all.'),
-            created_at: moment.describe('When it was given back.'),
+            num: amount.describe('Refunded currency units.'),
+            points: amount.describe('Refunded points.'),
+            total: amount.describe('Refunded amount.'),
+            created_at: moment.describe('Time of the refund.'),
           })
-          .describe('What this refund gave back.'),
+          .describe('Amounts of this refund.'),
       })
-      .describe('What it is about.'),
+      .describe('The subject of the event.'),
   })
-  .meta({ id: 'OrderRefundedEvent', description: 'Money of an order was given back.' })
+  .meta({ id: 'OrderRefundedEvent', description: 'An order was refunded.' })
 
 /** The body of `webhook.test`. */
 export const webhookTestBody = z
   .object({
-    type: z.literal('webhook.test').describe('What happened.'),
-    timestamp: moment.describe('When it happened.'),
-    data: z.object({ network_app_id: order.network_app_id }).describe('What it is about.'),
+    type: z.literal('webhook.test').describe('Type of the event.'),
+    timestamp: moment.describe('Time of the event.'),
+    data: z.object({ network_app_id: order.network_app_id }).describe('The subject of the event.'),
   })
   .meta({ id: 'WebhookTestEvent', description: 'An administrator tries the receiver: there is nothing to do.' })

@@ -131,7 +131,7 @@ const read = defineRoute({
 const replay = defineRoute({
   ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store'),
   summary: 'Send a webhook delivery once more',
-  description: 'With the same `webhook-id`, so that a receiver that has it already takes no notice.',
+  description: 'The call has the same `webhook-id`, so a receiver can ignore a delivery that it already has.',
   params: deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -147,8 +147,7 @@ const replay = defineRoute({
 const test = defineRoute({
   ...post('store/network-apps/:id/test-events', 'sendTestEvent', 'Store'),
   summary: 'Call the webhook of a network app once, as a test',
-  description:
-    'With a signed event of the type `webhook.test`, which is about no order and charges nobody. It has one attempt; nothing follows from it.',
+  description: 'Sends a signed event of type `webhook.test` once. It belongs to no order, and nobody is charged.',
   params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
