@@ -11,20 +11,21 @@ import {
   validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { pages } from '../ecosystem/clients/pages.ts'
+import { commandsOf, overview, pages } from '../ecosystem/clients/pages.ts'
 import { cutSnippet, snippetsOf } from '../ecosystem/clients/snippets.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLIENTS = join(ROOT, 'test/ecosystem/clients')
 const read = (path: string) => readFileSync(join(CLIENTS, path), 'utf8')
+const overviewText = readFileSync(overview, 'utf8')
 const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'))
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: CLIENTS }).filter((path) => !/node_modules|\.venv|gql\/|__generated__|schema\./.test(path))
 
-describe.each(pages.map((page) => [basename(page.file), page] as const))('the guide %s', (_name, page) => {
+describe.each(pages.map((page) => [basename(page.file), page] as const))('the page %s', (name, page) => {
   it('shows exactly the code of its project', () => {
     const snippets = snippetsOf(page.text)
-    expect(snippets.length).toBeGreaterThan(6)
+    expect(snippets.length).toBeGreaterThan(4)
     for (const { path, region, text } of snippets) {
       expect(path.split('/')[0]).toBe(page.project)
       expect(text, `${path}${region && `#${region}`}`).toBe(cutSnippet(read(path), region))
@@ -37,6 +38,17 @@ describe.each(pages.map((page) => [basename(page.file), page] as const))('the gu
     )
     expect(unmarked.map(([all]) => all)).toEqual([])
   })
+
+  it('starts the first upload, and is linked from the overview', () => {
+    expect(commandsOf(page).at(-1)).toMatch(/start|first.upload/)
+    expect(overviewText).toContain(`](clients/${name})`)
+  })
+})
+
+it('the overview shows exactly the code of the projects', () => {
+  const snippets = snippetsOf(overviewText)
+  expect(snippets).toHaveLength(1)
+  for (const { path, region, text } of snippets) expect(text).toBe(cutSnippet(read(path), region))
 })
 
 const rules = specifiedRules.filter(({ name }) => !['KnownDirectivesRule', 'NoUnusedFragmentsRule'].includes(name))
@@ -65,7 +77,7 @@ describe('the client projects', () => {
     'genqlient/genqlient.yaml',
     'ariadne-codegen/pyproject.toml',
   ])('%s maps each custom scalar', (path) => {
-    // Its own name for files.
+    // ariadne-codegen has its own type for files.
     const known = path.endsWith('pyproject.toml') ? ['Upload'] : []
     const scalars = Object.values(schema.getTypeMap()).filter(isScalarType)
     const own = scalars.filter((type) => !isSpecifiedScalarType(type)).map(({ name }) => name)
@@ -75,7 +87,7 @@ describe('the client projects', () => {
   it('configure Graphcache for every type without an ID', () => {
     const [, keys] = /keys: \{([^}]*)\}/.exec(read('urql/src/annal.ts'))!
     const told = [...keys!.matchAll(/(\w+):/g)].map(([, name]) => name)
-    // What a mutation answers, and what pages are made of, it knows.
+    // Graphcache knows payloads and the types of pages.
     const isKnown = /(Payload|Connection|Edge)$|^(PageInfo|Query|Mutation|Subscription)$|^__/
     const types = Object.values(schema.getTypeMap()).filter(isObjectType)
     expect(told).toEqual(

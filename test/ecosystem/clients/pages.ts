@@ -1,18 +1,15 @@
-/** The pages of `docs/clients/`, and what a reader does who follows one of them to a first upload. */
+/** The pages of `docs/clients/`, and the commands that lead to a first upload. */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 const folder = join(import.meta.dirname, '../../../docs/clients')
 
-/** A page, and the project below this folder that it is cut from. */
+/** A page, and the project below this folder that its code comes from. */
 export interface Page {
   file: string
   text: string
   project: string
 }
-
-/** A thing that the page tells its reader to do. */
-export type Step = { write: string; text: string } | { run: string }
 
 const pageOf = (name: string): Page => {
   const file = join(folder, name)
@@ -22,20 +19,14 @@ const pageOf = (name: string): Page => {
   return { file, text, project }
 }
 
-/** All of them. Throws for one that names no project. */
+/** All pages of clients. Throws an error for a page that names no project. */
 export const pages: readonly Page[] = globSync('*.md', { cwd: folder }).sort().map(pageOf)
 
-const BLOCK = /(?:^`([^`\n]+)`[^\n]*:\n+(?:<!--[^>]*-->\n+)?)?^```(\w+)\n(.*?)^```$/gms
+/** The page with the rules for all clients. */
+export const overview = join(folder, '../clients.md')
 
-/** What stands below _First upload_: files to write, by their names, and lines to type, in their order. Throws for a block that is neither. */
-export function stepsOf({ file, text }: Page): Step[] {
+/** Returns the commands below _First upload_, which the reader runs in a copy of the project. */
+export function commandsOf({ text }: Page): string[] {
   const [, part = ''] = /^## First upload\n(.*?)^## /ms.exec(text) ?? []
-  return [...part.matchAll(BLOCK)].flatMap(([, name, language, block]): Step[] => {
-    if (name) return [{ write: name, text: block! }]
-    if (language !== 'sh') throw new Error(`${basename(file)}: a block of ${language} has no name of a file.`)
-    return block!
-      .trim()
-      .split('\n')
-      .map((run) => ({ run }))
-  })
+  return [...part.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) => block!.trim().split('\n'))
 }

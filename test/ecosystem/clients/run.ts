@@ -1,26 +1,25 @@
 /**
- * `npm run test:ecosystem -- clients [<name>…]`: every project below this folder is installed from its lock file and carried out
- * against a real gateway with embedded parts; then its page in `docs/clients/` is followed word for word in an empty folder.
- * A project whose tools are not installed is skipped with a message.
+ * `npm run test:ecosystem -- clients [<name>…]`: installs each project below this folder from its lock file and runs it against a server with
+ * embedded parts. Then it runs the commands of its page in `docs/clients/` in a copy of the project. Skips projects whose tools are missing.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createGateway } from '../../../proofs/harness/gateway.ts'
 import { runAnnal } from '../../support/annal-command.ts'
 import { npmEnvironment } from '../../support/npm-environment.ts'
-import { pages, stepsOf } from './pages.ts'
+import { commandsOf, pages } from './pages.ts'
 
 type Command = [program: string, ...args: string[]]
 
 interface Kind {
-  /** The file by which a project is known. */
+  /** File that identifies a project of this kind. */
   manifest: string
-  /** Programs without which the project is skipped. */
+  /** Required programs. */
   needs: string[]
   steps: Command[]
 }
@@ -64,20 +63,24 @@ const kinds: Kind[] = [
   },
 ]
 
-/** Generates Java, Go, Python and TypeScript; it runs on Java and comes from Maven Central. */
+/** Generates clients for Java, Go, Python and TypeScript. It needs Java and comes from Maven Central. */
 const OPENAPI_GENERATOR = { prefix: 'openapi-generator-', needs: ['java', 'mvn'] }
 
-/** Of one command of a project. */
-const PATIENCE_MS = 600_000
+/** Timeout of one command of a project, in milliseconds. */
+const TIMEOUT_MS = 600_000
 
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** Carries out a command; returns what it said when it failed. */
-async function carryOut([program, ...args]: Command, cwd: string, env: Record<string, string>): Promise<string | null> {
-  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(PATIENCE_MS)])
+/** Runs a command. Returns its output if it failed, otherwise null. */
+async function runCommand(
+  [program, ...args]: Command,
+  cwd: string,
+  env: Record<string, string>,
+): Promise<string | null> {
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(TIMEOUT_MS)])
   const child: ChildProcess = spawn(program, args, { cwd, env: { ...npmEnvironment, ...env }, signal })
   const said = Promise.all([text(child.stdout!), text(child.stderr!)])
   try {
@@ -88,12 +91,12 @@ async function carryOut([program, ...args]: Command, cwd: string, env: Record<st
   }
 }
 
-const isHere = async (program: string) => (await carryOut(['sh', '-c', `command -v ${program}`], '.', {})) === null
+const isHere = async (program: string) => (await runCommand(['sh', '-c', `command -v ${program}`], '.', {})) === null
 
 const needsOf = (name: string, { needs }: Kind) =>
   name.startsWith(OPENAPI_GENERATOR.prefix) ? [...needs, ...OPENAPI_GENERATOR.needs] : needs
 
-/** The projects of these names, or all. Throws when there is none of a name. */
+/** Returns the projects with these names, or all. Throws an error for an unknown name. */
 function findProjects(names: readonly string[]) {
   const projects = kinds.flatMap((kind) =>
     globSync(`*/${kind.manifest}`, { cwd: import.meta.dirname }).map((file) => ({ name: dirname(file), kind })),
@@ -105,14 +108,14 @@ function findProjects(names: readonly string[]) {
     .sort((one, other) => one.name.localeCompare(other.name))
 }
 
-/** What the command line of the installation answers. Throws with what it says. */
+/** Runs an annal command and returns its JSON output. Throws an error with its messages if it fails. */
 async function ask(dir: string, args: string[], input = ''): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await runAnnal(dir, [...args, '--json'], { input })
   if (code !== 0) throw new Error(`annal ${args.join(' ')}: ${stderr}`)
   return JSON.parse(stdout)
 }
 
-/** What there is to buy: something that a new account can pay, and something that it cannot. */
+/** Creates an app that a new account can pay, and one that it cannot. */
 async function openStore(url: string, token: string) {
   for (const [name, price] of [
     ['upscale', '1.5'],
@@ -127,7 +130,7 @@ async function openStore(url: string, token: string) {
   }
 }
 
-/** Installs and carries out a project. Returns how it ended. */
+/** Installs and runs a project. Returns its result. */
 async function tryProject(name: string, kind: Kind, env: Record<string, string>) {
   const start = performance.now()
   const seconds = () => `${((performance.now() - start) / 1_000).toFixed(1)} s`
@@ -142,7 +145,7 @@ async function tryProject(name: string, kind: Kind, env: Record<string, string>)
     return 'failed' as const
   }
   for (const step of kind.steps) {
-    const failure = await carryOut(step, join(import.meta.dirname, name), env)
+    const failure = await runCommand(step, join(import.meta.dirname, name), env)
     if (failure !== null) return fail(failure)
   }
   const failure = await followPage(name, env)
@@ -151,21 +154,17 @@ async function tryProject(name: string, kind: Kind, env: Record<string, string>)
   return 'passed'
 }
 
-/** Does what the page of a project tells its reader to, with packages as they are today. Returns what went wrong. */
+/** Runs the commands of a project's page in a copy of the project. Returns the failure, or null. */
 async function followPage(project: string, env: Record<string, string>): Promise<string | null> {
   const page = pages.find((each) => each.project === project)
   if (!page) return null
   const folder = await mkdtemp(join(tmpdir(), `annal-page-${project}-`))
   try {
-    for (const step of stepsOf(page)) {
-      if ('run' in step) {
-        const failure = await carryOut(['sh', '-c', step.run], folder, env)
-        if (failure !== null) return failure
-      } else {
-        const file = join(folder, step.write)
-        await mkdir(dirname(file), { recursive: true })
-        await writeFile(file, step.text)
-      }
+    const isSource = (path: string) => !/node_modules|\.venv/.test(path)
+    await cp(join(import.meta.dirname, project), folder, { recursive: true, filter: isSource })
+    for (const command of commandsOf(page)) {
+      const failure = await runCommand(['sh', '-c', command], folder, env)
+      if (failure !== null) return failure
     }
     return null
   } finally {

@@ -1,10 +1,10 @@
-/** Parts of the projects, as `docs/clients.md` shows them. */
+/** Code of the projects that `docs/clients.md` and `docs/clients/` show. */
 
-/** A block of code in the guide, and where it comes from. */
+/** A block of code in a page, and its source. */
 export interface Snippet {
-  /** Below this folder. */
+  /** Path below this folder. */
   path: string
-  /** Empty when the whole file is shown. */
+  /** Name of the region. Empty for the whole file. */
   region: string
   text: string
 }
@@ -12,21 +12,21 @@ export interface Snippet {
 const SNIPPET = /^(<!-- ([\w./-]+)(?:#([\w-]+))? -->\n+```\w+\n)(.*?)^```$/gms
 const MARK = /^[ \t]*(?:\/\/|#) #(?:end)?region\b.*\n/gm
 
-/** The marked blocks of code of a document. */
+/** Returns the marked blocks of code of a document. */
 export const snippetsOf = (document: string): Snippet[] =>
   [...document.matchAll(SNIPPET)].map(([, , path, region = '', text]) => ({ path: path!, region, text: text! }))
 
-/** A document with its marked blocks as the files have them now. */
+/** Replaces the marked blocks of a document by the current code. */
 export const fillSnippets = (document: string, read: (path: string) => string): string =>
   document.replaceAll(
     SNIPPET,
     (_block, head: string, path: string, region = '') => `${head}${cutSnippet(read(path), region)}\`\`\``,
   )
 
-/** A file without its marks, or what stands in a region of it, without the indentation that all of its lines have. Throws without such a region. */
+/** Returns a file, or one of its regions, without marks and common indentation. Throws an error if the region does not exist. */
 export function cutSnippet(file: string, region = ''): string {
   const text = region ? regionOf(file, region) : file
-  // A mark that stands between two empty lines goes with one of them.
+  // Removes a mark between two empty lines together with one of them.
   return text.replaceAll(/\n\n[ \t]*(?:\/\/|#) #(?:end)?region\b.*\n\n/g, '\n\n').replaceAll(MARK, '')
 }
 

@@ -12,14 +12,14 @@ URL = os.environ.get("ANNAL_URL", "http://localhost:4000") + "/graphql"
 
 
 class Annal(Client):
-    """The generated client, with what goes with every request; its subscriptions go by server-sent events."""
+    """The generated client with credentials. Subscriptions use server-sent events."""
 
     def __init__(self, token: str | None = None, api_key: str | None = None) -> None:
-        # Without the first one the server takes no files.
+        # The server requires this header for uploads.
         headers = {"GraphQL-Require-Preflight": "true"}
         if token:
             headers["Authorization"] = f"token {token}"
-        if api_key:  # Of a trusted service.
+        if api_key:  # API key of a trusted service.
             headers["x-api-key"] = api_key
         super().__init__(url=URL, headers=headers)
 
@@ -52,8 +52,8 @@ class Annal(Client):
 
 
 # #region refusal
-def refusal_of(error: GraphQLClientGraphQLMultiError) -> tuple[ErrorCode, dict[str, object]]:
-    """Why the server refused, and what else it says."""
+def error_of(error: GraphQLClientGraphQLMultiError) -> tuple[ErrorCode, dict[str, object]]:
+    """Returns the code and the other extensions of an error."""
     extensions = error.errors[0].extensions or {}
     return ErrorCode(extensions["code"]), extensions
 # #endregion

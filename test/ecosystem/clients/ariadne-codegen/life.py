@@ -3,7 +3,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 
-from annal import Annal, refusal_of
+from annal import Annal, error_of
 from first_upload import first_upload
 from generated import (
     ConfirmOrderInput,
@@ -25,7 +25,7 @@ async def update(annal: Annal, nid: str, caption: str, key: str) -> Update:
 
 # #region subscription
 async def next_commit(annal: Annal, nid: str, seen: int, connected: Callable[[], object]) -> int:
-    """The first commit after the one that was seen."""
+    """Returns the first commit after `seen`."""
     async for told in annal.commits(nid, connected=connected):
         if told.commit_updated.sequence > seen:
             return told.commit_updated.sequence
@@ -35,7 +35,7 @@ async def next_commit(annal: Annal, nid: str, seen: int, connected: Callable[[],
 
 # #region pages
 async def history(annal: Annal, nid: str, first: int) -> AsyncIterator[list[int]]:
-    """The history of an asset, newest first, page by page."""
+    """Yields the history of an asset, newest first, page by page."""
     after = None
     while True:
         asset = (await annal.history(nid, first, after)).asset
@@ -47,12 +47,12 @@ async def history(annal: Annal, nid: str, first: int) -> AsyncIterator[list[int]
 # #endregion
 
 
-# #region refused
+# #region errors
 async def order(annal: Annal, network_app: str) -> str:
     try:
         created = (await annal.order(CreateOrderInput(network_app=network_app))).create_order.order
     except GraphQLClientGraphQLMultiError as error:
-        match refusal_of(error):
+        match error_of(error):
             case ErrorCode.INSUFFICIENT_FUND, known:
                 raise ValueError(f"Top up {known['missing']}") from error
             case ErrorCode.INVALID_NETWORK_APP_NAME, _:

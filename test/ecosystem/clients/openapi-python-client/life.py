@@ -1,4 +1,4 @@
-"""Signs up, registers a file, changes it, reads its history, buys an action and leaves, with the generated client."""
+"""Signs up, registers a file, changes it, reads its history, buys an action and deletes the account, with the generated client."""
 
 import os
 import time
@@ -50,7 +50,7 @@ Answer = TypeVar("Answer")
 
 
 def answer_of(kind: type[Answer], answer: object) -> Answer:
-    """The answer, which is of this type unless the request was refused."""
+    """Returns the response. Fails unless it has this type."""
     assert isinstance(answer, kind), answer
     return answer
 

@@ -6,7 +6,7 @@ import { type ClientOptions, createClient } from 'graphql-sse'
 import type { ErrorCode } from './gql/graphql.ts'
 
 // #region sse
-/** Subscriptions by server-sent events. */
+/** Sends subscriptions by server-sent events. */
 class SseLink extends ApolloLink {
   constructor(options: ClientOptions) {
     const client = createClient(options)
@@ -31,7 +31,7 @@ class SseLink extends ApolloLink {
 const createCache = () =>
   new InMemoryCache({
     typePolicies: {
-      // All pages that were read are one list: select `edges { node { … } }` and `pageInfo`.
+      // Merges the pages of a list. Select `edges { node { … } }` and `pageInfo`.
       Query: {
         fields: {
           assets: relayStylePagination(['filter']),
@@ -40,7 +40,7 @@ const createCache = () =>
         },
       },
       Asset: { fields: { commits: relayStylePagination() } },
-      // A wallet has no `id`: it is its owner's.
+      // A wallet has no `id`. It is embedded in its owner.
       User: { fields: { assets: relayStylePagination(), wallet: { merge: true } } },
     },
   })
@@ -48,15 +48,15 @@ const createCache = () =>
 
 // #region client
 export interface Sender {
-  /** Of `signIn`. */
+  /** Access token from `signIn`. */
   token?: string
-  /** Of a trusted service: it stays on your server, never in a page. */
+  /** API key of a trusted service. Keep it on your server. */
   apiKey?: string
-  /** Called when a subscription is connected, and again when it is after a break. */
+  /** Called when a subscription is connected or connected again. */
   onConnected?: () => void
 }
 
-/** One for each person: what the cache holds is what they may see. */
+/** Creates a client. Use one per user, because its cache contains what that user may see. */
 export function createAnnal({ token, apiKey, onConnected }: Sender = {}) {
   const uri = `${process.env.ANNAL_URL ?? 'http://localhost:4000'}/graphql`
   const headers = {
@@ -66,7 +66,7 @@ export function createAnnal({ token, apiKey, onConnected }: Sender = {}) {
   const link = ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
     new SseLink({ url: uri, headers, on: { connected: () => onConnected?.() } }),
-    // Without the second header the server takes no files.
+    // The server requires the second header for uploads.
     new UploadHttpLink({ uri, headers: { ...headers, 'Apollo-Require-Preflight': 'true' } }),
   )
   return new ApolloClient({ link, cache: createCache() })
@@ -78,7 +78,7 @@ interface Extensions extends Record<string, unknown> {
   code: ErrorCode
 }
 
-/** Why the server refused, and what else it says; undefined when it is about something else, such as the network. */
-export const refusalOf = (error: unknown): Extensions | undefined =>
+/** Returns the code and the other extensions of an error, or undefined for other errors, such as a network failure. */
+export const errorOf = (error: unknown): Extensions | undefined =>
   CombinedGraphQLErrors.is(error) ? (error.errors[0]?.extensions as unknown as Extensions) : undefined
 // #endregion

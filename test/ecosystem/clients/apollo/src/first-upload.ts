@@ -34,13 +34,14 @@ const { data } = await annal.query({ query: Quote, variables: { input: { registe
 const quote = data!.quote
 console.log(`Costs ${quote.total} of ${quote.available}, problems: ${quote.problems.length}`)
 
-// In a browser a file is what somebody chose: `input.files[0]`.
+// #region upload
+// In a browser, use the file of an input: `input.files[0]`.
 const file = new File([`Hello, Annal, from ${username}.`], 'hello.txt', { type: 'text/plain' })
 const registered = await annal.mutate({
   mutation: Register,
   variables: { input: { assetFile: file, caption: 'Hello' } },
 })
-// Null on a dry run only.
-export const asset = registered.data!.registerAsset.asset!
+export const asset = registered.data!.registerAsset.asset
+// #endregion
 console.log(`Registered ${asset.id}: ${asset.assetFileUrl}`)
 annal.stop()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createAnnal, refusalOf } from './annal.ts'
+import { createAnnal, errorOf } from './annal.ts'
 import { asset, token } from './first-upload.ts'
 import type { CommitsSubscription, HistoryQueryVariables } from './gql/graphql.ts'
 import { graphql } from './gql/index.ts'
@@ -15,13 +15,13 @@ const Me = graphql(`
 const { data } = await annal.query({ query: Me })
 assert.equal(data?.me.wallet?.points, '11.821')
 
-// #region update
 const Update = graphql(`
   mutation Update($input: UpdateAssetMetadataInput!) {
     updateAssetMetadata(input: $input) { asset { id caption headId commitCount } }
   }
 `)
 
+// #region update
 async function update(caption: string, idempotencyKey: string = crypto.randomUUID()) {
   const input = { id: asset.id, caption, nitCommitCustom: { license: { name: 'CC-BY-4.0' } } }
   const context = { headers: { 'Idempotency-Key': idempotencyKey } }
@@ -30,14 +30,14 @@ async function update(caption: string, idempotencyKey: string = crypto.randomUUI
 }
 // #endregion
 
-// #region subscription
 const Commits = graphql(`
   subscription Commits($nid: ID!) {
     commitUpdated(nid: $nid) { id sequence status message }
   }
 `)
 
-/** The first commit after the one that was seen. */
+// #region subscription
+/** Returns the first commit after `seen`. */
 function nextCommit(seen: number) {
   const next = Promise.withResolvers<CommitsSubscription['commitUpdated']>()
   const subscription = annal.subscribe({ query: Commits, variables: { nid: asset.id } }).subscribe({
@@ -59,7 +59,6 @@ assert.equal((await update('Hello again', key)).headId, updated.headId)
 assert.equal(updated.commitCount, 2)
 assert.equal((await told).sequence, 2)
 
-// #region pages
 const History = graphql(`
   query History($nid: ID!, $first: Int!, $after: String) {
     asset(id: $nid) {
@@ -72,7 +71,8 @@ const History = graphql(`
   }
 `)
 
-/** The history of an asset, newest first, as far as it was read: each page is added to the list in the cache. */
+// #region pages
+/** Reads a page of the history, newest first. The cache adds it to the list. Returns the list. */
 async function history(variables: HistoryQueryVariables) {
   const { data } = await annal.query({ query: History, variables, fetchPolicy: 'network-only' })
   const { edges, pageInfo } = data!.asset!.commits
@@ -92,22 +92,22 @@ assert.deepEqual(
 )
 assert.equal(whole.pageInfo.hasNextPage, false)
 
-// #region refused
 const Order = graphql(`
   mutation Order($input: CreateOrderInput!) {
     createOrder(input: $input) { order { id price status } }
   }
 `)
 
+// #region errors
 async function order(networkApp: string): Promise<string> {
   try {
     const { data } = await annal.mutate({ mutation: Order, variables: { input: { networkApp } } })
-    return data!.createOrder.order!.id
+    return data!.createOrder.order.id
   } catch (error) {
-    const refusal = refusalOf(error)
-    switch (refusal?.code) {
+    const failure = errorOf(error)
+    switch (failure?.code) {
       case 'INSUFFICIENT_FUND':
-        throw new Error(`Top up ${refusal.missing}`, { cause: error })
+        throw new Error(`Top up ${failure.missing}`, { cause: error })
       case 'INVALID_NETWORK_APP_NAME':
         throw new Error(`There is no ${networkApp}`, { cause: error })
       default:

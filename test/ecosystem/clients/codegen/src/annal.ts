@@ -3,13 +3,13 @@ import type { ErrorCode, TypedDocumentString } from './gql/graphql.ts'
 
 const url = `${process.env.ANNAL_URL ?? 'http://localhost:4000'}/graphql`
 
-/** What goes with a request beside its variables. */
+/** Credentials and options of a request. */
 export interface Sender {
-  /** Of `signIn`. */
+  /** Access token from `signIn`. */
   token?: string
-  /** Of a trusted service: it stays on your server, never in a page. */
+  /** API key of a trusted service. Keep it on your server. */
   apiKey?: string
-  /** Makes a retry harmless: the same key is carried out once. */
+  /** Requests with the same key are executed once. */
   idempotencyKey?: string
 }
 
@@ -26,8 +26,8 @@ interface GraphQLError {
   extensions: { code: ErrorCode } & Record<string, unknown>
 }
 
-/** A request that the server refused; `code` says why, `extensions` what else is known. */
-export class Refusal extends Error {
+/** An error of the server, identified by `code`. */
+export class AnnalError extends Error {
   readonly code: ErrorCode
   readonly extensions: GraphQLError['extensions']
 
@@ -39,8 +39,8 @@ export class Refusal extends Error {
 }
 // #endregion
 
-/** Variables with null where a file was, and the files by their places. */
-function setFilesAside(variables: object) {
+/** Replaces files in variables by null. Returns the variables, and the files by their paths. */
+function extractFiles(variables: object) {
   const files = new Map<string, File>()
   const walk = (value: unknown, path: string): unknown => {
     if (value instanceof File) {
@@ -54,7 +54,7 @@ function setFilesAside(variables: object) {
   return { variables: walk(variables, 'variables'), files }
 }
 
-/** As the GraphQL multipart request specification has it: operations, map, files. */
+/** Builds a form of the GraphQL multipart request specification. */
 function formOf(operations: string, files: Map<string, File>): FormData {
   const form = new FormData()
   form.set('operations', operations)
@@ -63,13 +63,13 @@ function formOf(operations: string, files: Map<string, File>): FormData {
   return form
 }
 
-/** Carries out an operation. Throws Refusal. */
+/** Executes an operation. Throws AnnalError. */
 export async function request<Data, Variables extends object>(
   document: TypedDocumentString<Data, Variables>,
   input: Variables,
   sender: Sender = {},
 ): Promise<Data> {
-  const { variables, files } = setFilesAside(input)
+  const { variables, files } = extractFiles(input)
   const operations = JSON.stringify({ query: document.toString(), variables })
   const hasFiles = files.size > 0
   const answer = await fetch(url, {
@@ -81,12 +81,12 @@ export async function request<Data, Variables extends object>(
     body: hasFiles ? formOf(operations, files) : operations,
   })
   const { data, errors } = (await answer.json()) as { data: Data; errors?: [GraphQLError] }
-  if (errors) throw new Refusal(errors[0])
+  if (errors) throw new AnnalError(errors[0])
   return data
 }
 
 // #region follow
-/** Follows a subscription by server-sent events, until the caller leaves the loop. Throws Refusal. */
+/** Yields the events of a subscription until the caller leaves the loop. Throws AnnalError. */
 export async function* follow<Data, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
@@ -95,7 +95,7 @@ export async function* follow<Data, Variables extends Record<string, unknown>>(
   const client = createClient({ url, headers: headersOf(sender), on: { connected: () => onConnected?.() } })
   try {
     for await (const { data, errors } of client.iterate<Data>({ query: document.toString(), variables })) {
-      if (errors) throw new Refusal(errors[0] as unknown as GraphQLError)
+      if (errors) throw new AnnalError(errors[0] as unknown as GraphQLError)
       if (data) yield data
     }
   } finally {

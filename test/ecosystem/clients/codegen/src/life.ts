@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { follow, Refusal, request } from './annal.ts'
+import { AnnalError, follow, request } from './annal.ts'
 import { asset, token } from './first-upload.ts'
 import { graphql } from './gql/index.ts'
 
@@ -11,27 +11,27 @@ const Me = graphql(`
 const { me } = await request(Me, {}, { token })
 assert.equal(me.wallet?.points, '11.821')
 
-// #region update
 const Update = graphql(`
   mutation Update($input: UpdateAssetMetadataInput!) {
     updateAssetMetadata(input: $input) { asset { id caption headId commitCount } }
   }
 `)
 
+// #region update
 function update(caption: string, idempotencyKey = crypto.randomUUID()) {
   const input = { id: asset.id, caption, nitCommitCustom: { license: { name: 'CC-BY-4.0' } } }
   return request(Update, { input }, { token, idempotencyKey })
 }
 // #endregion
 
-// #region subscription
 const Commits = graphql(`
   subscription Commits($nid: ID!) {
     commitUpdated(nid: $nid) { sequence status message }
   }
 `)
 
-/** The first commit after the one that was seen. */
+// #region subscription
+/** Returns the first commit after `seen`. */
 async function nextCommit(seen: number, onConnected: () => void) {
   for await (const { commitUpdated } of follow(Commits, { nid: asset.id }, { token, onConnected }))
     if (commitUpdated.sequence > seen) return commitUpdated
@@ -48,7 +48,6 @@ assert.deepEqual(await update('Hello again', key), { updateAssetMetadata })
 assert.equal(updateAssetMetadata.asset.commitCount, 2)
 assert.equal((await told).sequence, 2)
 
-// #region pages
 const History = graphql(`
   query History($nid: ID!, $first: Int!, $after: String) {
     asset(id: $nid) {
@@ -60,7 +59,8 @@ const History = graphql(`
   }
 `)
 
-/** The history of an asset, newest first, page by page. */
+// #region pages
+/** Yields the history of an asset, newest first, page by page. */
 async function* history(nid: string, first: number) {
   for (let after: string | null | undefined; ; ) {
     const page = (await request(History, { nid, first, after }, { token })).asset!.commits
@@ -75,19 +75,19 @@ const pages: number[][] = []
 for await (const page of history(asset.id, 1)) pages.push(page.map(({ sequence }) => sequence))
 assert.deepEqual(pages, [[2], [1]])
 
-// #region refused
 const Order = graphql(`
   mutation Order($input: CreateOrderInput!) {
     createOrder(input: $input) { order { id price status } }
   }
 `)
 
+// #region errors
 async function order(networkApp: string, apiKey: string): Promise<string> {
   try {
     const { createOrder } = await request(Order, { input: { networkApp } }, { token, apiKey })
-    return createOrder.order!.id
+    return createOrder.order.id
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AnnalError)) throw error
     switch (error.code) {
       case 'INSUFFICIENT_FUND':
         throw new Error(`Top up ${error.extensions.missing}`, { cause: error })
@@ -112,7 +112,6 @@ const id = await order('upscale', apiKey)
 const { confirmOrder } = await request(Confirm, { input: { id, maxCost: '2' } }, { token, apiKey })
 assert.equal(confirmOrder.order.totalPaid, '1.5')
 
-// #region time
 const Versions = graphql(`
   query Versions($nid: ID!, $commit: ID!, $from: String!) {
     asset(id: $nid) {
@@ -128,9 +127,10 @@ const Revert = graphql(`
   }
 `)
 
-/** The asset as a commit left it, its versions, and the changes since a time or the identifier of a commit. */
+// #region time
+/** Returns the asset after a commit, its versions, and the changes since a time or commit. */
 const versionsSince = (commit: string, from: string) => request(Versions, { nid: asset.id, commit, from }, { token })
-/** Throws `CONFLICT` if the asset was changed since it was read. */
+/** Reverts the asset. Throws CONFLICT if it has changed since it was read. */
 const revert = (revertTo: string, expectedHead: string, maxCost = '0.2') =>
   request(Revert, { input: { id: asset.id, revertTo, expectedHead, maxCost } }, { token })
 // #endregion

@@ -18,11 +18,11 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Sender is what goes with every request; empty fields are left out.
+// Sender contains the credentials of requests. Empty fields are not sent.
 type Sender struct {
-	// Token is what SignIn answers.
+	// Token is the access token from SignIn.
 	Token string
-	// APIKey is a trusted service's.
+	// APIKey is the API key of a trusted service.
 	APIKey string
 }
 
@@ -38,17 +38,17 @@ type file struct {
 	content    io.Reader
 }
 
-// WithIdempotencyKey makes a retry harmless: the same key is carried out once.
+// WithIdempotencyKey adds an idempotency key. Requests with the same key are executed once.
 func WithIdempotencyKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, idempotencyKey, key)
 }
 
-// WithFile sends a file in the place of the null at a path, as in "variables.input.assetFile".
+// WithFile replaces the null at a path, such as "variables.input.assetFile", by a file.
 func WithFile(ctx context.Context, path, name string, content io.Reader) context.Context {
 	return context.WithValue(ctx, attachedFile, file{path, name, content})
 }
 
-// URL is where the GraphQL door is.
+// URL returns the URL of the GraphQL API.
 func URL() string {
 	if base := os.Getenv("ANNAL_URL"); base != "" {
 		return base + "/graphql"
@@ -56,12 +56,12 @@ func URL() string {
 	return "http://localhost:4000/graphql"
 }
 
-// NewClient makes a client for the generated functions.
+// NewClient returns a client for the generated functions.
 func (sender Sender) NewClient() graphql.Client {
 	return graphql.NewClient(URL(), sender)
 }
 
-// Do sends a request with what the sender and its context add to it.
+// Do sends a request with the credentials of the sender and the options of its context.
 func (sender Sender) Do(request *http.Request) (*http.Response, error) {
 	if sender.Token != "" {
 		request.Header.Set("Authorization", "token "+sender.Token)
@@ -80,7 +80,7 @@ func (sender Sender) Do(request *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(request)
 }
 
-// attach makes a form of the request: operations, map, file.
+// attach turns the body into a form of the GraphQL multipart request specification.
 func (file file) attach(request *http.Request) error {
 	operations, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -111,8 +111,8 @@ func (file file) attach(request *http.Request) error {
 
 // #region refusal
 
-// RefusalOf tells why the server refused, and what else it says; an empty code when it is about something else.
-func RefusalOf(err error) (ErrorCode, map[string]interface{}) {
+// ErrorOf returns the code and the other extensions of an error. The code is empty for other errors.
+func ErrorOf(err error) (ErrorCode, map[string]interface{}) {
 	var list gqlerror.List
 	if !errors.As(err, &list) || len(list) == 0 {
 		return "", nil
@@ -125,8 +125,8 @@ func RefusalOf(err error) (ErrorCode, map[string]interface{}) {
 
 // #region follow
 
-// Follow yields what a subscription tells, by server-sent events, until the loop is left. The generated function is for
-// web sockets; its document and its types are not.
+// Follow yields the events of a subscription until the caller leaves the loop. It uses server-sent events. The generated
+// function uses WebSockets.
 func Follow[Data any](ctx context.Context, sender Sender, query string, variables any, connected func()) iter.Seq2[Data, error] {
 	return func(yield func(Data, error) bool) {
 		var none Data

@@ -35,6 +35,7 @@ func run(ctx context.Context) error {
 	}
 	fmt.Printf("Costs %s of %s\n", quote.Quote.GetTotal(), quote.Quote.GetAvailable())
 
+	// #region upload
 	caption := "Hello"
 	file := strings.NewReader("Hello, Annal, from " + username + ".")
 	withFile := annal.WithFile(ctx, "variables.input.assetFile", "hello.txt", file)
@@ -42,6 +43,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// #endregion
 	asset := registered.RegisterAsset.Asset
 	fmt.Printf("Registered %s: %s\n", asset.Id, asset.AssetFileUrl)
 	return nil

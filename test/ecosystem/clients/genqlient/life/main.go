@@ -19,14 +19,14 @@ func main() {
 	}
 }
 
-// expect is for what must hold here.
+// expect ends the program unless the condition holds.
 func expect[Value comparable](got, want Value) {
 	if got != want {
 		log.Panicf("got %v, want %v", got, want)
 	}
 }
 
-// signIn makes an account and signs in.
+// signIn creates an account and signs in.
 func signIn(ctx context.Context) (string, error) {
 	username := fmt.Sprintf("ada-%d", time.Now().UnixMilli())
 	email, password := username+"@example.org", "correct horse battery"
@@ -54,7 +54,7 @@ func update(ctx context.Context, client graphql.Client, nid, caption, key string
 
 // #region subscription
 
-// nextCommit waits for the first commit after the one that was seen.
+// nextCommit returns the first commit after `seen`.
 func nextCommit(ctx context.Context, sender annal.Sender, nid string, seen int, connected func()) (int, error) {
 	variables := map[string]any{"nid": nid}
 	for told, err := range annal.Follow[annal.CommitsResponse](ctx, sender, annal.Commits_Operation, variables, connected) {
@@ -72,7 +72,7 @@ func nextCommit(ctx context.Context, sender annal.Sender, nid string, seen int, 
 
 // #region pages
 
-// history reads the sequences of an asset's commits, newest first, page by page.
+// history returns the sequences of an asset's commits, newest first, page by page.
 func history(ctx context.Context, client graphql.Client, nid string, first int) (pages [][]int, err error) {
 	for after := (*string)(nil); ; {
 		answer, err := annal.History(ctx, client, nid, first, after)
@@ -94,11 +94,11 @@ func history(ctx context.Context, client graphql.Client, nid string, first int) 
 
 // #endregion
 
-// #region refused
+// #region errors
 
 func order(ctx context.Context, client graphql.Client, networkApp string) (string, error) {
 	answer, err := annal.Order(ctx, client, &annal.CreateOrderInput{NetworkApp: networkApp})
-	switch code, known := annal.RefusalOf(err); {
+	switch code, known := annal.ErrorOf(err); {
 	case code == annal.ErrorCodeInsufficientFund:
 		return "", fmt.Errorf("top up %v", known["missing"])
 	case code == annal.ErrorCodeInvalidNetworkAppName:

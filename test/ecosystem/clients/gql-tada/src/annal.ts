@@ -1,21 +1,21 @@
 import { Client, CombinedError, cacheExchange, fetchExchange } from '@urql/core'
 import type { ErrorCode } from './graphql.ts'
 
-/** What goes with a request beside its variables. */
+/** Credentials and options of a request. */
 export interface Sender {
-  /** Of `signIn`. */
+  /** Access token from `signIn`. */
   token?: string
-  /** Of a trusted service: it stays on your server, never in a page. */
+  /** API key of a trusted service. Keep it on your server. */
   apiKey?: string
-  /** Makes a retry harmless: the same key is carried out once. */
+  /** Requests with the same key are executed once. */
   idempotencyKey?: string
 }
 
-/** For a client, or as the context of a single operation. */
+/** Returns options of a client, or the context of one operation. */
 export const sentBy = ({ token, apiKey, idempotencyKey }: Sender) => ({
   fetchOptions: {
     headers: {
-      // Without it the server takes no files.
+      // The server requires this header for uploads.
       'GraphQL-Require-Preflight': 'true',
       ...(token && { Authorization: `token ${token}` }),
       ...(apiKey && { 'x-api-key': apiKey }),
@@ -29,20 +29,20 @@ export const createAnnal = (sender: Sender = {}) =>
     url: `${process.env.ANNAL_URL ?? 'http://localhost:4000'}/graphql`,
     exchanges: [cacheExchange, fetchExchange],
     preferGetMethod: false,
-    // Subscriptions go over HTTP, too: server-sent events.
+    // Subscriptions use server-sent events.
     fetchSubscriptions: true,
     ...sentBy(sender),
   })
 
 // #region refusal
-/** Why the server refused; undefined when it is about something else, such as the network. */
+/** Returns the error code, or undefined for other errors, such as a network failure. */
 export function codeOf(error: unknown): ErrorCode | undefined {
   if (!(error instanceof CombinedError)) return undefined
   return error.graphQLErrors[0]?.extensions.code as ErrorCode | undefined
 }
 // #endregion
 
-/** The data of an answer. Throws CombinedError. */
+/** Returns the data of a result. Throws CombinedError. */
 export function dataOf<Data>({ data, error }: { data?: Data; error?: CombinedError }): Data {
   if (error) throw error
   return data!

@@ -32,9 +32,10 @@ export const annal = createAnnal({ token })
 const { quote } = dataOf(await annal.query(Quote, { input: { registerAsset: {} } }))
 console.log(`Costs ${quote.total} of ${quote.available}, problems: ${quote.problems.length}`)
 
-// In a browser a file is what somebody chose: `input.files[0]`.
+// #region upload
+// In a browser, use the file of an input: `input.files[0]`.
 const file = new File([`Hello, Annal, from ${username}.`], 'hello.txt', { type: 'text/plain' })
 const { registerAsset } = dataOf(await annal.mutation(Register, { input: { assetFile: file, caption: 'Hello' } }))
-// Null on a dry run only.
-export const asset = registerAsset.asset!
+export const asset = registerAsset.asset
+// #endregion
 console.log(`Registered ${asset.id}: ${asset.assetFileUrl}`)

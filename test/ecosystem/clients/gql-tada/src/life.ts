@@ -12,36 +12,36 @@ const Me = graphql(`
 const { me } = dataOf(await annal.query(Me, {}))
 assert.equal(me.wallet?.points, '11.821')
 
-// #region update
 const Update = graphql(`
   mutation Update($input: UpdateAssetMetadataInput!) {
     updateAssetMetadata(input: $input) { asset { id caption headId commitCount } }
   }
 `)
 
+// #region update
 async function update(caption: string, idempotencyKey: string = crypto.randomUUID()) {
   const input = { id: asset.id, caption, nitCommitCustom: { license: { name: 'CC-BY-4.0' } } }
   return dataOf(await annal.mutation(Update, { input }, sentBy({ token, idempotencyKey })))
 }
 // #endregion
 
-// #region subscription
 const Commits = graphql(`
   subscription Commits($nid: ID!) {
     commitUpdated(nid: $nid) { sequence status message }
   }
 `)
 
-/** The first commit after the one that was seen. */
+// #region subscription
+/** Returns the first commit after `seen`. */
 function nextCommit(seen: number, onConnected: () => void) {
   const next = Promise.withResolvers<ResultOf<typeof Commits>['commitUpdated']>()
-  const fetchAndTell: typeof fetch = async (...request) => {
+  const fetchAndNotify: typeof fetch = async (...request) => {
     const answer = await fetch(...request)
     onConnected()
     return answer
   }
   const { unsubscribe } = annal
-    .subscription(Commits, { nid: asset.id }, { fetch: fetchAndTell })
+    .subscription(Commits, { nid: asset.id }, { fetch: fetchAndNotify })
     .subscribe(({ data, error }) => {
       if (error) next.reject(error)
       else if (data && data.commitUpdated.sequence > seen) next.resolve(data.commitUpdated)
@@ -59,7 +59,6 @@ assert.equal((await update('Hello again', key)).updateAssetMetadata.asset.headId
 assert.equal(updateAssetMetadata.asset.commitCount, 2)
 assert.equal((await told).sequence, 2)
 
-// #region pages
 const History = graphql(`
   query History($nid: ID!, $first: Int!, $after: String) {
     asset(id: $nid) {
@@ -71,7 +70,8 @@ const History = graphql(`
   }
 `)
 
-/** The history of an asset, newest first, page by page. */
+// #region pages
+/** Yields the history of an asset, newest first, page by page. */
 async function* history(nid: string, first: number) {
   for (let after: string | null | undefined; ; ) {
     const page = dataOf(await annal.query(History, { nid, first, after })).asset!.commits
@@ -86,13 +86,13 @@ const pages: number[][] = []
 for await (const page of history(asset.id, 1)) pages.push(page.map(({ sequence }) => sequence))
 assert.deepEqual(pages, [[2], [1]])
 
-// #region refused
 const Order = graphql(`
   mutation Order($input: CreateOrderInput!) {
     createOrder(input: $input) { order { id price status } }
   }
 `)
 
+// #region errors
 async function order(networkApp: string, apiKey: string): Promise<string> {
   const { data, error } = await annal.mutation(Order, { input: { networkApp } }, sentBy({ token, apiKey }))
   switch (codeOf(error)) {
@@ -101,7 +101,7 @@ async function order(networkApp: string, apiKey: string): Promise<string> {
     case 'INVALID_NETWORK_APP_NAME':
       throw new Error(`There is no ${networkApp}`, { cause: error })
     default:
-      return dataOf({ data, error }).createOrder.order!.id
+      return dataOf({ data, error }).createOrder.order.id
   }
 }
 // #endregion

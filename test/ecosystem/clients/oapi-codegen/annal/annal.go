@@ -1,4 +1,4 @@
-// Package annal is a client of the REST interface, generated from its description.
+// Package annal is a client of the REST API, generated from its OpenAPI document.
 package annal
 
 import (
@@ -9,10 +9,10 @@ import (
 	"os"
 )
 
-// Sender is who asks. The key is of a trusted service: it stays on a server.
+// Sender contains the credentials of requests. Keep the API key on your server.
 type Sender struct{ Token, APIKey string }
 
-// NewClient makes a client of the gateway that ANNAL_URL names.
+// NewClient returns a client of the server in ANNAL_URL.
 func (sender Sender) NewClient() (*ClientWithResponses, error) {
 	url := os.Getenv("ANNAL_URL")
 	if url == "" {
@@ -29,7 +29,7 @@ func (sender Sender) NewClient() (*ClientWithResponses, error) {
 	}))
 }
 
-// NewForm writes the body of a registration, and tells its content type.
+// NewForm returns the body of a registration and its content type.
 func NewForm(name string, file []byte, fields map[string]string) (*bytes.Buffer, string, error) {
 	body := &bytes.Buffer{}
 	form := multipart.NewWriter(body)

@@ -1,4 +1,4 @@
-// The whole life: sign up, register a file, change it, read its history, buy an action, and leave.
+// Signs up, registers a file, changes it, reads its history, buys an action and deletes the account.
 package main
 
 import (
@@ -19,14 +19,14 @@ func main() {
 	}
 }
 
-// expect is for what must hold here.
+// expect ends the program unless the condition holds.
 func expect[Value comparable](got, want Value) {
 	if got != want {
 		log.Panicf("got %v, want %v", got, want)
 	}
 }
 
-// must is for requests that have to reach the gateway.
+// must ends the program if a request fails.
 func must[Answer any](answer Answer, err error) Answer {
 	if err != nil {
 		log.Panic(err)
@@ -34,7 +34,7 @@ func must[Answer any](answer Answer, err error) Answer {
 	return answer
 }
 
-// signIn makes an account and signs in.
+// signIn creates an account and signs in.
 func signIn(ctx context.Context) *annal.ClientWithResponses {
 	nobody := must(annal.Sender{}.NewClient())
 	username := fmt.Sprintf("ada-%d", time.Now().UnixMilli())

@@ -1,14 +1,14 @@
 import createClient from 'openapi-fetch'
 import type { paths } from './generated/annal.ts'
 
-/** Who asks. */
+/** Credentials of requests. */
 export interface Sender {
   token?: string
-  /** Of a trusted service: it stays on your server, never in a page. */
+  /** API key of a trusted service. Keep it on your server. */
   apiKey?: string
 }
 
-/** A client of the whole interface: paths, parameters, bodies and answers are known. */
+/** Creates a client with types for all routes. */
 export const createAnnal = ({ token, apiKey }: Sender = {}) =>
   createClient<paths>({
     baseUrl: process.env.ANNAL_URL ?? 'http://localhost:4000',
@@ -27,8 +27,8 @@ export function asForm(body: Record<string, string | boolean | Blob | undefined>
   return form
 }
 
-/** Every refusal has this shape; `type` is one of the words of the description. */
-export class Refusal extends Error {
+/** The body of an error. The OpenAPI document lists the types. */
+export class AnnalError extends Error {
   readonly type: string
   constructor({ type, message }: { type: string; message: string }) {
     super(message)
@@ -36,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What was answered. Throws a Refusal. */
+/** Returns the data of a response. Throws AnnalError. */
 export function dataOf<Data>({
   data,
   error,
@@ -44,6 +44,6 @@ export function dataOf<Data>({
   data?: Data
   error?: { error: { type: string; message: string } }
 }): Data {
-  if (error) throw new Refusal(error.error)
+  if (error) throw new AnnalError(error.error)
   return data as Data
 }

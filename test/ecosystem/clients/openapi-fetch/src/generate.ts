@@ -1,4 +1,4 @@
-/** Types of the interface, from the description that the server gives out. A file is a Blob, not text. */
+/** Generates types from the OpenAPI document of the server. Files have the type Blob. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'

@@ -1,6 +1,6 @@
-/** The whole life: sign up, register a file, change it, read its history, buy an action, and leave. */
+/** Signs up, registers a file, changes it, reads its history, buys an action and deletes the account. */
 import assert from 'node:assert/strict'
-import { asForm, createAnnal, dataOf, Refusal } from './annal.ts'
+import { AnnalError, asForm, createAnnal, dataOf } from './annal.ts'
 
 const nobody = createAnnal()
 const username = `ada-${Date.now()}`
@@ -66,7 +66,7 @@ await assert.rejects(
         params: { path: { nid: 'bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' } },
       }),
     ),
-  (refusal) => refusal instanceof Refusal && refusal.type === 'resource_not_found',
+  (refusal) => refusal instanceof AnnalError && refusal.type === 'resource_not_found',
 )
 
 assert.equal((await annal.DELETE('/api/v3/assets/{nid}', { params: { path } })).response.status, 204)

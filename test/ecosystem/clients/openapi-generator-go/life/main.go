@@ -1,4 +1,4 @@
-// Signs up, registers a file, changes it, reads its history, buys an action and leaves, with the generated client.
+// Signs up, registers a file, changes it, reads its history, buys an action and deletes the account, with the generated client.
 package main
 
 import (
@@ -20,7 +20,7 @@ func main() {
 	}
 }
 
-// expect is for what must hold here.
+// expect ends the program unless the condition holds.
 func expect[Value comparable](got, want Value) {
 	if got != want {
 		log.Panicf("got %v, want %v", got, want)
@@ -45,7 +45,7 @@ func newClient() *annal.APIClient {
 	return annal.NewAPIClient(configuration)
 }
 
-// signUp makes an account and returns a context with its token.
+// signUp creates an account and returns a context with its token.
 func signUp(client *annal.APIClient, username string) context.Context {
 	ctx := context.Background()
 	email, password := username+"@example.org", "correct horse battery"

@@ -1,4 +1,4 @@
-/** Signs up, registers a file, changes it, reads its history, buys an action and leaves, with the generated client. */
+/** Signs up, registers a file, changes it, reads its history, buys an action and deletes the account, with the generated client. */
 import assert from 'node:assert/strict'
 import {
   AccountApi,

@@ -16,11 +16,11 @@ import {
 import type { ErrorCode } from './__generated__/firstUploadQuoteQuery.graphql'
 
 export interface Sender {
-  /** Of `signIn`. */
+  /** Access token from `signIn`. */
   token?: string
-  /** Of a trusted service: it stays on your server, never in a page. */
+  /** API key of a trusted service. Keep it on your server. */
   apiKey?: string
-  /** Called when a subscription is connected, and again when it is after a break. */
+  /** Called when a subscription is connected or connected again. */
   onConnected?: () => void
 }
 
@@ -29,8 +29,8 @@ interface Extensions extends Record<string, unknown> {
   code: ErrorCode
 }
 
-/** A request that the server refused: branch on `extensions.code`. */
-export class Refusal extends Error {
+/** An error of the server, identified by `extensions.code`. */
+export class AnnalError extends Error {
   readonly extensions: Extensions
 
   constructor({ message, extensions }: { message: string; extensions: Extensions }) {
@@ -41,7 +41,7 @@ export class Refusal extends Error {
 // #endregion
 
 // #region upload
-/** As the GraphQL multipart request specification has it; files are named by their places, as in `input.assetFile`. */
+/** Builds a form of the GraphQL multipart request specification. Files are named by their paths, such as `input.assetFile`. */
 function formOf(operations: string, files: UploadableMap): FormData {
   const form = new FormData()
   form.set('operations', operations)
@@ -52,9 +52,9 @@ function formOf(operations: string, files: UploadableMap): FormData {
 // #endregion
 
 // #region environment
-/** One for each person: what the store holds is what they may see. */
+/** Creates an environment. Use one per user, because its store contains what that user may see. */
 export function createAnnal({ token, apiKey, onConnected }: Sender = {}): Environment {
-  // Not as a template: to Relay's compiler one that ends in "graphql" begins a document.
+  // A template that ends in "graphql" would start a document for Relay's compiler.
   const url = new URL('/graphql', process.env.ANNAL_URL ?? 'http://localhost:4000').href
   const sender = {
     ...(token && { Authorization: `token ${token}` }),
@@ -75,7 +75,7 @@ export function createAnnal({ token, apiKey, onConnected }: Sender = {}): Enviro
       body: files ? formOf(operations, files) : operations,
     })
     const result = await answer.json()
-    if (result.errors) throw new Refusal(result.errors[0])
+    if (result.errors) throw new AnnalError(result.errors[0])
     return result
   }
 
@@ -100,7 +100,7 @@ export function createAnnal({ token, apiKey, onConnected }: Sender = {}): Enviro
 // #endregion
 
 // #region commit
-/** Carries out a mutation. Throws Refusal. */
+/** Executes a mutation. Throws AnnalError. */
 export const commit = <Mutation extends MutationParameters>(
   annal: Environment,
   config: Omit<MutationConfig<Mutation>, 'onCompleted' | 'onError'>,

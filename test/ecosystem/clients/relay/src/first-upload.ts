@@ -38,13 +38,14 @@ const answer = await fetchQuery<firstUploadQuoteQuery>(annal, Quote, { input: { 
 const quote = answer!.quote
 console.log(`Costs ${quote.total} of ${quote.available}, problems: ${quote.problems.length}`)
 
-// In a browser a file is what somebody chose: `input.files[0]`.
+// #region upload
+// In a browser, use the file of an input: `input.files[0]`.
 const file = new File([`Hello, Annal, from ${username}.`], 'hello.txt', { type: 'text/plain' })
 const { registerAsset } = await commit<firstUploadRegisterMutation>(annal, {
   mutation: Register,
   variables: { input: { assetFile: null, caption: 'Hello' } },
   uploadables: { 'input.assetFile': file },
 })
-// Null on a dry run only.
-export const asset = registerAsset.asset!
+export const asset = registerAsset.asset
+// #endregion
 console.log(`Registered ${asset.id}: ${asset.assetFileUrl}`)

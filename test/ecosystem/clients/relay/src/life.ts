@@ -6,7 +6,7 @@ import type { lifeHistoryQuery } from './__generated__/lifeHistoryQuery.graphql'
 import type { lifeMeQuery } from './__generated__/lifeMeQuery.graphql'
 import type { lifeOrderMutation } from './__generated__/lifeOrderMutation.graphql'
 import type { lifeUpdateMutation } from './__generated__/lifeUpdateMutation.graphql'
-import { commit, createAnnal, Refusal } from './annal'
+import { AnnalError, commit, createAnnal } from './annal'
 import { asset, token } from './first-upload'
 
 const connected = Promise.withResolvers<void>()
@@ -20,13 +20,13 @@ const Me = graphql`
 const answer = await fetchQuery<lifeMeQuery>(annal, Me, {}).toPromise()
 assert.equal(answer?.me.wallet?.points, '11.821')
 
-// #region update
 const Update = graphql`
   mutation lifeUpdateMutation($input: UpdateAssetMetadataInput!) {
     updateAssetMetadata(input: $input) { asset { id caption headId commitCount } }
   }
 `
 
+// #region update
 async function update(caption: string, idempotencyKey: string = crypto.randomUUID()) {
   const { updateAssetMetadata } = await commit<lifeUpdateMutation>(annal, {
     mutation: Update,
@@ -37,14 +37,14 @@ async function update(caption: string, idempotencyKey: string = crypto.randomUUI
 }
 // #endregion
 
-// #region subscription
 const Commits = graphql`
   subscription lifeCommitsSubscription($nid: ID!) {
     commitUpdated(nid: $nid) { id sequence status message }
   }
 `
 
-/** The first commit after the one that was seen. */
+// #region subscription
+/** Returns the first commit after `seen`. */
 function nextCommit(seen: number) {
   const next = Promise.withResolvers<lifeCommitsSubscription['response']['commitUpdated']>()
   const { dispose } = requestSubscription<lifeCommitsSubscription>(annal, {
@@ -68,7 +68,7 @@ assert.equal(updated.commitCount, 2)
 assert.equal((await told).sequence, 2)
 
 // #region pages
-/** For `usePaginationFragment`: lists are Relay connections, and what has an `id` is a `Node`. */
+/** A list for `usePaginationFragment`. */
 export const HistoryList = graphql`
   fragment lifeHistoryList on Asset
   @refetchable(queryName: "lifeHistoryListQuery")
@@ -80,7 +80,6 @@ export const HistoryList = graphql`
 `
 // #endregion
 
-// #region pages-by-hand
 const History = graphql`
   query lifeHistoryQuery($nid: ID!, $first: Int!, $after: String) {
     asset(id: $nid) {
@@ -92,7 +91,8 @@ const History = graphql`
   }
 `
 
-/** The history of an asset, newest first, page by page. */
+// #region pages-by-hand
+/** Yields the history of an asset, newest first, page by page. */
 async function* history(nid: string, first: number) {
   for (let after: string | null | undefined; ; ) {
     const answer = await fetchQuery<lifeHistoryQuery>(annal, History, { nid, first, after }).toPromise()
@@ -108,20 +108,20 @@ const pages: number[][] = []
 for await (const page of history(asset.id, 1)) pages.push(page.map(({ sequence }) => sequence))
 assert.deepEqual(pages, [[2], [1]])
 
-// #region refused
 const Order = graphql`
   mutation lifeOrderMutation($input: CreateOrderInput!) {
     createOrder(input: $input) { order { id price status } }
   }
 `
 
+// #region errors
 async function order(networkApp: string): Promise<string> {
   try {
     const variables = { input: { networkApp } }
     const { createOrder } = await commit<lifeOrderMutation>(annal, { mutation: Order, variables })
-    return createOrder.order!.id
+    return createOrder.order.id
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AnnalError)) throw error
     switch (error.extensions.code) {
       case 'INSUFFICIENT_FUND':
         throw new Error(`Top up ${error.extensions.missing}`, { cause: error })

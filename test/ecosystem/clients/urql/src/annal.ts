@@ -3,21 +3,21 @@ import { type Cache, cacheExchange } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import type { ErrorCode } from './gql/graphql.ts'
 
-/** What goes with a request beside its variables. */
+/** Credentials and options of a request. */
 export interface Sender {
-  /** Of `signIn`. */
+  /** Access token from `signIn`. */
   token?: string
-  /** Of a trusted service: it stays on your server, never in a page. */
+  /** API key of a trusted service. Keep it on your server. */
   apiKey?: string
-  /** Makes a retry harmless: the same key is carried out once. */
+  /** Requests with the same key are executed once. */
   idempotencyKey?: string
 }
 
-/** For a client, or as the context of a single operation. */
+/** Returns options of a client, or the context of one operation. */
 export const sentBy = ({ token, apiKey, idempotencyKey }: Sender) => ({
   fetchOptions: {
     headers: {
-      // Without it the server takes no files.
+      // The server requires this header for uploads.
       'GraphQL-Require-Preflight': 'true',
       ...(token && { Authorization: `token ${token}` }),
       ...(apiKey && { 'x-api-key': apiKey }),
@@ -27,7 +27,7 @@ export const sentBy = ({ token, apiKey, idempotencyKey }: Sender) => ({
 })
 
 // #region cache
-/** Has the lists of this name read anew, for something was added to them. */
+/** Invalidates the lists of this name after an item was added. */
 function invalidateList(cache: Cache, name: string) {
   for (const { fieldName, fieldKey } of cache.inspectFields('Query'))
     if (fieldName === name) cache.invalidate('Query', fieldKey)
@@ -37,7 +37,7 @@ const embedded = () => null
 
 const createCache = () =>
   cacheExchange({
-    // What has no `id` is a part of what it was read with; a wallet is its owner's.
+    // Types without `id` are embedded in their parent.
     keys: {
       AccountDeposit: embedded,
       AccountWithdrawal: embedded,
@@ -62,7 +62,7 @@ const createCache = () =>
       WebhookAttempt: embedded,
       WithdrawalQuote: embedded,
     },
-    // All pages that were read are one list.
+    // Merges the pages of a list.
     resolvers: {
       Query: { assets: relayPagination(), orders: relayPagination(), transfers: relayPagination() },
       Asset: { commits: relayPagination() },
@@ -79,27 +79,27 @@ const createCache = () =>
 // #endregion
 
 // #region client
-/** One for each person: what the cache holds is what they may see. */
+/** Creates a client. Use one per user, because its cache contains what that user may see. */
 export const createAnnal = (sender: Sender = {}) =>
   new Client({
     url: `${process.env.ANNAL_URL ?? 'http://localhost:4000'}/graphql`,
     exchanges: [createCache(), fetchExchange],
     preferGetMethod: false,
-    // Subscriptions go over HTTP, too: server-sent events.
+    // Subscriptions use server-sent events.
     fetchSubscriptions: true,
     ...sentBy(sender),
   })
 // #endregion
 
 // #region refusal
-/** Why the server refused; undefined when it is about something else, such as the network. */
+/** Returns the error code, or undefined for other errors, such as a network failure. */
 export function codeOf(error: unknown): ErrorCode | undefined {
   if (!(error instanceof CombinedError)) return undefined
   return error.graphQLErrors[0]?.extensions.code as ErrorCode | undefined
 }
 // #endregion
 
-/** The data of an answer. Throws CombinedError. */
+/** Returns the data of a result. Throws CombinedError. */
 export function dataOf<Data>({ data, error }: { data?: Data; error?: CombinedError }): Data {
   if (error) throw error
   return data!
