@@ -1,246 +1,285 @@
 /** Checks of the database and its background work. */
-import type { ConnectedDatabase } from '../../db/database.ts'
+import { countByStatus } from '../../chain/relay/relay.sql.ts'
+import { readProcesses, rolesWithout } from '../../db/heartbeat.ts'
+import { checkTables } from '../../db/invariants/check-invariants.ts'
+import { assertMigrated } from '../../db/migrations.ts'
+import { assertOwnSessions } from '../../db/session-settings.ts'
+import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../db/sql.ts'
+import { countWaiting } from '../../jobs/jobs.sql.ts'
+import { assertDatabaseNotLost } from '../../keys/lost-database.ts'
 import { FixableError } from '../../shared/operator-errors.ts'
+import { findWaitingWork } from '../check-commands.ts'
 import { counted } from '../terminal.ts'
 import { loadCoins } from '../with-infrastructure.ts'
-import {
-  type Diagnosis,
-  failure,
-  formatBytes,
-  formatDuration,
-  info,
-  messageOf,
-  ok,
-  type Parts,
-  SkippedError,
-  warning,
-} from './diagnosis.ts'
-import { readArchiver, readClock, readReplication, readServer, readWebhooks } from './doctor.sql.ts'
+import * as diagnosis from './diagnosis.ts'
+import { type Diagnoses, failure, formatBytes, formatDuration, info, type Parts, warning } from './diagnosis.ts'
 
-export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
+export async function* checkDatabase(parts: Parts): Diagnoses {
   const { database: configured } = await parts.config()
   try {
     const directUrl = await parts.openDatabaseUrl()
-    const { assertOwnSessions } = await import('../../db/session-settings.ts')
     const isPooled = configured.url !== undefined && configured.url !== directUrl
     await assertOwnSessions(directUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
-    return [ok(`${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
   } catch (error) {
-    if (error instanceof SkippedError || error instanceof FixableError) throw error
+    if (error instanceof diagnosis.SkippedError || error instanceof FixableError) throw error
     const fix = configured.url ? 'Correct DATABASE_URL and DATABASE_DIRECT_URL.' : 'Read postgres.log in ANNAL_DIR.'
-    return [failure(`The database is not available: ${messageOf(error)}`, fix)]
+    yield failure(`The database is not available: ${diagnosis.messageOf(error)}`, fix)
   }
+  return `${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`
 }
 
 /** Checks that the tables match this version. */
-export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
+export async function* checkMigrations(parts: Parts): Diagnoses {
   const url = await parts.openDatabaseUrl()
-  const { assertOwnSessions } = await import('../../db/session-settings.ts')
   await assertOwnSessions(url).catch(() => {
-    throw new SkippedError('The database is not available.')
+    throw new diagnosis.SkippedError('The database is not available.')
   })
-  const { assertMigrated } = await import('../../db/migrations.ts')
-  const { assertDatabaseNotLost } = await import('../../keys/lost-database.ts')
   await assertDatabaseNotLost(url, (await parts.config()).dir)
   await assertMigrated(url)
-  const { checkTables } = await import('../../db/invariants/check-invariants.ts')
   const [first] = (await checkTables(await parts.database())).rows
-  if (!first) return [ok('The database is up to date.')]
-  const fix = '`annal check` lists all problems. docs/reference/check-findings.md describes what to do (T1).'
-  return [failure(`The tables are damaged: ${first.subject} ${first.problem}.`, fix)]
+  if (first) {
+    const fix = '`annal check` lists all problems. docs/reference/check-findings.md describes what to do (T1).'
+    yield failure(`The tables are damaged: ${first.subject} ${first.problem}.`, fix)
+  }
+  return 'The database is up to date.'
 }
 
 const OLDEST_SERVER = 180_000
 /** Share of used connections from which the check warns. */
 const CROWDED = 0.8
 
+/** Returns version, load, durability, replication and log archiving of the database server. */
+const readServer = statement(
+  'doctor_server',
+  {
+    columns: {
+      /** Version number, such as 180004. */
+      number: int,
+      ...{ version: text, mostConnections: int, connections: int, bytes: bigint, isCompiling: boolean },
+      ...{ isDurable: boolean, synchronousCommit: text, waitsForStandbys: boolean, standbys: int },
+      /** Number of synchronous standbys. Null without the required privilege. */
+      synchronous: orNull(int),
+      ...{ isArchiving: boolean, archivedAt: orNull(timestamp), failedAt: orNull(timestamp), now: timestamp },
+    },
+  },
+  `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+     current_setting('max_connections')::int as "mostConnections",
+     (select count(*)::int from pg_stat_activity) as connections,
+     pg_database_size(current_database()) as bytes,
+     current_setting('jit')::boolean and pg_jit_available() as "isCompiling",
+     current_setting('fsync')::boolean and current_setting('full_page_writes')::boolean as "isDurable",
+     current_setting('synchronous_commit') as "synchronousCommit",
+     current_setting('synchronous_standby_names') <> '' as "waitsForStandbys",
+     standbys, synchronous, current_setting('archive_mode') <> 'off' as "isArchiving",
+     last_archived_time as "archivedAt", last_failed_time as "failedAt", now() as now
+   from pg_stat_archiver, (
+     select count(*)::int as standbys,
+       case when count(*) = count(sync_state) then (count(*) filter (where sync_state in ('sync', 'quorum')))::int end as synchronous
+     from pg_stat_replication
+   ) replication`,
+)
+
+const findServer = async (parts: Parts) => (await (await parts.database()).query(readServer))[0]!
+
 /** Checks version, durability and connections of the database server. */
-export async function checkDatabaseServer(parts: Parts): Promise<Diagnosis[]> {
+export async function* checkDatabaseServer(parts: Parts): Diagnoses {
   const { pool } = (await parts.config()).database
-  const [server] = await (await parts.database()).query(readServer)
-  const { number, version, mostConnections, connections, isDurable, mayLoseLast, isCompiling, bytes } = server!
-  const diagnoses: Diagnosis[] = []
+  const server = await findServer(parts)
+  const { number, version, mostConnections, connections, isDurable, synchronousCommit, isCompiling, bytes } = server
   if (number < OLDEST_SERVER)
-    diagnoses.push(failure(`PostgreSQL ${version} is too old.`, 'Upgrade to 18 with `pg_upgrade` or a dump.'))
+    yield failure(`PostgreSQL ${version} is too old.`, 'Upgrade to 18 with `pg_upgrade` or a dump.')
   if (!isDurable) {
     const finding = 'fsync or full_page_writes is off: a crash of the machine can lose or damage all data.'
-    diagnoses.push(failure(finding, 'Set both to `on` in postgresql.conf, and restart PostgreSQL.'))
+    yield failure(finding, 'Set both to `on` in postgresql.conf, and restart PostgreSQL.')
   }
-  if (mayLoseLast) {
-    const finding = 'synchronous_commit is off: a crash loses the latest acknowledged payments.'
-    diagnoses.push(failure(finding, 'Set it to `on`.'))
-  }
+  if (synchronousCommit === 'off')
+    yield failure('synchronous_commit is off: a crash loses acknowledged payments.', 'Set it to `on`.')
   if (pool * 2 > mostConnections) {
     const finding = `Each process uses up to ${pool} of ${mostConnections} connections (max_connections).`
-    diagnoses.push(warning(finding, 'Lower DATABASE_POOL, or raise max_connections.'))
+    yield warning(finding, 'Lower DATABASE_POOL, or raise max_connections.')
   } else if (connections > mostConnections * CROWDED) {
     const finding = `${connections} of ${mostConnections} connections of the server are in use.`
-    diagnoses.push(warning(finding, 'Raise max_connections, or lower DATABASE_POOL of each process.'))
+    yield warning(finding, 'Raise max_connections, or lower DATABASE_POOL of each process.')
   }
   if (isCompiling) {
     const finding = 'jit is on: the compilation of a statement can take longer than its execution.'
-    diagnoses.push(info(finding, 'Turn it off for this database: ALTER DATABASE … SET jit = off.'))
+    yield info(finding, 'Turn it off for this database: ALTER DATABASE … SET jit = off.')
   }
-  if (diagnoses.length) return diagnoses
-  const size = formatBytes(Number(bytes))
-  return [ok(`PostgreSQL ${version}, ${size}, ${connections} of ${mostConnections} connections.`)]
+  return `PostgreSQL ${version}, ${formatBytes(Number(bytes))}, ${connections} of ${mostConnections} connections.`
 }
 
 /** Checks that acknowledged writes survive the loss of the primary server. */
-export async function checkReplication(parts: Parts): Promise<Diagnosis[]> {
-  const { database: configured } = await parts.config()
-  const [replication] = await (await parts.database()).query(readReplication)
-  const { synchronousCommit, waitsForStandbys, standbys, synchronous } = replication!
+export async function* checkReplication(parts: Parts): Diagnoses {
+  const { synchronousCommit, waitsForStandbys, standbys, synchronous } = await findServer(parts)
   const see = 'See docs/how-to/fail-over-postgresql.md.'
   if (!waitsForStandbys && standbys > 0) {
     const finding = 'Replication is asynchronous: a failover loses the latest acknowledged writes.'
-    return [warning(finding, `Set synchronous_standby_names. ${see}`)]
-  }
-  if (!waitsForStandbys) {
-    const finding = 'The database has no standby server.'
-    return [configured.url ? info(finding, `Ignore this if a managed service replicates it. ${see}`) : ok(finding)]
-  }
-  if (['off', 'local'].includes(synchronousCommit)) {
+    yield warning(finding, `Set synchronous_standby_names. ${see}`)
+  } else if (!waitsForStandbys) {
+    yield info('The database has no standby server.', `Ignore this if a managed service replicates it. ${see}`)
+    return ''
+  } else if (['off', 'local'].includes(synchronousCommit)) {
     const finding = `synchronous_commit is ${synchronousCommit}: a failover may lose acknowledged writes.`
-    return [warning(finding, 'Set it to `on`.')]
-  }
-  if (synchronous === 0) {
+    yield warning(finding, 'Set it to `on`.')
+  } else if (synchronous === 0) {
     const finding = 'No synchronous standby is connected: every write waits for one.'
-    return [failure(finding, `Start a standby that synchronous_standby_names names, or remove the setting. ${see}`)]
+    yield failure(finding, `Start a standby that synchronous_standby_names names, or remove the setting. ${see}`)
   }
-  return [ok(`Acknowledged writes are on a synchronous standby (synchronous_commit is ${synchronousCommit}).`)]
+  return `Acknowledged writes are on a synchronous standby (synchronous_commit is ${synchronousCommit}).`
 }
 
+const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
 const SKEW_WARNING_MS = 1_000
 /** Clock difference above which the check fails. Signed links and Kubo's garbage collection fail then. */
 const SKEW_FAILURE_MS = 300_000
 
-async function measureSkew({ query }: ConnectedDatabase): Promise<number> {
+export async function* checkClock(parts: Parts): Diagnoses {
+  const { query } = await parts.database()
   // The first query opens a connection, which would distort the measurement.
   await query(readClock)
   const before = Date.now()
   const [clock] = await query(readClock)
-  return clock!.now.getTime() - (before + Date.now()) / 2
-}
-
-export async function checkClock(parts: Parts): Promise<Diagnosis[]> {
-  const skew = await measureSkew(await parts.database())
+  const skew = clock!.now.getTime() - (before + Date.now()) / 2
   const finding = `The clock of this machine is ${formatDuration(skew)} ${skew > 0 ? 'behind' : 'ahead of'} that of the database.`
   const fix = 'Synchronize both clocks with NTP (chrony, systemd-timesyncd).'
-  if (Math.abs(skew) > SKEW_FAILURE_MS) return [failure(finding, fix)]
-  if (Math.abs(skew) > SKEW_WARNING_MS) return [warning(finding, fix)]
-  return [ok(`The clocks of this machine and the database differ by ${formatDuration(skew)}.`)]
+  if (Math.abs(skew) > SKEW_WARNING_MS) yield (Math.abs(skew) > SKEW_FAILURE_MS ? failure : warning)(finding, fix)
+  return `The clocks of this machine and the database differ by ${formatDuration(skew)}.`
 }
 
 const OLD_ARCHIVE_MS = 86_400_000
 
-export async function checkBackups(parts: Parts): Promise<Diagnosis[]> {
-  const [archiver] = await (await parts.database()).query(readArchiver)
-  const { isOn, archivedAt, failedAt, standbys, now } = archiver!
-  if (!isOn) {
+/** Checks the archiving of the write-ahead log (WAL). */
+export async function* checkBackups(parts: Parts): Diagnoses {
+  const { isArchiving, archivedAt, failedAt, standbys, now } = await findServer(parts)
+  if (!isArchiving) {
     const copies = standbys ? ` It has ${counted(standbys, 'standby', 'standbys')}.` : ''
     const finding = `The database archives no write-ahead log, so the time of the last backup is unknown.${copies}`
-    return [info(finding, 'docs/how-to/back-up-and-restore.md describes how to back up and restore.')]
+    yield info(finding, 'docs/how-to/back-up-and-restore.md describes how to back up and restore.')
+    return ''
   }
+  const age = archivedAt ? now.getTime() - archivedAt.getTime() : Number.POSITIVE_INFINITY
+  const finding = archivedAt
+    ? `The write-ahead log was last archived ${formatDuration(age)} ago.`
+    : 'The write-ahead log was never archived.'
   if (failedAt && (!archivedAt || failedAt > archivedAt)) {
-    const finding = `Archiving the write-ahead log has failed since ${failedAt.toISOString()}.`
-    return [failure(finding, 'Read the log of PostgreSQL, and fix archive_command.')]
-  }
-  if (!archivedAt) return [warning('The write-ahead log was never archived.', 'Check archive_command.')]
-  const age = now.getTime() - archivedAt.getTime()
-  const finding = `The write-ahead log was last archived ${formatDuration(age)} ago.`
-  return [age > OLD_ARCHIVE_MS ? warning(finding, 'Set archive_timeout, and check archive_command.') : ok(finding)]
+    const failed = `Archiving the write-ahead log has failed since ${failedAt.toISOString()}.`
+    yield failure(failed, 'Read the log of PostgreSQL, and fix archive_command.')
+  } else if (age > OLD_ARCHIVE_MS) yield warning(finding, 'Set archive_timeout, and check archive_command.')
+  return finding
 }
 
 /** Checks that each role has a live process. */
-export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
-  const { readProcesses, rolesWithout } = await import('../../db/heartbeat.ts')
+export async function* checkRoles(parts: Parts): Diagnoses {
   const processes = await readProcesses(await parts.database())
-  if (processes.length === 0) return [info('No process of this installation runs.')]
+  if (processes.length === 0) yield info('No process of this installation runs.')
+  if (processes.length === 0) return ''
   const list = processes
     .map(({ name, roles, seconds }) => `${name} ${roles.join(',')} for ${formatDuration(seconds * 1_000)}`)
     .join('; ')
-  const missing = rolesWithout(processes)
-  if (missing.length === 0) return [ok(`Each role has a process: ${list}.`)]
-  return missing.map((role) =>
-    failure(
-      `No process has the role ${role}. Processes: ${list}.`,
-      `Start one with \`annal serve --roles ${role}\`, or add the role to a running one (ROLES).`,
-    ),
-  )
+  for (const role of rolesWithout(processes)) {
+    const fix = `Start one with \`annal serve --roles ${role}\`, or add the role to a running one (ROLES).`
+    yield failure(`No process has the role ${role}. Processes: ${list}.`, fix)
+  }
+  return `Each role has a process: ${list}.`
 }
 
 const OVERDUE_MS = 10 * 60_000
 const CHECK_SERVER = 'Check whether a server runs, and read its log.'
 
-export async function checkJobs(parts: Parts): Promise<Diagnosis[]> {
-  const database = await parts.database()
-  const { countDead, countWaiting } = await import('../../jobs/jobs.sql.ts')
-  const failed = (await database.query(countDead)).map(({ queue, count, last_error: error }) =>
-    failure(
-      `${counted(count, 'job')} of ${queue} failed permanently${error ? `: ${error}` : '.'}`,
-      'List them with `annal jobs`, fix the reason, then run `annal jobs --retry`.',
-    ),
-  )
-  const waiting = await database.query(countWaiting)
-  const overdue = waiting.flatMap(({ queue, count, next_attempt_at: due }) => {
-    const late = Date.now() - due.getTime()
-    if (late < OVERDUE_MS) return []
-    const finding = `${counted(count, 'job')} of ${queue} ${count === 1 ? 'waits' : 'wait'}, the first is ${formatDuration(late)} overdue.`
-    return [warning(finding, CHECK_SERVER)]
-  })
-  const total = waiting.reduce((sum, { count }) => sum + count, 0)
-  const diagnoses = [...failed, ...overdue]
-  return diagnoses.length ? diagnoses : [ok(`No job failed permanently. ${counted(total, 'job waits', 'jobs wait')}.`)]
+/** Reports the findings of `annal check` about work that waits for an operator. */
+async function* diagnoseWaitingWork(parts: Parts, id: string, fix: string): AsyncGenerator<diagnosis.Diagnosis> {
+  const findings = await findWaitingWork(await parts.database())
+  for (const { invariant, rows, isCut } of findings) {
+    if (invariant.id !== id || rows.length === 0) continue
+    const { subject, problem } = rows[0] as { subject: string; problem: string }
+    yield failure(`${isCut ? 'More than ' : ''}${rows.length} wait, such as ${subject}: ${problem}`, fix)
+  }
 }
 
-const LISTED = 100
+export async function* checkJobs(parts: Parts): Diagnoses {
+  yield* diagnoseWaitingWork(parts, 'W2', 'List them with `annal jobs`, fix the reason, then run `annal jobs --retry`.')
+  const waiting = await (await parts.database()).query(countWaiting)
+  for (const { queue, count, next_attempt_at: due } of waiting) {
+    const late = Date.now() - due.getTime()
+    const finding = `${counted(count, 'job')} of ${queue} ${count === 1 ? 'waits' : 'wait'}, the first is ${formatDuration(late)} overdue.`
+    if (late >= OVERDUE_MS) yield warning(finding, CHECK_SERVER)
+  }
+  const total = waiting.reduce((sum, { count }) => sum + count, 0)
+  return `No job failed permanently. ${counted(total, 'job waits', 'jobs wait')}.`
+}
 
 /** Checks for failing items of batch jobs. */
-export async function checkBatchJobs(parts: Parts): Promise<Diagnosis[]> {
-  const database = await parts.database()
-  const { findJobFailures } = await import('../../jobs/batch-jobs.ts')
-  const { withPublicItems } = await import('../../jobs/batch-jobs.ts')
-  const failures = await withPublicItems(database, await database.query(findJobFailures, { limit: LISTED }))
-  const [first] = failures
-  if (!first) return [ok('No item of a batch job fails.')]
-  const count = counted(failures.length, 'item of a batch job fails', 'items of batch jobs fail')
-  const finding = `${failures.length === LISTED ? 'At least ' : ''}${count}, such as ${first.item} of ${first.job}: ${first.last_error}`
-  return [failure(finding, 'List them with `annal jobs`. docs/how-to/handle-failed-jobs.md describes what to do.')]
+export async function* checkBatchJobs(parts: Parts): Diagnoses {
+  const fix = 'List them with `annal jobs`. docs/how-to/handle-failed-jobs.md describes what to do.'
+  yield* diagnoseWaitingWork(parts, 'W3', fix)
+  return 'No item of a batch job fails.'
 }
 
 /** Checks for withdrawals that wait for coins in the treasury. */
-export async function checkWithdrawals(parts: Parts): Promise<Diagnosis[]> {
+export async function* checkWithdrawals(parts: Parts): Diagnoses {
   const { countDueWithdrawals } = await loadCoins()
   const [due] = await (await parts.database()).query(countDueWithdrawals)
-  if (!due?.late) return [ok('No withdrawal waits for the treasury.')]
-  const age = formatDuration(Date.now() - due.oldest!.getTime())
-  const finding = `${counted(due.count, 'withdrawal waits', 'withdrawals wait')} for ${due.amount} coins, the oldest for ${age}.`
-  return [
-    failure(finding, 'Send coins to the address of the treasury, which is in the log, or see the checks of the chain.'),
-  ]
+  if (due?.late) {
+    const age = formatDuration(Date.now() - due.oldest!.getTime())
+    const finding = `${counted(due.count, 'withdrawal waits', 'withdrawals wait')} for ${due.amount} coins, the oldest for ${age}.`
+    const fix = 'Send coins to the address of the treasury, which is in the log, or see the checks of the chain.'
+    yield failure(finding, fix)
+  }
+  return 'No withdrawal waits for the treasury.'
 }
 
-export async function checkWebhooks(parts: Parts): Promise<Diagnosis[]> {
+const LONG_WAIT_MS = 15 * 60_000
+
+/** Checks the commits that are not final yet. */
+export async function* checkRelay(parts: Parts): Diagnoses {
+  const fix = 'List them with `annal relay`, fix the reason, then run `annal relay --retry`.'
+  yield* diagnoseWaitingWork(parts, 'W1', fix)
+  const counts = await (await parts.database()).query(countByStatus)
+  for (const { status, count, oldest } of counts) {
+    const age = Date.now() - oldest.getTime()
+    if (status === 'FAILED') yield info(`${count} commits could not reach the chain and were refunded.`)
+    else if (age > LONG_WAIT_MS) {
+      const finding = `${count} commits are ${status}, the oldest for ${formatDuration(age)}.`
+      yield warning(finding, 'See the checks of the chain, and search the log of the server for `Relay failed`.')
+    }
+  }
+  const open = counts.filter(({ status }) => status !== 'FAILED').reduce((sum, { count }) => sum + count, 0)
+  return `${open} commits are on their way to the chain. None is stuck.`
+}
+
+/** Counts webhook deliveries with problems. `overdue`: due for more than ten minutes. */
+const readWebhooks = statement(
+  'doctor_webhooks',
+  { columns: { givenUp: int, overdue: int, waiting: int, disabled: int } },
+  `select
+     (select count(*)::int from webhook_deliveries
+      where status = 'GIVEN_UP' and order_id is not null and settled_at > now() - interval '7 days') as "givenUp",
+     (select count(*)::int from webhook_deliveries
+      where status = 'PENDING' and next_attempt_at < now() - interval '10 minutes') as overdue,
+     (select count(*)::int from webhook_deliveries where status = 'PENDING' and attempt_count > 0) as waiting,
+     (select count(*)::int from network_apps
+      where webhook_disabled_at is not null and deactivated_at is null) as disabled`,
+)
+
+export async function* checkWebhooks(parts: Parts): Diagnoses {
   const [webhooks] = await (await parts.database()).query(readWebhooks)
   const { givenUp, overdue, waiting, disabled } = webhooks!
-  const diagnoses: Diagnosis[] = []
   if (givenUp > 0) {
     const finding = `${counted(givenUp, 'webhook delivery', 'webhook deliveries')} failed permanently in the last 7 days.`
-    const fix =
-      'List them with `annal webhooks list --status given-up`, and send them again with `annal webhooks replay`.'
-    diagnoses.push(warning(finding, fix))
+    yield warning(
+      finding,
+      'List them with `annal webhooks list --status given-up`; send them with `annal webhooks replay`.',
+    )
   }
   if (disabled > 0) {
     const finding = `The webhook of ${counted(disabled, 'network app')} is disabled: its receiver responded with 410 Gone.`
-    diagnoses.push(warning(finding, 'Set a new webhook_url to enable it.'))
+    yield warning(finding, 'Set a new webhook_url to enable it.')
   }
   if (overdue > 0) {
-    const finding = `${counted(overdue, 'webhook delivery is', 'webhook deliveries are')} more than ${formatDuration(OVERDUE_MS)} overdue.`
-    diagnoses.push(warning(finding, CHECK_SERVER))
+    const finding = `${counted(overdue, 'webhook delivery is', 'webhook deliveries are')} more than 10 minutes overdue.`
+    yield warning(finding, CHECK_SERVER)
   }
-  if (diagnoses.length) return diagnoses
-  if (waiting)
-    return [info(`${counted(waiting, 'webhook delivery', 'webhook deliveries')} failed and will be retried.`)]
-  return [ok('No webhook delivery failed permanently.')]
+  if (waiting > 0)
+    yield info(`${counted(waiting, 'webhook delivery', 'webhook deliveries')} failed and will be retried.`)
+  return 'No webhook delivery failed permanently.'
 }

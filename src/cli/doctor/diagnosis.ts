@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { ConnectedDatabase } from '../../db/database.ts'
+import { memoizeAsync } from '../../shared/async.ts'
 import type { Log } from '../../shared/log.ts'
 
 /** State of a check. `skipped`: the check depends on something that another check reports as missing. */
@@ -15,6 +16,12 @@ export interface Diagnosis {
   /** Instructions to fix the problem. */
   fix?: string
 }
+
+/**
+ * Results of a check. The returned sentence is reported as ok if there is no warning and no error. An empty one is not
+ * reported. Throws SkippedError, and FixableError, which is reported as an error.
+ */
+export type Diagnoses = AsyncGenerator<Diagnosis, string>
 
 export const ok = (finding: string): Diagnosis => ({ state: 'ok', finding })
 export const info = (finding: string, fix?: string): Diagnosis => ({ state: 'info', finding, ...(fix && { fix }) })
@@ -69,21 +76,16 @@ export interface Parts {
 
 const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog }
 
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  return () => (opened ??= open())
+const skip = (reason: string) => () => {
+  throw new SkippedError(reason)
 }
 
 export function createParts(env: NodeJS.ProcessEnv | undefined, version: string): Parts {
   const closings: (() => Promise<unknown>)[] = []
+  const readConfig = memoizeAsync(async () => (await import('../../config.ts')).readConfig(env))
+  const config = () => readConfig().catch(skip('The configuration is invalid.'))
 
-  const readConfig = once(async () => (await import('../../config.ts')).readConfig(env))
-  const config = () =>
-    readConfig().catch(() => {
-      throw new SkippedError('The configuration is invalid.')
-    })
-
-  const openDatabaseUrl = once(async () => {
+  const openDatabaseUrl = memoizeAsync(async () => {
     const { database, dir } = await config()
     if (database.directUrl !== undefined) return database.directUrl
     const { assertClusterNotLost } = await import('../../keys/lost-database.ts')
@@ -95,14 +97,12 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
     return server.localUrl
   })
 
-  const database = once(async () => {
+  const database = memoizeAsync(async () => {
     const url = await openDatabaseUrl().catch((error: unknown) => {
       throw error instanceof SkippedError ? error : new SkippedError('The database is not available.')
     })
     const { assertMigrated } = await import('../../db/migrations.ts')
-    await assertMigrated(url).catch(() => {
-      throw new SkippedError('The database does not answer, or does not fit this version.')
-    })
+    await assertMigrated(url).catch(skip('The database does not answer, or does not fit this version.'))
     const { createDatabase } = await import('../../db/database.ts')
     const opened = createDatabase({ url, pool: 4, log: silentLog })
     closings.unshift(() => opened.close())

@@ -3,80 +3,96 @@ import type { Command } from 'commander'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { command } from '../command.ts'
 import { counted, fail, green, print, printJson, red, report, terminal, yellow } from '../terminal.ts'
-import * as configuration from './configuration-checks.ts'
-import { createParts, type Diagnosis, failure, messageOf, type Parts, SkippedError, type State } from './diagnosis.ts'
+import {
+  createParts,
+  type Diagnoses,
+  type Diagnosis,
+  failure,
+  messageOf,
+  ok,
+  type Parts,
+  SkippedError,
+  type State,
+} from './diagnosis.ts'
 
-interface Check {
-  /** Runs the check. Throws SkippedError, and FixableError, which is reported as a failure. */
-  run(parts: Parts): Promise<Diagnosis[]>
-  /** Timeout, in milliseconds. */
-  timeout?: number
-}
+type Check = (parts: Parts) => Diagnoses
 
-const TIMEOUT_MS = 15_000
-/** Timeout of a check that may start an embedded server, in milliseconds. */
-const START_MS = 70_000
-
-/** Defines a check whose module is loaded on execution. */
-const lazy = <Module>(load: () => Promise<Module>, select: (module: Module) => Check['run']): Check => ({
-  run: async (parts) => select(await load())(parts),
-  timeout: START_MS,
-})
-const database = () => import('./database-checks.ts')
-const chain = () => import('./chain-checks.ts')
-const storage = () => import('./storage-checks.ts')
+/** Defines checks whose module is loaded when they run. */
+const lazy =
+  <Module>(load: () => Promise<Module>) =>
+  (select: (module: Module) => Check): Check =>
+    async function* (parts) {
+      return yield* select(await load())(parts)
+    }
+const configuration = lazy(() => import('./configuration-checks.ts'))
+const database = lazy(() => import('./database-checks.ts'))
+const chain = lazy(() => import('./chain-checks.ts'))
+const storage = lazy(() => import('./storage-checks.ts'))
 
 /** All checks, in output order. */
-export const checks: Record<string, Check> = {
-  configuration: { run: configuration.checkConfiguration },
-  secrets: { run: configuration.checkSecrets },
-  embedded: { run: configuration.checkEmbedded },
-  'public-url': { run: configuration.checkPublicUrl },
-  exposure: { run: configuration.checkExposure },
-  node: { run: configuration.checkNode },
-  'open-files': { run: configuration.checkOpenFiles },
-  memory: { run: configuration.checkMemory },
-  disk: { run: configuration.checkDisk },
-  folders: { run: configuration.checkFolders },
-  database: lazy(database, ({ checkDatabase }) => checkDatabase),
-  migrations: lazy(database, ({ checkMigrations }) => checkMigrations),
-  'database-server': lazy(database, ({ checkDatabaseServer }) => checkDatabaseServer),
-  replication: lazy(database, ({ checkReplication }) => checkReplication),
-  clock: lazy(database, ({ checkClock }) => checkClock),
-  backups: lazy(database, ({ checkBackups }) => checkBackups),
-  keys: lazy(storage, ({ checkKeys }) => checkKeys),
-  'content-credentials': lazy(storage, ({ checkContentCredentials }) => checkContentCredentials),
-  chain: lazy(chain, ({ checkChain }) => checkChain),
-  'relay-accounts': lazy(chain, ({ checkRelayAccounts }) => checkRelayAccounts),
-  relay: lazy(chain, ({ checkRelay }) => checkRelay),
-  deposits: lazy(chain, ({ checkDeposits }) => checkDeposits),
-  treasury: lazy(chain, ({ checkTreasury }) => checkTreasury),
-  files: lazy(storage, ({ checkFiles }) => checkFiles),
-  mail: lazy(storage, ({ checkMail }) => checkMail),
-  roles: lazy(database, ({ checkRoles }) => checkRoles),
-  jobs: lazy(database, ({ checkJobs }) => checkJobs),
-  'batch-jobs': lazy(database, ({ checkBatchJobs }) => checkBatchJobs),
-  withdrawals: lazy(database, ({ checkWithdrawals }) => checkWithdrawals),
-  webhooks: lazy(database, ({ checkWebhooks }) => checkWebhooks),
-  server: { run: configuration.checkServer },
+export const checks: Readonly<Record<string, Check>> = {
+  configuration: configuration((module) => module.checkConfiguration),
+  secrets: configuration((module) => module.checkSecrets),
+  embedded: configuration((module) => module.checkEmbedded),
+  'public-url': configuration((module) => module.checkPublicUrl),
+  exposure: configuration((module) => module.checkExposure),
+  node: configuration((module) => module.checkNode),
+  'open-files': configuration((module) => module.checkOpenFiles),
+  memory: configuration((module) => module.checkMemory),
+  disk: configuration((module) => module.checkDisk),
+  folders: configuration((module) => module.checkFolders),
+  database: database((module) => module.checkDatabase),
+  migrations: database((module) => module.checkMigrations),
+  'database-server': database((module) => module.checkDatabaseServer),
+  replication: database((module) => module.checkReplication),
+  clock: database((module) => module.checkClock),
+  backups: database((module) => module.checkBackups),
+  keys: storage((module) => module.checkKeys),
+  'content-credentials': storage((module) => module.checkContentCredentials),
+  chain: chain((module) => module.checkChain),
+  'relay-accounts': chain((module) => module.checkRelayAccounts),
+  relay: database((module) => module.checkRelay),
+  deposits: chain((module) => module.checkDeposits),
+  treasury: chain((module) => module.checkTreasury),
+  files: storage((module) => module.checkFiles),
+  mail: storage((module) => module.checkMail),
+  roles: database((module) => module.checkRoles),
+  jobs: database((module) => module.checkJobs),
+  'batch-jobs': database((module) => module.checkBatchJobs),
+  withdrawals: database((module) => module.checkWithdrawals),
+  webhooks: database((module) => module.checkWebhooks),
+  server: configuration((module) => module.checkServer),
 }
 
 type Line = Diagnosis & { check: string }
 
-async function runCheck(name: string, { run, timeout = TIMEOUT_MS }: Check, parts: Parts): Promise<Line[]> {
+/** Timeout of a check, in milliseconds. Long enough to start an embedded server. */
+const TIMEOUT_MS = 70_000
+
+async function collect(diagnoses: Diagnoses, into: Diagnosis[]): Promise<void> {
+  for (;;) {
+    const { done, value } = await diagnoses.next()
+    if (!done) into.push(value)
+    else if (value && into.every(({ state }) => state === 'ok' || state === 'info')) return void into.unshift(ok(value))
+    else return
+  }
+}
+
+async function runCheck(name: string, check: Check, parts: Parts): Promise<Line[]> {
+  const diagnoses: Diagnosis[] = []
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`No result after ${timeout / 1_000} seconds.`)), timeout)
+  const timer = setTimeout(() => reject(new Error(`No result after ${TIMEOUT_MS / 1_000} seconds.`)), TIMEOUT_MS)
   try {
-    const diagnoses = await Promise.race([run(parts), late])
-    return diagnoses.map((diagnosis) => ({ check: name, ...diagnosis }))
+    await Promise.race([collect(check(parts), diagnoses), late])
   } catch (error) {
-    if (error instanceof SkippedError) return [{ check: name, state: 'skipped', finding: error.message }]
-    if (error instanceof FixableError) return [{ check: name, ...failure(error.finding, error.fix) }]
-    const finding = `The check failed: ${messageOf(error)}`
-    return [{ check: name, ...failure(finding, 'Fix the reported reason, then run the command again.') }]
+    const fix = 'Fix the reported reason, then run the command again.'
+    if (error instanceof SkippedError) diagnoses.push({ state: 'skipped', finding: error.message })
+    else if (error instanceof FixableError) diagnoses.push(failure(error.finding, error.fix))
+    else diagnoses.push(failure(`The check failed: ${messageOf(error)}`, fix))
   } finally {
     clearTimeout(timer)
   }
+  return diagnoses.map((diagnosis) => ({ check: name, ...diagnosis }))
 }
 
 async function runChecks(parts: Parts, names: readonly string[]): Promise<Line[]> {
