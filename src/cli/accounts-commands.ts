@@ -1,6 +1,8 @@
 /** Commands `admin`, `sessions`, `grant` and `api-key`. */
+
 import type { Command } from 'commander'
 import { asSystem } from '../context.ts'
+import { toId } from '../shared/ids.ts'
 import { formatAmount } from '../shared/money.ts'
 import { command, nameOptions } from './command.ts'
 import { counted, printJson, printTable, readPassword, report, reportIfUnread, usageError } from './terminal.ts'
@@ -15,7 +17,6 @@ interface AdminFlags {
 
 async function createAdministrator({ username, email, passwordFile, json }: AdminFlags) {
   const password = await readPassword(passwordFile)
-  const { toId } = await import('../shared/ids.ts')
   const operations = await import('../modules/accounts/sign-up.ts')
   const { signIn } = await import('../modules/accounts/sign-in.ts')
   const created = await withApp(async (layer) => {
@@ -81,10 +82,8 @@ interface GrantFlags {
 }
 
 async function runGrant({ user, points, reason, idempotencyKey, json }: GrantFlags) {
-  const { toId } = await import('../shared/ids.ts')
   if (idempotencyKey?.trim() === '') throw usageError('--idempotency-key is empty.')
   const { grantPoints } = await import('../modules/wallet/grant-points.ts')
-  const { asSystem } = await import('../context.ts')
   const idempotency = { key: idempotencyKey, replayed: false }
   const grant = await withApp(({ context }) =>
     grantPoints({ ...asSystem(context), idempotency }, { userId: user, amount: points, reason }),
@@ -121,9 +120,7 @@ export function addApiKeyCommands(program: Command): void {
     .requiredOption('--name <name>', 'name of the service that uses the key')
     .option('--json', 'prints {"id", "key"}')
     .action(async ({ name, json }) => {
-      const { toId } = await import('../shared/ids.ts')
       const { issueApiKey } = await import('../modules/store/api-keys.ts')
-      const { asSystem } = await import('../context.ts')
       const issued = await withApp(({ context }) => issueApiKey(asSystem(context), { name }))
       const id = toId('key', issued.id)
       reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
@@ -138,9 +135,7 @@ export function addApiKeyCommands(program: Command): void {
   command(apiKey, 'list', 'Lists all API keys, including revoked ones, newest first.', ['annal api-key list'])
     .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
     .action(async ({ json }) => {
-      const { toId } = await import('../shared/ids.ts')
       const { listApiKeys } = await import('../modules/store/api-keys.ts')
-      const { asSystem } = await import('../context.ts')
       const rows = await withApp(({ context }) => listApiKeys(asSystem(context), {}))
       const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
         ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
@@ -157,7 +152,6 @@ export function addApiKeyCommands(program: Command): void {
     .option('--json', 'prints {"id"}')
     .action(async (id: string, { json }) => {
       const { revokeApiKey } = await import('../modules/store/api-keys.ts')
-      const { asSystem } = await import('../context.ts')
       await withApp(({ context }) => revokeApiKey(asSystem(context), { id }))
       if (json) return printJson({ id })
       report('Revoked.')

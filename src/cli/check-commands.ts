@@ -1,8 +1,10 @@
 /** Commands `check` and `repair`. */
+
 import type { Command } from 'commander'
 import type { Database } from '../db/database-types.ts'
 import type { Finding } from '../db/invariants/invariant.ts'
 import type { Infrastructure } from '../infrastructure.ts'
+import { toId } from '../shared/ids.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
 import { loadCoins, withChain, withInfrastructure } from './with-infrastructure.ts'
@@ -18,7 +20,6 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const { findJobFailures } = await import('../jobs/batch-jobs.ts')
   const { withPublicItems } = await import('../jobs/batch-jobs.ts')
   const { countDueWithdrawals, findUntaken } = await loadCoins()
-  const { toId } = await import('../shared/ids.ts')
   const limit = MOST_ROWS + 1
   const commits = (await query(findWaiting)).map(({ commit_id, last_error, ...row }) => ({
     ...{ subject: toId('commit', commit_id), ...row, problem: last_error },

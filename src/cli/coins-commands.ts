@@ -1,5 +1,9 @@
 /** Commands `coins` and `deposits`. */
+
 import type { Command } from 'commander'
+import { asSystem } from '../context.ts'
+import { notFound } from '../shared/errors.ts'
+import { fromId, toId } from '../shared/ids.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
 import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
 import { createProgress } from './progress.ts'
@@ -54,7 +58,6 @@ const kindOf = ({ owner }: ComparedAddress, withdrawal: string | null) => {
 }
 
 async function present({ block, agreeing, differing }: Comparison) {
-  const { toId } = await import('../shared/ids.ts')
   return {
     block,
     agreeing,
@@ -141,8 +144,6 @@ interface DepositsFlags {
 const LISTED = 100
 
 async function settleDeposits({ collect, writeOff }: DepositsFlags) {
-  const { toId } = await import('../shared/ids.ts')
-  const { asSystem } = await import('../context.ts')
   const { collectShortfall, listFrozenDeposits, writeOffShortfall } = await loadCoins()
   return withApp(async (layer) => {
     const context = asSystem(layer.context)
@@ -166,8 +167,6 @@ interface CreditFlags {
 async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags) {
   const { creditTransaction } = await loadCoins()
   const { accountWithReason, findAccount } = await import('../modules/accounts/find-users.ts')
-  const { notFound } = await import('../shared/errors.ts')
-  const { fromId, toId } = await import('../shared/ids.ts')
   const { parse, positiveAmount } = await import('../shared/input.ts')
   const { createDepositLedger } = await loadCoins()
   const input = parse(accountWithReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })

@@ -45,10 +45,7 @@ export const transactionHash = (text: string): string => {
   return text.toLowerCase()
 }
 
-/**
- * Returns an error handler that replaces input fields by option names in validation errors. `options` maps fields to
- * options.
- */
+/** Returns an error handler that replaces input fields by option names in validation errors. `options` maps fields to options. */
 export const nameOptions =
   (options: Readonly<Record<string, string>>) =>
   (error: unknown): never => {

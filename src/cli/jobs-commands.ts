@@ -1,5 +1,7 @@
 /** Commands `jobs` and `relay`. */
+
 import type { Command } from 'commander'
+import { fromId, toId, UUID } from '../shared/ids.ts'
 import { command } from './command.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
 import { loadCoins, withDatabase } from './with-infrastructure.ts'
@@ -15,7 +17,6 @@ const LISTED = 100
 
 /** Returns a job's UUID from its public ID or UUID. Throws a usage error. */
 async function jobUuid(given: string): Promise<string> {
-  const { fromId, UUID } = await import('../shared/ids.ts')
   const id = given.toLowerCase()
   const uuid = UUID.test(id) ? id : fromId(id, 'job')?.uuid
   if (uuid === undefined) throw usageError('Expected the ID of a job as `annal jobs` shows it.')
@@ -24,7 +25,6 @@ async function jobUuid(given: string): Promise<string> {
 
 async function readJobs(retry: true | string | undefined) {
   const job = typeof retry === 'string' ? await jobUuid(retry) : null
-  const { toId } = await import('../shared/ids.ts')
   const { withPublicItems } = await import('../jobs/batch-jobs.ts')
   const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findJobFailures, retryJobFailures } = await import('../jobs/batch-jobs.ts')
@@ -104,7 +104,6 @@ that its account no longer uses, Annal also keeps the address for 30 days.`,
 
 async function readRelay(retry: boolean) {
   const { countDueWithdrawals } = await loadCoins()
-  const { toId } = await import('../shared/ids.ts')
   const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/relay.sql.ts')
   return withDatabase(async (database) => {
     const [retried] = retry ? await database.query(retryNow) : []

@@ -1,7 +1,4 @@
-/**
- * Progress of a long operation. A terminal shows a bar with rate and remaining time. Otherwise, a line is printed
- * every ten seconds.
- */
+/** Progress of a long operation. A terminal shows a bar with rate and remaining time. Otherwise, a line is printed every ten seconds. */
 import { report, terminal } from './terminal.ts'
 
 const BAR_WIDTH = 24

@@ -29,10 +29,7 @@ export interface Terminal {
   readonly interrupted?: AbortSignal | undefined
 }
 
-/**
- * Returns a stream that writes to an open file completely or fails. Node's own stream reports no error if a full disk
- * accepts only a part.
- */
+/** Returns a stream that writes to an open file completely or fails. Node's own stream reports no error if a full disk accepts only a part. */
 const fileStream = (fd: number): Writable =>
   new Writable({
     write(bytes: Buffer, _encoding, done) {
@@ -138,10 +135,7 @@ export function interruption(): AbortSignal {
   return controller.signal
 }
 
-/**
- * Asks a question at the terminal. Returns true if the answer is exactly `expected`. Returns false without a
- * terminal.
- */
+/** Asks a question at the terminal. Returns true if the answer is exactly `expected`. Returns false without a terminal. */
 export async function isConfirmed(question: string, expected: string): Promise<boolean> {
   const { stdin, stderr } = terminal()
   if (!stdin.isTTY) return false
@@ -154,9 +148,7 @@ export async function isConfirmed(question: string, expected: string): Promise<b
   }
 }
 
-/**
- * Decodes a password and removes its byte order mark and final line break. Throws a usage error if it is not UTF-8.
- */
+/** Decodes a password and removes its byte order mark and final line break. Throws a usage error if it is not UTF-8. */
 function decodePassword(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')

@@ -1,9 +1,11 @@
 /** Command `users`. */
+
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { asSystem } from '../context.ts'
 import type { DeletionPreview } from '../modules/accounts/delete-account.sql.ts'
+import { toId } from '../shared/ids.ts'
 import { command } from './command.ts'
 import {
   counted,
@@ -32,7 +34,6 @@ const REASON = 'reason for the audit log, at most 500 characters'
 const ANONYMOUS_REASON = `${REASON}; kept indefinitely, so it must not name a person`
 
 async function findUsers(search: string, { json }: { json?: true }) {
-  const { toId } = await import('../shared/ids.ts')
   const { searchUsers } = await import('../modules/accounts/find-users.ts')
   const rows = await withApp(({ context }) => searchUsers(asSystem(context), search))
   const users = rows.map((user) => ({ ...user, id: toId('user', user.id) }))
@@ -48,7 +49,6 @@ async function findUsers(search: string, { json }: { json?: true }) {
 }
 
 async function setLock(operation: 'lockUser' | 'unlockUser', userId: string, { reason, json }: ReasonFlags) {
-  const { toId } = await import('../shared/ids.ts')
   const operations = await import('../modules/accounts/lock-user.ts')
   const { readUser } = await import('../modules/accounts/find-users.ts')
   const { id: uuid, lockedAt } = await withApp(async (layer) => {
@@ -75,7 +75,6 @@ async function* joinChunks(texts: AsyncIterable<string>): AsyncGenerator<string>
 }
 
 async function exportUser(userId: string, { reason, out, json }: ReasonFlags & { out?: string }) {
-  const { toId } = await import('../shared/ids.ts')
   const signal = interruption()
   const { streamExportAsOperator } = await import('../modules/accounts/export-account.ts')
   const exportTo = (send: (texts: AsyncIterable<string>) => Promise<void>) =>
@@ -118,7 +117,6 @@ function printLosses({ id, username, email, ...lost }: DeletionPreview, currency
 }
 
 async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { yes?: true }) {
-  const { toId } = await import('../shared/ids.ts')
   const { deleteAccountAsOperator, previewDeletion } = await import('../modules/accounts/delete-account.ts')
   await withKeysAndCoins(async (layer, { config }) => {
     const context = asSystem(layer.context)

@@ -1,8 +1,10 @@
 /** Commands `verify` and `proof`. */
+
 import type { Command } from 'commander'
 import type { ChainNode } from '../../packages/verify/src/chain-node.ts'
 import type { FileSource } from '../../packages/verify/src/sources.ts'
 import type { Verification } from '../../packages/verify/src/verification.ts'
+import { canonicalNid } from '../shared/ids.ts'
 import { command } from './command.ts'
 import { fail, green, print, printJson, red, report, usageError, writeNewFile, yellow } from './terminal.ts'
 import { withChain, withInfrastructure } from './with-infrastructure.ts'
@@ -91,7 +93,6 @@ async function withSources<T>(
 
 /** Returns the canonical nid. Throws a usage error if the text is not a CID. */
 async function readNid(text: string): Promise<string> {
-  const { canonicalNid } = await import('../shared/ids.ts')
   const nid = canonicalNid(text)
   if (nid === undefined) throw usageError('Expected a nid, which is a CID such as bafkrei….')
   return nid

@@ -1,8 +1,12 @@
 /** Command `webhooks`. */
+
 import { type Command, Option } from 'commander'
 import type { AppContext } from '../context.ts'
+import { asSystem } from '../context.ts'
 import type { WebhookDelivery } from '../db/prisma/client.ts'
 import type { DeliveryFilter } from '../modules/webhooks/deliveries.ts'
+import { DomainError } from '../shared/errors.ts'
+import { toId } from '../shared/ids.ts'
 import { command } from './command.ts'
 import { createProgress } from './progress.ts'
 import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
@@ -30,9 +34,7 @@ type ListedDelivery = WebhookDelivery & {
 }
 
 async function readDeliveries(context: AppContext, flags: FilterFlags, limit: number) {
-  const { asSystem } = await import('../context.ts')
   const { listDeliveries } = await import('../modules/webhooks/deliveries.ts')
-  const { toId } = await import('../shared/ids.ts')
   const attempts = { orderBy: { number: 'asc' }, take: -1, select: { statusCode: true, failure: true } } as const
   const include = { attempts, networkApp: { select: { name: true } } }
   const rows = (await listDeliveries(asSystem(context), filterOf(flags), { take: limit, include })) as ListedDelivery[]
@@ -68,9 +70,7 @@ async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit:
 }
 
 async function findFailed(context: AppContext, flags: FilterFlags): Promise<string[]> {
-  const { asSystem } = await import('../context.ts')
   const { listDeliveries } = await import('../modules/webhooks/deliveries.ts')
-  const { toId } = await import('../shared/ids.ts')
   const filter: DeliveryFilter = { ...filterOf(flags), status: 'GIVEN_UP' }
   const found: string[] = []
   for (let skip = 0; ; skip += MAX_LIMIT) {
@@ -87,9 +87,7 @@ interface Replayed {
 }
 
 async function replay(context: AppContext, ids: readonly string[]): Promise<Replayed[]> {
-  const { asSystem } = await import('../context.ts')
   const { replayDelivery } = await import('../modules/webhooks/deliveries.ts')
-  const { DomainError } = await import('../shared/errors.ts')
   const progress = createProgress('queued')
   const replayed: Replayed[] = []
   for (const id of ids) {

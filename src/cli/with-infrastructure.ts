@@ -1,7 +1,4 @@
-/**
- * Opens the parts that a command needs, and closes them afterwards. Modules are loaded on demand, so that help and
- * usage errors are fast.
- */
+/** Opens the parts that a command needs, and closes them afterwards. Modules are loaded on demand, so that help and usage errors are fast. */
 
 import type { App, OpenChain } from '../app.ts'
 import type { Coins } from '../chain/chain-types.ts'
@@ -17,9 +14,8 @@ async function readConfigAndLog() {
 }
 
 /**
- * Calls `work` with the infrastructure of this installation. Uses the embedded database of a running service, or
- * starts it. Does not migrate the database. `load`: loads the modules of `work` before the database starts its stall
- * detection. Throws if the database does not match this version.
+ * Calls `work` with the infrastructure of this installation. Uses the embedded database of a running service, or starts it. Does not migrate the
+ * database. `load`: loads the modules of `work` before the database starts its stall detection. Throws if the database does not match this version.
  */
 export async function withInfrastructure<T>(
   work: (infrastructure: Infrastructure) => Promise<T>,

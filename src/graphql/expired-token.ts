@@ -1,7 +1,6 @@
 /**
- * Rejects invalid tokens on every operation, so that clients notice them. Fields with `...openToStaleTokens` treat
- * the caller as anonymous. Otherwise, a client that always sends its token could not sign in again. Both APIs use
- * this option.
+ * Rejects invalid tokens on every operation, so that clients notice them. Fields with `...openToStaleTokens` treat the caller as anonymous.
+ * Otherwise, a client that always sends its token could not sign in again. Both APIs use this option.
  */
 import {
   type DocumentNode,

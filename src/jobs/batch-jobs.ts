@@ -1,7 +1,6 @@
 /**
- * Batch jobs: recurring background work on rows, such as expiring, erasing and deleting them. Several processes may
- * run the same job concurrently. A failed item is recorded in `job_failures`, is retried with exponential backoff, and
- * does not affect other items. `annal jobs` lists failed items.
+ * Batch jobs: recurring background work on rows, such as expiring, erasing and deleting them. Several processes may run the same job concurrently. A
+ * failed item is recorded in `job_failures`, is retried with exponential backoff, and does not affect other items. `annal jobs` lists failed items.
  */
 import type { Database } from '../db/database-types.ts'
 import type { FeedNotifications } from '../db/event-notifications.ts'
@@ -12,10 +11,7 @@ import { type IdPrefix, toId, UUID } from '../shared/ids.ts'
 import type { Log, OnError } from '../shared/log.ts'
 import { type Meter, noopMeter } from '../telemetry/telemetry-types.ts'
 
-/**
- * Names of all batch jobs, as operators see them, with the kind of their items. Items of kind `text` are hashes or
- * transaction references.
- */
+/** Names of all batch jobs, as operators see them, with the kind of their items. Items of kind `text` are hashes or transaction references. */
 export const batchJobItems = {
   'expire-orders': 'order',
   'request-thumbnails': 'asset',
@@ -57,10 +53,7 @@ export interface BatchJob {
   page?: number
   /** Maximum number of pages per run. Default: unlimited. */
   maxPages?: number
-  /**
-   * Processes items in a transaction. Returns those that made progress, which excludes locked ones, and the users
-   * whose event feeds have grown.
-   */
+  /** Processes items in a transaction. Returns those that made progress, which excludes locked ones, and the users whose event feeds have grown. */
   process(query: Database['query'], items: readonly string[]): Promise<{ items: string[]; owners?: string[] }>
 }
 
@@ -111,10 +104,7 @@ const deleteOtherFailures = statement(
   'delete from job_failures where job = $job and item <> all ($items)',
 )
 
-/**
- * Deletes failures that no job retried within a day after they were due, because their items are gone. Keeps deposits
- * until they are credited.
- */
+/** Deletes failures that no job retried within a day after they were due, because their items are gone. Keeps deposits until they are credited. */
 export const deleteStaleJobFailures = statement(
   'job_failures_delete_stale',
   {},
@@ -234,9 +224,7 @@ export function createBatchJobRunner({ database, log, notifications, meter = noo
     return done
   }
 
-  /**
-   * Processes all due items and returns their number. `cancel` stops the run between two pages. Throws UNAVAILABLE.
-   */
+  /** Processes all due items and returns their number. `cancel` stops the run between two pages. Throws UNAVAILABLE. */
   async function run(job: BatchJob, cancel?: AbortSignal): Promise<number> {
     const { page: limit = 500, maxPages = Number.POSITIVE_INFINITY } = job
     const skip: string[] = []

@@ -1,7 +1,4 @@
-/**
- * CTE of a writing statement that enqueues jobs. Effect and job are in one statement, so neither exists without the
- * other.
- */
+/** CTE of a writing statement that enqueues jobs. Effect and job are in one statement, so neither exists without the other. */
 import type { JobData } from './queues.ts'
 
 /** SQL expressions of a job's data, by field name. */
@@ -35,10 +32,7 @@ const selectSql = ({ queue, from, data, group, fairly, startAfter, trace = '$tra
   return `select ${fairly ? 'enqueue_fairly' : 'enqueue'}(${given.join(', ')}) from ${from}`
 }
 
-/**
- * Returns the CTE `name` with one row per job. PostgreSQL executes it only if the statement reads it, for example
- * with `count(*)`.
- */
+/** Returns the CTE `name` with one row per job. PostgreSQL executes it only if the statement reads it, for example with `count(*)`. */
 export const enqueueSql = (name: string, ...jobs: JobParts[]): string => `
   ${name} as materialized (
     ${jobs.map(selectSql).join(' union all ')}

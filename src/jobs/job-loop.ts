@@ -1,7 +1,6 @@
 /**
- * Fetches and runs jobs of a queue. Replaces pg-boss's `work()`, whose workers each poll separately and wait for the
- * polling interval after every job. The hundred workers for webhook deliveries would send 200 queries a second to an
- * idle queue. One worker would send at most two mails a second.
+ * Fetches and runs jobs of a queue. Replaces pg-boss's `work()`, whose workers each poll separately and wait for the polling interval after every
+ * job. The hundred workers for webhook deliveries would send 200 queries a second to an idle queue. One worker would send at most two mails a second.
  */
 
 /** Source, handler and limits of the jobs. */

@@ -32,9 +32,7 @@ const MAX_COUNTED = 1_000
 
 const bodies = {
   enqueue: bodyOf('0'),
-  /**
-   * A job's priority falls with the number of waiting jobs in its lane, so one busy lane does not delay the others.
-   */
+  /** A job's priority falls with the number of waiting jobs in its lane, so one busy lane does not delay the others. */
   enqueue_fairly: bodyOf(`-(SELECT count(*) FROM (
         SELECT FROM jobs.job j WHERE j.name = queue AND j.group_id = lane AND j.state < 'active' LIMIT ${MAX_COUNTED}) AS waiting)`),
 }
@@ -58,10 +56,7 @@ export const enqueueFunctionSql = `
 
 const isDead = `name = 'dead-letter'`
 
-/**
- * Indexes by name: their columns and their condition. Dead letters stay for a year, and these indexes find them without
- * a full scan.
- */
+/** Indexes by name: their columns and their condition. Dead letters stay for a year, and these indexes find them without a full scan. */
 const indexes: Record<string, { columns: string; of: string }> = {
   dead_letters_newest_idx: { columns: 'created_on desc, id desc', of: isDead },
   dead_letters_queue_idx: { columns: 'source_name', of: isDead },

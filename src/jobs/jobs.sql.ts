@@ -3,9 +3,7 @@
 import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../db/sql.ts'
 import { type IdPrefix, toId, UUID } from '../shared/ids.ts'
 
-/**
- * Fields of a job's data that are IDs or kinds, never an address or content. A redacted dead letter keeps only these.
- */
+/** Fields of a job's data that are IDs or kinds, never an address or content. A redacted dead letter keeps only these. */
 const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId', 'trace'] as const
 /** Mark in a dead letter from which data was removed. It can no longer be retried. */
 const CUT = 'isCut'
@@ -31,10 +29,7 @@ export function subjectOf(data: object, nid: string | null = null): Record<strin
 /** $1: UUID of an asset. */
 export const findNid = 'select nid from assets where id = $1::uuid'
 
-/**
- * Condition: a notice to the previous address of an account. It keeps its address for 30 days while the account
- * exists.
- */
+/** Condition: a notice to the previous address of an account. It keeps its address for 30 days while the account exists. */
 const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-changed')
      and created_on > now() - interval '30 days'
      and exists (select from users u where u.id = case when data->>'userId' ~ '${UUID.source}' then (data->>'userId')::uuid end and u.deleted_at is null)`

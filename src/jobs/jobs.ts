@@ -32,10 +32,7 @@ const DAY_SECONDS = 24 * HOUR_SECONDS
 const LONGEST_REASON = 300
 const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 30_000
-/**
- * Timeout of the installation, in milliseconds. Creating an index on many jobs takes long, and the service waits for
- * it.
- */
+/** Timeout of the installation, in milliseconds. Creating an index on many jobs takes long, and the service waits for it. */
 const INSTALL_TIMEOUT_MS = 600_000
 /** Seconds between deletions of completed jobs. */
 const TIDY_EVERY_SECONDS = 300
@@ -47,19 +44,14 @@ const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'a
 /** Queues whose jobs finish within the hour. Only their final failure is logged. */
 const loggedAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
 
-/**
- * Queues whose jobs need only the database. A database outage, such as a full disk, does not use up their retries.
- */
+/** Queues whose jobs need only the database. A database outage, such as a full disk, does not use up their retries. */
 const outlastsOutages: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
 
 const backoff = (retryLimit: number, retryDelay: number, retryDelayMax: number) => ({
   ...{ retryLimit, retryDelay, retryDelayMax, retryBackoff: true },
 })
 
-/**
- * Options of queues whose jobs must not be lost. Unfinished jobs are kept for ten years, longer than any outage or
- * backup.
- */
+/** Options of queues whose jobs must not be lost. Unfinished jobs are kept for ten years, longer than any outage or backup. */
 const durable = {
   expireInSeconds: EXPIRE_SECONDS,
   heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -120,8 +112,7 @@ export interface WorkOptions {
 /** The queues that this process processes. */
 export interface Jobs {
   /**
-   * Starts to process a queue. If the handler throws, the job is retried and finally becomes a dead letter. `cancel`
-   * aborts when the process stops.
+   * Starts to process a queue. If the handler throws, the job is retried and finally becomes a dead letter. `cancel` aborts when the process stops.
    */
   work<Name extends keyof JobData>(
     queue: Name,
@@ -160,10 +151,7 @@ interface Failed {
 const describeError = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
 
-/**
- * Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Several processes may call it
- * concurrently.
- */
+/** Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Several processes may call it concurrently. */
 export async function installJobs(databaseUrl: string): Promise<void> {
   const boss = open(databaseUrl, { schedule: false, supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
   const failures: Error[] = []

@@ -23,10 +23,7 @@ const isOfRows = (error: unknown) =>
   typeof error.code === 'string' &&
   /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
 
-/**
- * Redacts all dead letters. If a statement fails, redacts its letters one by one. Throws while the database is
- * unavailable.
- */
+/** Redacts all dead letters. If a statement fails, redacts its letters one by one. Throws while the database is unavailable. */
 export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
   const portions = keysetPages({
     first: NIL_UUID,

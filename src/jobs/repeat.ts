@@ -11,15 +11,12 @@ export const done = Symbol('done')
 
 /** Minimum time between two log lines of a failing task, in milliseconds. */
 const LOG_EVERY_MS = 3_600_000
-/**
- * Maximum pause between two attempts of a failing task, in milliseconds. Tasks with a longer normal pause keep it.
- */
+/** Maximum pause between two attempts of a failing task, in milliseconds. Tasks with a longer normal pause keep it. */
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Runs a background task repeatedly with a pause. A failure is retried with exponential backoff and logged at most
- * once an hour. A task with many steps must check the signal between them. A task that returns `done` is not
- * repeated.
+ * Runs a background task repeatedly with a pause. A failure is retried with exponential backoff and logged at most once an hour. A task with many
+ * steps must check the signal between them. A task that returns `done` is not repeated.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,

@@ -79,8 +79,7 @@ const rules = {
     with: `deleted_attempts as (delete from webhook_attempts a using old_rows where a.delivery_id = old_rows.id),
    ${recordKeptFromSql}`,
   },
-  // A feed's oldest events are deleted first, so its positions have no gap. An event with a delivery is kept, and so
-  // are later events.
+  // A feed's oldest events are deleted first, so its positions have no gap. An event with a delivery is kept, and so are later events.
   'delete-events': {
     ...{ table: 'events', key: 'id', since: 'r.created_at', isCandidate: isOldIdSql, days: 'eventDays' },
     with: `kept_events as materialized (

@@ -92,6 +92,11 @@ const rules: Rule[] = [
     'Write the right ones into SMTP_URL. Characters such as @ : / # % must be percent-encoded. Many providers require a password for applications. If the mail server has no AUTH PLAIN or LOGIN, remove both.',
   ],
   [
+    ({ command, responseCode }) => command === 'CONN' && responseCode !== undefined,
+    'The mail server at {at} does not talk to this machine',
+    'Look at the log of the mail server. It may block or limit the address of this machine.',
+  ],
+  [
     ({ responseCode, response = '' }) =>
       responseCode === 530 || (responseCode !== undefined && /auth|log ?in|sign ?in/i.test(response)),
     'The mail server at {at} requires authentication',

@@ -14,10 +14,7 @@ export interface MetricRow {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram's buckets, in its unit. */
   readonly buckets?: readonly number[]
-  /**
-   * Source that is read for each scrape. If it fails, the metric is missing. A metric without a source counts events
-   * of the process.
-   */
+  /** Source that is read for each scrape. If it fails, the metric is missing. A metric without a source counts events of the process. */
   readonly source?: MetricSource | undefined
   /** Label values that start at 0, so that Prometheus sees the first increase. */
   readonly initial?: readonly Readonly<Record<string, string>>[]

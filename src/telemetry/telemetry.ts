@@ -63,20 +63,14 @@ const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sh
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const BEARER = /^bearer\s+(\S+)\s*$/i
 
-/**
- * Checks access to `/metrics`. If a token is set, every port requires it. Otherwise only the internal port serves
- * metrics.
- */
+/** Checks access to `/metrics`. If a token is set, every port requires it. Otherwise only the internal port serves metrics. */
 function authorize({ token, port }: MetricsAccess, req: IncomingMessage): 'allowed' | 'unauthorized' | 'hidden' {
   if (token === undefined) return port !== undefined && req.socket.localPort === port ? 'allowed' : 'hidden'
   const sent = BEARER.exec(req.headers.authorization ?? '')?.[1]
   return sent !== undefined && isSame(sent, token) ? 'allowed' : 'unauthorized'
 }
 
-/**
- * Adds the route `/metrics`. It needs no database and is not rate-limited. Callers without access get the response of
- * an unknown route.
- */
+/** Adds the route `/metrics`. It needs no database and is not rate-limited. Callers without access get the response of an unknown route. */
 export function addMetrics(
   app: FastifyInstance,
   {

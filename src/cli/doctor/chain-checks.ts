@@ -42,8 +42,7 @@ async function connectNode(parts: Parts) {
 }
 
 /**
- * Connects to the configured node and reads the newest block. Throws SkippedError if the node does not respond,
- * because `checkChain` reports this.
+ * Connects to the configured node and reads the newest block. Throws SkippedError if the node does not respond, because `checkChain` reports this.
  */
 async function connectAnsweringNode(parts: Parts) {
   const { chain, rpc } = await connectNode(parts)

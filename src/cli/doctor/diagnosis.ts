@@ -66,10 +66,7 @@ export interface Parts {
   config(): Promise<Config>
   /** Returns the direct connection URL of the database. Throws SkippedError if there is no database yet. */
   openDatabaseUrl(): Promise<string>
-  /**
-   * Returns the database client. Throws SkippedError if the database is missing, does not respond, or is not
-   * migrated.
-   */
+  /** Returns the database client. Throws SkippedError if the database is missing, does not respond, or is not migrated. */
   database(): Promise<ConnectedDatabase>
   close(): Promise<void>
 }

@@ -30,10 +30,7 @@ import {
   warning,
 } from './diagnosis.ts'
 
-/**
- * Throws a FixableError for a file store of another installation. Returns if the store is the right one, or if the
- * database does not respond.
- */
+/** Throws a FixableError for a file store of another installation. Returns if the store is the right one, or if the database does not respond. */
 async function assertOwnStore(parts: Parts, store: OwnedStore): Promise<void> {
   const database = await parts.database().catch(() => undefined)
   const [vault] = (await database?.query(findSetting, { key: keyValueKeys.vault })) ?? []

@@ -22,10 +22,7 @@ interface ImportFlags {
   json?: true
 }
 
-/**
- * Result of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered
- * yet.
- */
+/** Result of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered yet. */
 type Outcome = { row: number; path: string } & (
   | { state: 'registered' | 'existing'; nid: string }
   | { state: 'failed'; code: string; message: string }

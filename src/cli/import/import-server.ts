@@ -1,6 +1,4 @@
-/**
- * Import client for the REST API, with retries. It does not use GraphQL, which may be limited to trusted documents.
- */
+/** Import client for the REST API, with retries. It does not use GraphQL, which may be limited to trusted documents. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -100,10 +98,7 @@ class ChangedFileError extends Error {
   }
 }
 
-/**
- * Yields a file's content. Yields the last bytes only if the whole file has the expected hash. Throws
- * ChangedFileError.
- */
+/** Yields a file's content. Yields the last bytes only if the whole file has the expected hash. Throws ChangedFileError. */
 async function* readUnchanged({ file, size, sha256 }: ImportRow): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
   let left = size
@@ -256,10 +251,7 @@ export function createImportServer(
       return problem && { code: problem.type, message: `${problem.field}: ${problem.message}` }
     },
 
-    /**
-     * Registers a file for at most `maxCost` and returns its nid. Repeating a call with the same `idempotencyKey`
-     * registers and charges once.
-     */
+    /** Registers a file for at most `maxCost` and returns its nid. Repeating a call with the same `idempotencyKey` registers and charges once. */
     async register(row: ImportRow, maxCost: string, idempotencyKey: string): Promise<string> {
       const createInit = () => {
         const { headers, ...form } = formOf(row, { ...row.fields, max_cost: maxCost })

@@ -208,10 +208,7 @@ async function examine(row: SourceRow, folder: string): Promise<ImportRow> {
 
 const CONCURRENCY = 4
 
-/**
- * Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an Error for
- * a missing folder.
- */
+/** Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an Error for a missing folder. */
 export async function examineFiles(
   rows: readonly SourceRow[],
   folder: string,

@@ -203,9 +203,8 @@ export const markMovesIncluded = statement(
 )
 
 /**
- * Settles transfers whose block hash is unchanged. The unused part of the fee returns to the account that paid it. A confirmed withdrawal is
- * reopened if its recipient refused it in another block after a reorg. For a payment that the platform bears, only the amount that arrived
- * is a loss.
+ * Settles transfers whose block hash is unchanged. The unused part of the fee returns to the account that paid it. A confirmed withdrawal is reopened
+ * if its recipient refused it in another block after a reorg. For a payment that the platform bears, only the amount that arrived is a loss.
  */
 export const settleMoves = statement(
   'coins_settle',

@@ -31,9 +31,8 @@ interface ManifestRun {
 }
 
 /**
- * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the
- * file cannot be processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the
- * errors of the source and of `sign`.
+ * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the file cannot be processed, even
+ * after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the errors of the source and of `sign`.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
   const options = { name: NAME, program: PROGRAM, flags: FLAGS, hasIpc: true, timeout: patience }

@@ -146,9 +146,8 @@ export async function hasSignedCopy(
 }
 
 /**
- * Returns the signed copy of an asset's file. Readers of the asset may get it, and holders of a link to its file
- * (`linkedAsset`). If the account forbids signed copies for others, only the owner may. Throws NOT_FOUND,
- * UNAVAILABLE, and VALIDATION_FAILED if the file cannot have a signed copy.
+ * Returns the signed copy of an asset's file. Readers of the asset may get it, and holders of a link to its file (`linkedAsset`). If the account
+ * forbids signed copies for others, only the owner may. Throws NOT_FOUND, UNAVAILABLE, and VALIDATION_FAILED if the file cannot have a signed copy.
  */
 export async function findSignedCopy(
   context: Needs & Use<'actor'>,
