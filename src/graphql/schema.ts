@@ -24,8 +24,7 @@ import {
   printDirective,
   printSchema,
 } from 'graphql'
-import { builder } from './builder.ts'
-import { guardRootFields } from './expired-token.ts'
+import { builder, guardRootFields } from './builder.ts'
 
 let schema: GraphQLSchema | undefined
 

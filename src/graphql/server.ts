@@ -1,29 +1,40 @@
 /** The GraphQL API. Its plugins are in the order in which they process a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DocumentNode, GraphQLSchema } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+} from 'graphql'
 import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
+import { LRUCache } from 'lru-cache'
 import type { Context } from '../context.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
 import { authenticationFailed } from '../shared/errors.ts'
+import { isJsonObject } from '../shared/json-input.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
+import { useStaleTokens } from './builder.ts'
 import type { Admission, createExecutor } from './execute.ts'
 import {
+  nameOfOperation,
+  spanOfOperation,
   useAnswerBytes,
   useDocumentLimits,
   useExecute,
   useRequestQuota,
   useRequestWatch,
   useTracing,
+  writable,
 } from './execution-plugins.ts'
-import { useStaleTokens } from './expired-token.ts'
-import { createFastPath } from './fast-path/fast-path.ts'
+import type { CompiledOperation } from './fast-path/compile-operation.ts'
 import { useCsrfGuard, useErrorVocabulary, useStreams } from './http-plugins.ts'
-import { createDocumentChecks } from './limits/document-limits.ts'
+import { assertVariablesFit, createDocumentChecks, type DocumentChecks } from './limits/document-limits.ts'
 import { maskError, useMaskedErrors } from './mask-error.ts'
 import { createPersistedDocuments, readTrustedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
-import { type NodeContext, newNodeContext, type RequestReaders, useRequestBody } from './request-body.ts'
+import { type NodeContext, newNodeContext, type RequestReaders, readParams, useRequestBody } from './request-body.ts'
 
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
 const MAX_DOCUMENTS = 200
@@ -61,15 +72,7 @@ export function createGraphQLHandler(options: Options) {
   const isKnown = (text: string) =>
     trusted.documents.has(text) || parsed.get(text) !== undefined || syntaxErrors.get(text) !== undefined
   const playground = createPlayground()
-  const fastPath = createFastPath({
-    compiledRead: executor.compiledRead,
-    checks,
-    admission,
-    max: MAX_DOCUMENTS,
-    isOn: !trustedOnly,
-    telemetry,
-    exposedHeaders,
-  })
+  const fastPath = createFastPath(options, checks)
   const yoga = createYoga<NodeContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -156,3 +159,91 @@ const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
     Object.assign(serverContext, context)
   },
 })
+
+interface Known {
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  read: CompiledOperation
+}
+
+/** Returns true for a POST request with JSON that accepts a JSON response and needs no other features of Yoga. */
+const isFastPathRequest = ({ method, url, headers }: IncomingMessage) =>
+  method === 'POST' &&
+  url === '/graphql' &&
+  headers['content-type'] === 'application/json' &&
+  (headers.accept === undefined || headers.accept === '*/*' || headers.accept === 'application/json') &&
+  headers['access-control-request-method'] === undefined &&
+  headers['access-control-request-headers'] === undefined
+
+/** Returns the parameters if they contain only a document, variables and an operation name. */
+function plainParams({ query, variables, operationName, ...others }: Record<string, unknown>) {
+  if (typeof query !== 'string' || Object.keys(others).length > 0) return undefined
+  if (variables === undefined || variables === null) return { query, operationName, variables: {} }
+  return isJsonObject(variables) ? { query, operationName, variables } : undefined
+}
+
+/**
+ * Handles repeated POST requests with a compiled document without Yoga. It calls the same functions as the plugins. On any error it passes the request
+ * to Yoga, which reports the error. `remember` is a Yoga plugin that stores compiled documents. `answer` returns true if it handled the request.
+ */
+function createFastPath({ executor, admission, telemetry, trustedOnly }: Options, checks: DocumentChecks) {
+  const known = new LRUCache<string, Known>({ max: MAX_DOCUMENTS })
+
+  const remember: Plugin<Context & NodeContext> = {
+    onExecute: ({ args: { document, contextValue } }) => {
+      const { query } = contextValue.params
+      const operation = getOperationAST(document)
+      const read = operation && typeof query === 'string' && executor.compiledRead({ document })
+      if (read) known.set(query, { document, operation, read })
+    },
+  }
+
+  /** Returns the stored operation of a request. Returns undefined if it is unknown or would have to wait. */
+  async function find({ readText }: NodeContext, { actor }: Context) {
+    const params = plainParams(readParams(await readText()))
+    const found = params && known.get(params.query)
+    if (!found) return undefined
+    const { variables, operationName = null } = params
+    if (operationName !== null && operationName !== found.operation.name?.value) return undefined
+    assertVariablesFit(variables)
+    const asked = { ...checks.measure(found.document, found.operation, variables), actor }
+    return admission.isOpen(asked) ? { ...found, asked, variables } : undefined
+  }
+
+  async function resultOf(request: NodeContext): Promise<ExecutionResult | undefined> {
+    const context = await request.findCaller()
+    if (context.hasStaleToken) return undefined
+    const found = await find(request, context)
+    if (!found) return undefined
+    const { asked, operation, read, variables } = found
+    const run = () => admission.enter(asked, async () => read(context, variables))
+    const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
+    if (result && !result.errors) {
+      telemetry.watch.asked(request.res, 'graphql', nameOfOperation(operation), operation.name?.value)
+    }
+    return result
+  }
+
+  function write({ headers: { origin } }: IncomingMessage, res: ServerResponse, result: ExecutionResult) {
+    const body = writable(JSON.stringify(result))
+    if (origin !== undefined) {
+      res.setHeader('Access-Control-Allow-Origin', origin)
+      res.setHeader('Vary', 'Origin')
+      res.setHeader('Access-Control-Expose-Headers', exposedHeaders.join(', '))
+    }
+    res.setHeader('Content-Type', 'application/json; charset=utf-8')
+    res.setHeader('Content-Length', Buffer.byteLength(body))
+    res.end(body)
+  }
+
+  return {
+    remember,
+    async answer(request: NodeContext): Promise<boolean> {
+      if (trustedOnly || known.size === 0 || !isFastPathRequest(request.req)) return false
+      const result = await resultOf(request).catch(() => undefined)
+      if (!result || result.errors) return false
+      write(request.req, request.res, result)
+      return true
+    },
+  }
+}

@@ -183,11 +183,10 @@ export interface DirectRequest {
   context: Context
 }
 
-/** A route that executes no GraphQL operation. `reason` says why. */
+/** A route that executes no GraphQL operation. */
 export interface DirectRoute {
   method: Method
   path: string
-  reason: string
   /** Missing for pages, for the GraphQL schema, and for aliases. */
   description?: DirectDescription
   /** True if the response is the same for every caller. Credentials are ignored, even invalid ones. */

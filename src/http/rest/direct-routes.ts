@@ -1,4 +1,4 @@
-/** Routes that execute no GraphQL operation: probes, documents, pages, streams, and constants for existing apps. Each gives its reason. */
+/** Routes that execute no GraphQL operation: probes, documents, pages, streams, and constants for existing apps. */
 import { readFile } from 'node:fs/promises'
 import fastify from 'fastify'
 import { z } from 'zod'
@@ -57,19 +57,18 @@ async function loadScalar(): Promise<Buffer> {
 /** Creates the routes of the document, the page, and its scripts. `presentRefusal` presents an error of the page. */
 function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): DirectRoute[] {
   const { page, script } = docs
-  const file = (path: string, reason: string, load: () => Promise<StaticFile>, headers: object): DirectRoute => ({
-    ...{ method: 'GET', path, reason, ignoresCredentials: true },
+  const file = (path: string, load: () => Promise<StaticFile>, headers: object): DirectRoute => ({
+    ...{ method: 'GET', path, ignoresCredentials: true },
     handle: async ({ req, res }) =>
       sendStaticFile(req, res, await load(), { ...headers, 'Cache-Control': 'public, no-cache' }),
   })
-  const part = 'A script of the reference page.'
   const ofDocument = { 'Content-Type': 'application/json', ...corsHeaders }
   const ofPage = { 'Content-Type': 'text/html; charset=utf-8', ...page.headers }
   const ofScript = { 'Content-Type': 'text/javascript; charset=utf-8' }
 
   return [
     {
-      ...file('/api/v3/openapi.json', 'The OpenAPI document.', once(loadDocument), ofDocument),
+      ...file('/api/v3/openapi.json', once(loadDocument), ofDocument),
       description: {
         ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read this document' },
         answers: {
@@ -78,9 +77,9 @@ function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): D
         },
       },
     },
-    { ...file('/api/v3/docs', 'A page for people.', fromText(page.html), ofPage), presentRefusal },
-    file('/api/v3/docs/page.js', part, fromText(script), ofScript),
-    file('/api/v3/docs/scalar.js', part, once(loadScalar), ofScript),
+    { ...file('/api/v3/docs', fromText(page.html), ofPage), presentRefusal },
+    file('/api/v3/docs/page.js', fromText(script), ofScript),
+    file('/api/v3/docs/scalar.js', once(loadScalar), ofScript),
   ]
 }
 
@@ -99,11 +98,8 @@ const emptyPageRecord = z
   .object({ count: always(0), next: always(null), previous: always(null), results: z.array(z.unknown()).max(0) })
   .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
 
-const infos = { body: appInfo, schema: appInfoRecord, reason: 'A constant that tells apps not to update.' }
-const lists = {
-  ...{ body: emptyPage, schema: emptyPageRecord },
-  reason: 'Existing apps read this list at start. It is always empty.',
-}
+const infos = { body: appInfo, schema: appInfoRecord }
+const lists = { body: emptyPage, schema: emptyPageRecord }
 const infoFor = (path: string) => ({ ...infos, path, access: 'everybody' as const, summary: 'Check for an app update' })
 const listFor = (path: string, access: DirectDescription['access']) => ({
   ...{ ...lists, path, access, summary: `The empty list ${path}` },
@@ -124,8 +120,8 @@ const constants: Record<string, ReturnType<typeof infoFor | typeof listFor>> = {
 
 /** Constants and empty lists that the phone apps request at start. The apps stop when such a request fails. */
 const bootstrapRoutes = Object.entries(constants).map(
-  ([operationId, { path, reason, access, summary, body, schema }]): DirectRoute => ({
-    ...{ method: 'GET', path, reason, ignoresCredentials: access === 'everybody' },
+  ([operationId, { path, access, summary, body, schema }]): DirectRoute => ({
+    ...{ method: 'GET', path, ignoresCredentials: access === 'everybody' },
     description: {
       ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
       answers: { 200: { description: 'The same for all callers.', mediaType: 'application/json', schema } },
@@ -165,13 +161,13 @@ const probeDescriptions = {
 
 /** Creates all direct routes except pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
-  const get = (path: string, reason: string, handle: DirectRoute['handle'], more?: Partial<DirectRoute>) => ({
-    ...{ method: 'GET' as const, path, reason, handle, ...more },
+  const get = (path: string, handle: DirectRoute['handle'], more?: Partial<DirectRoute>) => ({
+    ...{ method: 'GET' as const, path, handle, ...more },
   })
   const ignoresCredentials = true
   const probes = createProbes(parts)
-  const probe = (name: keyof typeof probes, reason: string): DirectRoute =>
-    get(`/${name}`, reason, async ({ reply }) => sendProbe(reply, await probes[name]()), {
+  const probe = (name: keyof typeof probes): DirectRoute =>
+    get(`/${name}`, async ({ reply }) => sendProbe(reply, await probes[name]()), {
       ...{ ignoresCredentials, description: probeDescriptions[name], isUncounted: name !== 'version' },
     })
   const sendSchema: DirectRoute['handle'] = async ({ reply }) => {
@@ -180,23 +176,22 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     reply.send(parts.schemaText())
   }
   const sendHome: DirectRoute['handle'] = async ({ req, reply }) => void sendPage(reply, parts.homePage(req))
-  const streamed = 'A document of any size, streamed.'
 
   return [
-    probe('healthz', 'Liveness probe of supervisors. Checks no other part.'),
-    probe('readyz', 'Readiness probe of load balancers.'),
-    probe('version', 'Read by operators.'),
-    get('/schema.graphql', 'A document for code generators that do not use introspection.', sendSchema, {
+    probe('healthz'),
+    probe('readyz'),
+    probe('version'),
+    get('/schema.graphql', sendSchema, {
       ignoresCredentials,
     }),
-    get('/', 'A page for people.', sendHome, { ignoresCredentials, presentRefusal: parts.homeRefusal }),
-    get('/api/v3/events/stream', 'Server-sent events: a response without an end.', streamEvents, {
+    get('/', sendHome, { ignoresCredentials, presentRefusal: parts.homeRefusal }),
+    get('/api/v3/events/stream', streamEvents, {
       description: streamDescription,
     }),
-    get('/api/v3/auth/users/me/export', streamed, sendExport, { description: exportDescription }),
+    get('/api/v3/auth/users/me/export', sendExport, { description: exportDescription }),
     // The phone app uses this path without the prefix.
-    get('/auth/users/me/export', 'Alias for the phone app.', sendExport),
-    get('/api/v3/assets/:nid/proof', streamed, sendProof, { description: proofDescription }),
+    get('/auth/users/me/export', sendExport),
+    get('/api/v3/assets/:nid/proof', sendProof, { description: proofDescription }),
     ...createDocsRoutes(parts),
     ...bootstrapRoutes,
     ...pictureRoutes,

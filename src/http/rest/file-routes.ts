@@ -90,7 +90,6 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   {
     method: 'GET',
     path: '/ipfs/:cid',
-    reason: 'Bytes of a file, with ranges, streamed.',
     description: fileDescription,
     handle: (request) => sendFile(parts, request),
   },

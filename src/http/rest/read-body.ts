@@ -137,32 +137,7 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
 }
 
 /** Fields of a body. Each method returns undefined for a missing field, and throws VALIDATION_FAILED for an invalid value. */
-export interface Fields {
-  /** Converts numbers and booleans of JSON bodies to text. */
-  text(name: string): string | undefined
-  /** Rejects numbers, because a password must be exact. */
-  exactText(name: string): string | undefined
-  /** Like `text`. Returns null for JSON null and empty text, which clear a field. */
-  textOrNull(name: string): string | null | undefined
-  /** Returns the value of one of these words. Case does not matter. */
-  choice<Value>(name: string, values: Record<string, Value>): Value | undefined
-  /** Returns a decimal string. Numbers of JSON bodies are accepted. */
-  amount(name: string): string | undefined
-  /** Accepts `true`, `1`, `yes`, `on` and their opposites in any case. */
-  flag(name: string): boolean | undefined
-  /** Accepts an object, or JSON text of one. */
-  object(name: string): Record<string, unknown> | undefined
-  /** Accepts a list, or JSON text of one. */
-  list(name: string): unknown[] | undefined
-  /** Returns all fields except files. */
-  all(): Record<string, unknown>
-  /** Returns JSON text. Converts other JSON values to text. */
-  json(name: string): string | undefined
-  /** Returns a value of GraphQL's Upload scalar. Throws VALIDATION_FAILED without a file. */
-  upload(name: string): Upload
-  /** Like `upload`. Returns undefined without a file, and null for JSON null and empty text. */
-  uploadOrNull(name: string): Upload | null | undefined
-}
+export type Fields = ReturnType<typeof createFields>
 
 /** Returns a number without an exponent, for amounts. */
 function digitsOf(number: number): string {
@@ -205,16 +180,14 @@ function uploadOf(file: IncomingFile): Upload {
   return upload
 }
 
-export function createFields(
-  values: Record<string, unknown>,
-  { files = {}, isForm = false }: FieldsOptions = {},
-): Fields {
+export function createFields(values: Record<string, unknown>, { files = {}, isForm = false }: FieldsOptions = {}) {
   const get = (name: string) => {
     const value = Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined
     assertSound(name, value)
     return value
   }
 
+  /** Converts numbers and booleans of JSON bodies to text. */
   function text(name: string): string | undefined {
     const value = get(name)
     if (value === undefined || typeof value === 'string') return value
@@ -223,6 +196,7 @@ export function createFields(
     throw invalid(name, NOT_A_STRING)
   }
 
+  /** Rejects numbers, because a password must be exact. */
   function exactText(name: string): string | undefined {
     const value = get(name)
     if (value === undefined || typeof value === 'string') return value
@@ -235,6 +209,7 @@ export function createFields(
     return value === '' ? undefined : value
   }
 
+  /** Like `text`. Returns null for JSON null and empty text, which clear a field. */
   function textOrNull(name: string): string | null | undefined {
     if (Object.hasOwn(values, name) && (values[name] === null || values[name] === '')) return null
     return text(name)
@@ -244,18 +219,21 @@ export function createFields(
     text,
     exactText,
     textOrNull,
-    choice(name, known) {
+    /** Returns the value of one of these words. Case does not matter. */
+    choice<Value>(name: string, known: Record<string, Value>): Value | undefined {
       const word = text(name)?.toLowerCase()
       if (word === undefined) return undefined
       if (Object.hasOwn(known, word)) return known[word]
       throw invalid(name, `Expected one of: ${Object.keys(known).join(', ')}.`)
     },
-    amount(name) {
+    /** Returns a decimal string. Numbers of JSON bodies are accepted. */
+    amount(name: string) {
       const value = text(name)
       if (value === undefined || AMOUNT.test(value)) return value
       throw invalid(name, 'Expected an amount such as 0.5.')
     },
-    flag(name) {
+    /** Accepts `true`, `1`, `yes`, `on` and their opposites in any case. */
+    flag(name: string): boolean | undefined {
       const value = filled(name)
       if (value === undefined) return undefined
       const word = typeof value === 'object' ? '' : String(value).toLowerCase()
@@ -263,29 +241,34 @@ export function createFields(
       if (['false', '0', 'no', 'off'].includes(word)) return false
       throw invalid(name, 'Must be a valid boolean.')
     },
-    object(name) {
+    /** Accepts an object, or JSON text of one. */
+    object(name: string) {
       const value = filled(name)
       const object = value === undefined ? undefined : parsed(name, value)
       if (value === undefined || isJsonObject(object)) return object as Record<string, unknown> | undefined
       throw invalid(name, NOT_AN_OBJECT)
     },
-    list(name) {
+    /** Accepts a list, or JSON text of one. */
+    list(name: string) {
       const value = filled(name)
       const list = value === undefined ? undefined : parsed(name, value)
       if (value === undefined || Array.isArray(list)) return list as unknown[] | undefined
       throw invalid(name, 'Expected a list.')
     },
-    all() {
+    /** Returns all fields except files. */
+    all(): Record<string, unknown> {
       for (const [name, value] of Object.entries(values)) assertSound(name, value)
       return { ...values }
     },
-    json(name) {
+    /** Returns JSON text. Converts other JSON values to text. */
+    json(name: string) {
       const value = filled(name)
       if (value === undefined) return undefined
       if (typeof value !== 'string') return JSON.stringify(value)
       return isForm ? value.replaceAll('\r\n', '\n') : value
     },
-    uploadOrNull(name) {
+    /** Like `upload`. Returns undefined without a file, and null for JSON null and empty text. */
+    uploadOrNull(name: string): Upload | null | undefined {
       const file = files[name]
       // A browser sends a file without a name for an input where no file was chosen.
       if (file) return file.filename === '' ? undefined : uploadOf(file)
@@ -293,7 +276,8 @@ export function createFields(
       if (sent) throw invalid(name, 'The submitted data was not a file.')
       return sent as null | undefined
     },
-    upload(name) {
+    /** Returns a value of GraphQL's Upload scalar. Throws VALIDATION_FAILED without a file. */
+    upload(name: string): Upload {
       const file = files[name]
       if (!file) throw invalid(name, 'No file was submitted.')
       return uploadOf(file)

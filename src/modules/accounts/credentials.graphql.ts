@@ -1,5 +1,4 @@
-import { builder, omitNullish } from '../../graphql/builder.ts'
-import { openToStaleTokens } from '../../graphql/expired-token.ts'
+import { builder, omitNullish, openToStaleTokens } from '../../graphql/builder.ts'
 import { characters } from '../../graphql/limits/document-cost.ts'
 import { normalizeEmail } from './account-input.ts'
 import { changeEmail, changePassword, changeUsername } from './change-account.ts'

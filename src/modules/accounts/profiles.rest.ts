@@ -263,7 +263,6 @@ export async function sendExport({ req, res, context }: DirectRequest): Promise<
 const pictureRoute = (path: string, operationId: string, summary: string, isThumbnail: boolean): DirectRoute => ({
   method: 'GET',
   path,
-  reason: 'Bytes of a picture.',
   description: {
     ...{ operationId, summary, tag: 'Files', access: 'everybody' },
     params: z.object({ id: z.string().describe('As the address in a profile has it.') }),

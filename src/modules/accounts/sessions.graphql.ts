@@ -1,6 +1,5 @@
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, omitNullish } from '../../graphql/builder.ts'
-import { openToStaleTokens } from '../../graphql/expired-token.ts'
+import { builder, omitNullish, openToStaleTokens } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'

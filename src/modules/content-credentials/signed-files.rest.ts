@@ -44,14 +44,12 @@ export const createSignedFileRoutes = (parts: FileParts): DirectRoute[] => [
   {
     method: 'GET',
     path: '/api/v3/assets/:nid/c2pa',
-    reason: 'Bytes of a file, with ranges, streamed.',
     description: c2paDescription,
     handle: (request) => sendSignedFile(parts, request),
   },
   {
     method: 'POST',
     path: '/api/v3/assets/:nid/c2pa',
-    reason: 'Returns the URL of a file that the GET route creates and sends.',
     description: signDescription,
     handle: sendSignedFileUrl,
   },

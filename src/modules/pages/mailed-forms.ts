@@ -100,7 +100,6 @@ async function showPasswordForm(request: PageRequest, problem?: Problem): Promis
 /** Shows the form for a valid link, and sets the password. */
 export const passwordResetPage: FormPage = {
   path: '/account/password-reset/:uid/:token',
-  reason: 'A page for people who lost their password; the mail that they asked for leads to it.',
   show: (request) => showPasswordForm(request),
   async submit(request, form) {
     const { context } = request
@@ -124,7 +123,6 @@ export const passwordResetPage: FormPage = {
 /** Asks the user to confirm an email address. Submitting the form verifies it. */
 export const emailVerificationPage: FormPage = {
   path: '/account/email-verification/:uid/:token',
-  reason: 'A page for people whose address is to be confirmed; the mail to that address leads to it.',
   async show(request) {
     const { language, verify } = wordsOf(request)
     const link = await findLink(request.context, 'EMAIL_VERIFICATION', linkOf(request))

@@ -61,10 +61,10 @@ export function createPageRoutes({ pages, readText, watch }: PageRouteParts): Di
       sendPage(reply, page)
     }
 
-  return pages.forms.flatMap(({ path, reason, show, submit, refusal = pages.refusal }): DirectRoute[] => {
+  return pages.forms.flatMap(({ path, show, submit, refusal = pages.refusal }): DirectRoute[] => {
     const presentRefusal = presentBy(refusal)
     const take = async (request: PageRequest, req: IncomingMessage) => submit(request, await readForm(req, readText))
-    const shared = { path, reason, isOpenToStaleTokens: true, presentRefusal }
+    const shared = { path, isOpenToStaleTokens: true, presentRefusal }
     return [
       { ...shared, method: 'GET', handle: serve(show, presentRefusal) },
       { ...shared, method: 'POST', handle: serve(take, presentRefusal) },

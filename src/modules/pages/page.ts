@@ -31,8 +31,6 @@ export interface PageAnswer {
 /** A page with a form that is sent to the page's own URL. */
 export interface FormPage {
   path: string
-  /** Reason why the page is not an API operation. */
-  reason: string
   /** Shows the page without changing data. Throws the errors of services. */
   show(request: PageRequest): Promise<PageAnswer>
   /** Handles the form. Throws the errors of services, except those that the page shows. */

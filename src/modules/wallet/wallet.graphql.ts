@@ -1,6 +1,5 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, decimal, time } from '../../graphql/builder.ts'
-import { openToStaleTokens } from '../../graphql/expired-token.ts'
+import { builder, decimal, openToStaleTokens, time } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'

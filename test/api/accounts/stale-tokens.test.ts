@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { hasOpenField } from '../../../src/graphql/expired-token.ts'
+import { hasOpenField } from '../../../src/graphql/builder.ts'
 import { readEvents } from '../../support/event-stream.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { routes, schema } from '../../support/full-api.ts'

@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
-import { guardRootFields } from '../../../src/graphql/expired-token.ts'
+import { guardRootFields } from '../../../src/graphql/builder.ts'
 import { compileOperation } from '../../../src/graphql/fast-path/compile-operation.ts'
 import { createTestApp } from '../../support/test-app.ts'
 

@@ -71,10 +71,3 @@ it('has unique operation names, so that logs and traces identify routes', () => 
   // Two paths of the same resource share one document.
   for (const [, shared] of byName) expect(new Set(shared.map(({ operation }) => operation)).size).toBe(1)
 })
-
-it.each(directRoutes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  'states why the direct route %s has no GraphQL operation',
-  (_, route) => {
-    expect(route.reason).toMatch(/^[A-Z].{10,}\.$/)
-  },
-)

@@ -364,7 +364,6 @@ ${yourself(asset, { proofUrl, place, baseUrl }, speech)}`,
 
   return {
     path: '/assets/:nid',
-    reason: 'A page for people: what an asset is, its history, and how to check it.',
     show: async (request) => page(await byLink(request)),
     async submit(request) {
       const read = await byLink(request)

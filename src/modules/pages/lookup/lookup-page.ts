@@ -188,7 +188,6 @@ export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
 
   return {
     path: '/lookup',
-    reason: 'A page for people: whether a file is registered, by a hash that their browser makes.',
     show: (request) => lookUp(request, (request.query.get('file') ?? '').trim(), request.query.get('after')),
     submit: (request, given) => lookUp(request, (given.get('file') ?? '').trim(), null),
     refusal: (code, status, languages) => refusalPage(code, status, languages, false),
