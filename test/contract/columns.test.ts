@@ -5,7 +5,7 @@ import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { cleanUpDeletedAccounts } from '../../src/modules/accounts/clean-up-deleted-accounts.ts'
 import { fromId } from '../../src/shared/ids.ts'
-import { eventually } from '../support/eventually.ts'
+import { until } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { sampleMetadata } from '../support/metadata.ts'
 import { newPicture } from '../support/pictures.ts'
@@ -140,10 +140,8 @@ it('personal data is exported, and erased with the account', async () => {
   await live('before', { language: 'en', format: 'png' })
   const baseline = await whatStands()
   const { rest } = await live('somebody', { language: 'zh-tw', format: 'jpeg' })
-  await eventually(
-    () => app.sql<{ status: string }>('select status::text from commit_relays'),
-    (rows) => rows.every(({ status }) => status === 'FINAL'),
-  )
+  const unsettled = () => app.sql(`select from commit_relays where status <> 'FINAL'`)
+  await until('all commits are final', async () => (await unsettled()).length === 0)
   const filled = await whatStands()
   const ownOf = (name: string) => [...filled.get(name)!].filter((value) => !baseline.get(name)!.has(value))
   const isUnseen = ({ name }: { name: string }) => ownOf(name).length === 0

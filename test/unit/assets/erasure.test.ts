@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { createLink } from '../../../src/modules/assets/asset-links.ts'
-import { eventually } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { waiting } from '../../support/held-rows.ts'
 import { sampleMetadata } from '../../support/metadata.ts'
@@ -55,11 +55,8 @@ const registerMarked = async (rest: Rest, marks: Marks): Promise<string> => {
   return id
 }
 
-const settled = () =>
-  eventually(
-    () => app.sql<{ status: string }>('select status::text from commit_relays'),
-    (rows) => rows.every(({ status }) => status === 'FINAL'),
-  )
+const unsettled = () => app.sql(`select from commit_relays where status <> 'FINAL'`)
+const settled = () => until('all commits are final', async () => (await unsettled()).length === 0)
 
 describe('the database contains none of the erased values', () => {
   it('after an asset is deleted', async () => {

@@ -5,7 +5,7 @@ import { createRelayAccount } from '../../../src/chain/keys.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
 import { annalHere } from '../../support/annal-command.ts'
 import { startChain } from '../../support/chain/anvil.ts'
-import { eventually } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { createTestDatabase } from '../../support/test-database.ts'
 
@@ -19,10 +19,8 @@ const ANOTHER_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b7
 async function registered(): Promise<string> {
   const user = await app.newUser({ num: '10' })
   const { id } = await user.register()
-  await eventually(
-    () => user.rest('GET', `assets/${id}/history/`),
-    ({ body: { commits } }) => commits[0].status === 'final',
-  )
+  const history = () => user.rest('GET', `assets/${id}/history/`)
+  await until('the commit is final', async () => (await history()).body.commits[0].status === 'final')
   return id
 }
 

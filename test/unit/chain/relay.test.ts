@@ -5,7 +5,7 @@ import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { relayKeys, type TestChain } from '../../support/chain/anvil.ts'
 import { all, useRelayScene } from '../../support/chain/relay-scene.ts'
 import type { World } from '../../support/chain/world.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, until } from '../../support/eventually.ts'
 
 let world: World
 let chain: TestChain
@@ -54,14 +54,7 @@ describe('the relay', () => {
     const [asset] = await world.addCommits(1, 40)
     const relays = [world.relay(chain.url), world.relay(chain.url)]
     await eventually(world.statuses, all('FINAL', 40))
-    await Promise.all(
-      relays.map((each) =>
-        eventually(
-          async () => each.status().state,
-          (state) => state !== 'starting',
-        ),
-      ),
-    )
+    for (const each of relays) await until('it is started', () => each.status().state !== 'starting')
     const leader = relays.find((each) => each.status().lanes.some(({ isHeld }) => isHeld))
     await leader?.stop()
     for (let round = 0; round < 40; round += 1) if (asset) await world.addCommit(asset)
@@ -80,19 +73,16 @@ describe('the relay', () => {
     await world.sql('delete from user_keys')
     world.relay(chain.url)
     await eventually(world.statuses, all('FAILED', 1))
-    expect(await world.sql('select failure from commit_relays')).toEqual([
-      { failure: 'the author’s key no longer exists' },
-    ])
+    const failure = 'the author’s key no longer exists'
+    expect(await world.sql('select failure from commit_relays')).toEqual([{ failure }])
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
     expect(await world.sql('select reference from transfers order by 1')).toEqual([
       { reference: `commit:${commit}` },
       { reference: `refund:${commit}` },
     ])
-    expect(
-      await world.sql(
-        'select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1',
-      ),
-    ).toEqual(expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))))
+    const sums = 'select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1'
+    const balanced = [owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))
+    expect(await world.sql(sums)).toEqual(expect.arrayContaining(balanced))
   })
 
   it('never fails, refunds or re-signs a commit that is on the chain', async () => {
@@ -104,15 +94,8 @@ describe('the relay', () => {
     const [before] = await look()
     expect(await world.database.query(failCommit, { commit: before!.commit_id, reason: 'a mistake' })).toEqual([])
     const values = {
-      ...{
-        lane: before!.lane,
-        commits: [before!.commit_id],
-        commitNonces: [99],
-        positions: [0],
-        nonces: [99],
-        hashes: ['0x99'],
-      },
-      ...{ raws: [Buffer.from('bytes')], fees: ['1'], tips: ['1'] },
+      ...{ lane: before!.lane, commits: [before!.commit_id], commitNonces: [99], positions: [0] },
+      ...{ nonces: [99], hashes: ['0x99'], raws: [Buffer.from('bytes')], fees: ['1'], tips: ['1'] },
     }
     expect(await world.database.query(storeSigned, values)).toEqual([])
     expect(await look()).toEqual([before])
@@ -137,32 +120,19 @@ describe('the relay', () => {
     const [first] = await world.sql<{ commit_id: string; block_number: number }>(
       'select commit_id, block_number from commit_relays order by block_number limit 1',
     )
-    const statusOf = async (commit: string) =>
-      (
-        await world.sql<{ status: string }>('select status::text from commit_relays where commit_id = $1::uuid', [
-          commit,
-        ])
-      )[0]?.status
+    const find = 'select status::text from commit_relays where commit_id = $1::uuid'
+    const statusOf = async (commit: string) => (await world.sql<{ status: string }>(find, [commit]))[0]?.status
     await chain.rpc.call('evm_setAutomine', false)
     const head = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
     for (let depth = (await head()) - first!.block_number; depth < 5; depth += 1) {
       // What is sent in a pass was accepted before it began, and what is settled in it is settled first.
-      await eventually(
-        async () => relay.status().headNumber,
-        (number) => number === first!.block_number + depth,
-      )
+      await until('the relay saw the block', () => relay.status().headNumber === first!.block_number + depth)
       const later = await world.addCommit(asset!)
-      await eventually(
-        () => statusOf(later),
-        (status) => status === 'BROADCAST',
-      )
+      await until('it is sent', async () => (await statusOf(later)) === 'BROADCAST')
       expect([depth, await statusOf(first!.commit_id)]).toEqual([depth, 'INCLUDED'])
       await chain.rpc.call('evm_mine')
     }
-    await eventually(
-      () => statusOf(first!.commit_id),
-      (status) => status === 'FINAL',
-    )
+    await until('it is final', async () => (await statusOf(first!.commit_id)) === 'FINAL')
   })
 
   it('reports a missing or invalid registry address clearly', async () => {

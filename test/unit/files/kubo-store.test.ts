@@ -9,7 +9,7 @@ import { createContentStore } from '../../../src/files/content-store.ts'
 import type { ContentStore } from '../../../src/files/file-types.ts'
 import { countServed, createDeadline, createKuboContentStore } from '../../../src/files/kubo-store.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
-import { eventually, until } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
 import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
@@ -129,10 +129,7 @@ describe('a Kubo node that does not respond', () => {
     await expectError(ask(impatient, cid), 'UNAVAILABLE')
     expect(await impatient.isReachable()).toBe(false)
     kubo.intercept = () => false
-    await eventually(
-      () => impatient.isReachable(),
-      (isReachable) => isReachable,
-    )
+    await until('it is reachable', () => impatient.isReachable())
   })
 
   it('aborts a file download', async () => {

@@ -6,7 +6,7 @@ import type { ContentStore } from '../../../src/files/file-types.ts'
 import { createS3Bucket } from '../../../src/files/s3-bucket.ts'
 import { createS3ContentStore } from '../../../src/files/s3-store.ts'
 import { claimBucket } from '../../../src/files/store-owner.ts'
-import { eventually } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 import { refuse, type S3Counterpart, startS3Counterpart } from './s3-counterpart.ts'
 import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
 
@@ -360,10 +360,7 @@ it('stops waiting for a document when the caller disconnects', async () => {
   const leave = new AbortController()
   const putting = store.putDocument(small, leave.signal)
   const left = expect(putting).rejects.toThrow('left')
-  await eventually(
-    async () => s3.requests.some(({ method }) => method === 'PUT'),
-    (isAsked) => isAsked,
-  )
+  await until('the storage is asked', () => s3.requests.some(({ method }) => method === 'PUT'))
   leave.abort(new Error('left'))
   await left
 })

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { afterEach, expect, it } from 'vitest'
 import type { SlowReaderOptions } from '../../../src/http/connections.ts'
 import { createHttpServer, type HttpServer } from '../../../src/http/http-server.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, until } from '../../support/eventually.ts'
 import { createTestLog } from '../../support/test-log.ts'
 
 const MEGABYTE = 1_000_000
@@ -13,6 +13,7 @@ const LARGE = 32 * MEGABYTE
 
 let server: HttpServer | undefined
 const clients: Socket[] = []
+const patient = { patience: 1_000_000, patienceWhenFull: 1_000_000 }
 const endlessRoom = { room: 1_000 * MEGABYTE, most: 1_000 * MEGABYTE }
 
 afterEach(async () => {
@@ -65,10 +66,7 @@ it.each(['/document', '/file'])(
     const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
     const told: string[] = []
     get(`${url}/events`, (response) => response.on('data', (part) => told.push(String(part))))
-    await eventually(
-      () => told.length,
-      (count) => count === 1,
-    )
+    await until('the stream begins', () => told.length === 1)
     ask(path)
     const [events, stuck] = await eventually(
       () => held,
@@ -76,10 +74,7 @@ it.each(['/document', '/file'])(
     )
     expect([stuck!.req.socket.destroyed, stuck!.res.writableFinished]).toEqual([true, false])
     events!.res.write('data: later\n\n')
-    await eventually(
-      () => told,
-      (parts) => parts.join('').includes('later'),
-    )
+    await until('the stream continues', () => told.join('').includes('later'))
     events!.res.end()
   },
 )
@@ -89,15 +84,12 @@ it.each([
   [' with Expect: 100-continue', 'Expect: 100-continue\r\n'],
   [' with an unknown Expect header', 'Expect: the-best\r\n'],
 ])('closes a connection that pipelines requests%s without reading', async (_, expectation) => {
-  const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, ...endlessRoom })
+  const { held, port } = await start({ ...patient, ...endlessRoom })
   const request = `GET /document HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`
   const client = connect(port, '127.0.0.1', () => client.write(request.repeat(100)))
   client.on('error', () => undefined).pause()
   clients.push(client)
-  await eventually(
-    () => held,
-    (all) => all.length > 0 && all.every(({ req }) => req.socket.destroyed),
-  )
+  await until('it is closed', () => held.length > 0 && held.every(({ req }) => req.socket.destroyed))
   expect(held.length).toBeLessThan(20)
 })
 
@@ -105,39 +97,21 @@ const waitingOn = (held: Held[]) =>
   held.reduce((sum, { req }) => sum + (req.socket.destroyed ? 0 : req.socket.writableLength), 0)
 
 it.each([
-  [
-    'much',
-    'the connection that has been idle for longest',
-    { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE },
-  ],
+  ['much', 'the longest idle connection', { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE }],
   ['too much', 'even a new connection', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
 ])('when %s is unread, closes %s earlier until memory is free', async (_, __, options) => {
   const { held, ask } = await start({ patience: 1_000_000, ...options })
   for (let i = 0; i < 6; i++) ask('/document')
-  await eventually(
-    () => [held.length, waitingOn(held)] as const,
-    ([count, bytes]) => count === 6 && bytes <= 3.5 * LARGE,
-  )
+  await until('memory is free', () => held.length === 6 && waitingOn(held) <= 3.5 * LARGE)
   expect(held.filter(({ req }) => !req.socket.destroyed)).toHaveLength(3)
 })
 
 it('keeps connections with little unread data while others have much', async () => {
-  const { held, ask } = await start({
-    patience: 1_000_000,
-    patienceWhenFull: 1_000_000,
-    room: LARGE,
-    most: 1.5 * LARGE,
-  })
+  const { held, ask } = await start({ ...patient, room: LARGE, most: 1.5 * LARGE })
   ask('/film')
-  await eventually(
-    () => waitingOn(held),
-    (bytes) => bytes > 0,
-  )
+  await until('data is unread', () => waitingOn(held) > 0)
   for (let i = 0; i < 3; i++) ask('/document')
-  await eventually(
-    () => [held.length, waitingOn(held)] as const,
-    ([count, bytes]) => count === 4 && bytes <= 1.5 * LARGE,
-  )
+  await until('memory is free', () => held.length === 4 && waitingOn(held) <= 1.5 * LARGE)
   expect(held.map(({ req }) => req.socket.destroyed).filter(Boolean)).toHaveLength(2)
   expect(held[0]!.req.socket.destroyed).toBe(false)
 })

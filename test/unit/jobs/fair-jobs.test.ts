@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
-import { eventually } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
 const app = await createTestApp()
@@ -23,10 +23,7 @@ async function carryOut(queue: 'thumbnail' | 'manifest', count: number): Promise
   const order: string[] = []
   const jobs = await startJobs(app.installation)
   await jobs.work(queue, { concurrency: 1, pollEvery: 0.1 }, async ({ assetId }) => void order.push(assetId))
-  await eventually(
-    async () => order.length,
-    (length) => length === count,
-  )
+  await until('all jobs ran', () => order.length === count)
   await jobs.stop()
   return order
 }

@@ -6,7 +6,7 @@ import { keyPairs } from '../../../src/chain/transaction.ts'
 import { createCustody } from '../../../src/keys/custody.ts'
 import { createEnvelopeCipher } from '../../../src/keys/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../../src/keys/key-vault.ts'
-import { eventually } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
 const root = await createTemporaryFolder()
@@ -31,13 +31,8 @@ describe('a custodial key', () => {
     await expect(custody.sign(ana, ofBea, 'a tree')).rejects.toThrow()
     await expect(custody.sign(ana, { ...ofAna, wrappedDataKey: ofBea.wrappedDataKey }, 'a tree')).rejects.toThrow()
     await expect(custody.sign(ana, { ...ofAna, sealedPrivateKey: ofBea.sealedPrivateKey }, 'a')).rejects.toThrow()
-    await expect(
-      custody.sign(
-        ana,
-        { ...ofAna, wrappedDataKey: ofAna.sealedPrivateKey, sealedPrivateKey: ofAna.wrappedDataKey },
-        'a',
-      ),
-    ).rejects.toThrow()
+    const swapped = { wrappedDataKey: ofAna.sealedPrivateKey, sealedPrivateKey: ofAna.wrappedDataKey }
+    await expect(custody.sign(ana, { ...ofAna, ...swapped }, 'a')).rejects.toThrow()
   })
 
   it('is rejected with any flipped bit', async () => {
@@ -57,14 +52,12 @@ describe('a custodial key', () => {
     const { custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
-    await expect(
-      custody.sign(id, { ...key, wrappedDataKey: key.wrappedDataKey.subarray(0, 20) }, 'a'),
-    ).rejects.toThrow()
+    const truncated = key.wrappedDataKey.subarray(0, 20)
+    await expect(custody.sign(id, { ...key, wrappedDataKey: truncated }, 'a')).rejects.toThrow()
     await expect(custody.sign(id, { ...key, version: 1 }, 'a')).rejects.toThrow()
     await expect(custody.sign(id, { ...key, version: 3 }, 'a')).rejects.toThrow('unknown version')
-    await expect(custody.sign(id, { ...key, vaultKeyId: 'local:0000000000000000' }, 'a')).rejects.toThrow(
-      'does not hold',
-    )
+    const unknown = { ...key, vaultKeyId: 'local:0000000000000000' }
+    await expect(custody.sign(id, unknown, 'a')).rejects.toThrow('does not hold')
   })
 
   it('can never be decrypted after its owner is deleted, from any copy', async () => {
@@ -144,10 +137,7 @@ describe('the key ring', () => {
     expect(fresh.vaultKeyId).not.toBe(key.vaultKeyId)
     expect(await custody.sign(id, fresh, 'a')).toBe(await custody.sign(id, key, 'a'))
     expect((await running.wrap(randomBytes(32), 'a')).keyId).toBe(fresh.vaultKeyId)
-    await eventually(
-      () => idle.wrap(randomBytes(32), 'a'),
-      ({ keyId }) => keyId === fresh.vaultKeyId,
-    )
+    await until('the key is loaded', async () => (await idle.wrap(randomBytes(32), 'a')).keyId === fresh.vaultKeyId)
   })
 
   it('is reloaded even if the clock was set back by an hour', async () => {
@@ -157,10 +147,7 @@ describe('the key ring', () => {
     onTestFinished(() => void vi.useRealTimers())
     expect(await operator.vault.ring.renew()).toBe(true)
     const { current } = await operator.vault.ring.ids()
-    await eventually(
-      () => running.wrap(randomBytes(32), 'a'),
-      ({ keyId }) => keyId === current,
-    )
+    await until('the key is loaded', async () => (await running.wrap(randomBytes(32), 'a')).keyId === current)
   })
 
   it('loses no key during concurrent rotations', async () => {

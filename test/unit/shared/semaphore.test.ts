@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createSemaphore, type Holder } from '../../../src/shared/semaphore.ts'
-import { eventually } from '../../support/eventually.ts'
+import { until } from '../../support/eventually.ts'
 
 const options = { name: 'Operations', places: 2, perKey: 1, queue: 4, maxWait: 60_000 }
 
@@ -40,10 +40,7 @@ describe('a semaphore', () => {
     const { started, rejected, start, end, endAll, semaphore } = openScene()
     for (const name of ['a1', 'a2', 'a3', 'a4']) start(name, { keys: ['a'] })
     expect(semaphore.load()).toMatchObject({ running: 1, waiting: 2 })
-    await eventually(
-      async () => rejected,
-      (names) => names.length === 1,
-    )
+    await until('one operation is rejected', () => rejected.length === 1)
     start('b1', { keys: ['b'] })
     start('c1', { keys: ['c'] })
     expect(started).toEqual(['a1', 'b1'])
