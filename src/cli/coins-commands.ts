@@ -6,8 +6,7 @@ import { notFound } from '../shared/errors.ts'
 import { fromId, toId } from '../shared/ids.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
 import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
-import { createProgress } from './progress.ts'
-import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { counted, createProgress, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
 import { loadCoins, withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
 
 type Comparison = Awaited<ReturnType<Awaited<ReturnType<typeof loadCoins>>['compareCoins']>>

@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import { command } from './command.ts'
-import { createProgress } from './progress.ts'
-import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { counted, createProgress, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
 import { withInfrastructure } from './with-infrastructure.ts'
 
 const withRotation = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>

@@ -8,8 +8,7 @@ import type { DeliveryFilter } from '../modules/webhooks/deliveries.ts'
 import { DomainError } from '../shared/errors.ts'
 import { toId } from '../shared/ids.ts'
 import { command } from './command.ts'
-import { createProgress } from './progress.ts'
-import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
+import { counted, createProgress, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
 import { withApp } from './with-infrastructure.ts'
 
 interface FilterFlags {

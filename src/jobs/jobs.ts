@@ -5,15 +5,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import { DatabaseClient } from '../db/database-client.ts'
+import { keysetPages } from '../shared/async.ts'
 import { isUnavailable, NonRetryableError } from '../shared/errors.ts'
-import { toId } from '../shared/ids.ts'
+import { NIL_UUID, toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type SpanOptions, type Telemetry } from '../telemetry/telemetry-types.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { enqueueFunctionSql, jobIndexesSql } from './job-schema.ts'
-import { allowAnother, findNid, keepWaiting, makeLastAttempt, subjectOf } from './jobs.sql.ts'
+import {
+  allowAnother,
+  findNid,
+  findUnredacted,
+  keepWaiting,
+  makeLastAttempt,
+  redactLetters,
+  subjectOf,
+} from './jobs.sql.ts'
 import type { JobData } from './queues.ts'
-import { redactDeadLetters } from './redact-dead-letters.ts'
 
 const schema = 'jobs'
 const QUEUE_FAILED = 'Job queue error; retrying'
@@ -307,5 +315,49 @@ export async function startJobs({
       for (const beat of beats) clearInterval(beat)
       await boss.stop({ graceful: false })
     },
+  }
+}
+
+/** Dead letters per statement. A small number keeps row locks short. */
+const PORTION = 500
+
+/** Access to pg-boss's tables. */
+export interface RedactionParts {
+  ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
+  /** Called for a dead letter that cannot be redacted. */
+  tell(id: string, error: unknown): void
+  /** Stops the work between two statements. */
+  cancel: AbortSignal
+}
+
+/** Returns true if the rows caused the error, not the database or the connection. */
+const isOfRows = (error: unknown) =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
+
+/** Redacts all dead letters. If a statement fails, redacts its letters one by one. Throws while the database is unavailable. */
+export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
+  const portions = keysetPages({
+    first: NIL_UUID,
+    limit: PORTION,
+    read: async (after, limit) => (await ask(findUnredacted, [after, limit])).rows,
+    keyOf: ({ id }) => id,
+  })
+  for await (const rows of portions) {
+    if (cancel.aborted) return
+    const ids = rows.map(({ id }) => id)
+    try {
+      await ask(redactLetters, [ids])
+    } catch (error) {
+      if (!isOfRows(error)) throw error
+      for (const id of ids) {
+        await ask(redactLetters, [[id]]).catch((cause: unknown) => {
+          if (!isOfRows(cause)) throw cause
+          tell(id, cause)
+        })
+      }
+    }
   }
 }

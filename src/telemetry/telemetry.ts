@@ -1,14 +1,16 @@
 /** Opens the configured metrics, traces and request log. Libraries of disabled parts are not loaded. */
 import { timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { RequestTelemetry } from '../http/http-server.ts'
+import type { ErrorCode } from '../shared/errors.ts'
+import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { sha256 } from '../shared/secrets.ts'
-import type { Watched } from './metrics.ts'
-import { createRequestTelemetry } from './request-telemetry.ts'
-import { noopTelemetry, type RequestWatch, type Telemetry } from './telemetry-types.ts'
-import type { TracingOptions } from './tracing.ts'
+import { withoutRedaction } from './log.ts'
+import type { Metrics, Watched } from './metrics.ts'
+import { type Api, noopTelemetry, type RequestWatch, type Telemetry } from './telemetry-types.ts'
+import type { FollowedRequest, Tracing, TracingOptions } from './tracing.ts'
 
 /** The telemetry of a process. */
 export interface RunningTelemetry extends Telemetry {
@@ -98,4 +100,133 @@ export function addMetrics(
     watch.refused(reply.raw, 'METHOD_NOT_ALLOWED')
     return reply.code(405).header('Allow', 'GET, HEAD').send('Metrics are read by GET.\n')
   })
+}
+
+interface Watching {
+  startedAt: number
+  api: Api
+  operation: string
+  operationName?: string | undefined
+  userId?: string
+  code: ErrorCode | 'OK'
+  /** Set if the HTTP server responds instead of the handler. */
+  status?: number
+}
+
+const WATCHING = Symbol('watching')
+
+/** A response with its request's state. The state is released together with the response: see `newNodeContext`. */
+interface WatchedAnswer {
+  [WATCHING]?: Watching
+}
+
+const watchingOf = (answer: WatchedAnswer) => answer[WATCHING]
+
+/** Paths of frequent health checks and scrapes. Their requests have no trace and are logged at `debug`. */
+const PROBE = /^\/(healthz|readyz|metrics)\/?(\?|$)/
+
+const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?? '').startsWith('text/event-stream')
+
+const ROUTE = /^[A-Z]+ (\/.*)$/
+
+/** Returns the route pattern. The path itself may contain a secret. */
+const routeOf = ({ api, operation }: Watching) =>
+  api === 'graphql' ? '/graphql' : api === 'none' ? undefined : ROUTE.exec(operation)?.[1]
+
+const factsOf = (method: string, request: Watching, status: number | undefined) => {
+  const route = routeOf(request)
+  return {
+    'http.request.method': method,
+    ...(route && { 'http.route': route }),
+    ...(status !== undefined && { 'http.response.status_code': status }),
+    'annal.code': request.code,
+  }
+}
+
+/** Maximum logged length of a client's operation name, in characters. */
+const MAX_NAME = 64
+
+/** Creates the request log, with one line per request. docs/reference/log.md describes the fields. */
+function createRequestLog(log: Log) {
+  const lines = withoutRedaction(log)
+  return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
+    const { api, code, userId } = request
+    const status = request.status ?? (res.headersSent ? res.statusCode : undefined)
+    const isAborted = request.status === undefined && !res.writableFinished && !isStream(res)
+    const isProbe = PROBE.test(req.url ?? '') && (status === undefined || status < 400 || status === 503)
+    lines[isProbe ? 'debug' : 'info'](
+      {
+        requestId: res.getHeader('X-Request-Id'),
+        method: req.method,
+        route: routeOf(request) ?? 'other',
+        operation: api === 'graphql' ? request.operation : undefined,
+        operationName: request.operationName?.slice(0, MAX_NAME),
+        status,
+        durationMs: Math.round(milliseconds * 100) / 100,
+        user: userId && toId('user', userId),
+        code: code === 'OK' ? undefined : code,
+        aborted: isAborted || undefined,
+      },
+      'Request completed',
+    )
+  }
+}
+
+/** Creates the request telemetry. Handlers report to `watch`. The HTTP server reports to the result of `follow`. */
+export function createRequestTelemetry(
+  metrics?: Pick<Metrics, 'requestBegan' | 'requestEnded'>,
+  tracing?: Pick<Tracing, 'begin'>,
+): { watch: RequestWatch; follow(log: Log): RequestTelemetry } {
+  function end(req: IncomingMessage, res: ServerResponse, request: Watching, followed: FollowedRequest | undefined) {
+    const { startedAt, api, operation, code } = request
+    const status = request.status ?? (res.writableFinished ? res.statusCode : undefined)
+    const milliseconds = performance.now() - startedAt
+    metrics?.requestEnded({ api, operation, code, status, milliseconds, isStream: isStream(res) })
+    if (followed) {
+      const method = req.method ?? 'other'
+      const facts = factsOf(method, request, status)
+      const name = facts['http.route'] ? `${method} ${facts['http.route']}` : method
+      followed.end(name, facts, (status ?? 0) >= 500 || code === 'INTERNAL')
+    }
+    return milliseconds
+  }
+
+  const watch: RequestWatch = {
+    asked(answer, api, operation, operationName) {
+      const request = watchingOf(answer)
+      if (request) Object.assign(request, { api, operation, operationName })
+    },
+    identified(answer, userId) {
+      const request = watchingOf(answer)
+      if (request) request.userId = userId
+    },
+    refused(answer, code) {
+      const request = watchingOf(answer)
+      if (request?.code === 'OK') request.code = code
+    },
+  }
+
+  return {
+    watch,
+    follow(log) {
+      const logRequest = createRequestLog(log)
+      return {
+        serve(req, res: ServerResponse & WatchedAnswer, answer) {
+          const request: Watching = { startedAt: performance.now(), api: 'none', operation: 'other', code: 'OK' }
+          const followed = PROBE.test(req.url ?? '') ? undefined : tracing?.begin(req.method ?? 'other', req.headers)
+          res[WATCHING] = request
+          metrics?.requestBegan()
+          res.once('close', () => logRequest(req, res, request, end(req, res, request, followed)))
+          return followed ? followed.run(answer) : answer()
+        },
+        refused: watch.refused,
+        rejected({ requestId, status, code, answer }) {
+          const request = answer && watchingOf(answer as WatchedAnswer)
+          if (!request) return log.info({ requestId, status, code }, 'Request rejected')
+          request.code = code
+          request.status = status
+        },
+      }
+    },
+  }
 }

@@ -99,11 +99,10 @@ const administrator = { email: 'root@example.org', password: 'correct horse batt
 
 export const tabs: PlaygroundTab[] = [
   {
-    query: `# 1. An account, with a wallet and points in it.
-#    Run the tabs from left to right, by the
-#    button or Ctrl-Enter. Variables and headers
-#    stand below; change what you like.
-
+    query: `# 1. Create an account with a wallet and points.
+#    Run the tabs from left to right, with the
+#    button or Ctrl-Enter. Edit the variables and
+#    headers below as you like.
 mutation SignUp($input: SignUpInput!) {
   signUp(input: $input) {
     user { id username address }
@@ -113,10 +112,8 @@ mutation SignUp($input: SignUpInput!) {
     variables: { input: { username: 'ada-{{random}}', ...account } },
   },
   {
-    query: `# 2. A session. The page puts its token into
-#    the headers of the tabs to the right, as
-#    {"Authorization": "token …"}.
-
+    query: `# 2. Sign in. The page adds the token to the
+#    headers of later tabs as "Authorization".
 mutation SignIn($input: SignInInput!) {
   signIn(input: $input) { token }
 }
@@ -124,15 +121,10 @@ mutation SignIn($input: SignInInput!) {
     variables: { input: account },
   },
   {
-    query: `# 3. A file becomes an asset, paid with points.
-#    Run it, and your browser asks for a file,
-#    whose name then stands in the variables.
-#    For another one write "file:choose" again.
-
-mutation Register(
-  $file: Upload!
-  $caption: String
-) {
+    query: `# 3. Register a file as an asset, paid in points.
+#    Your browser asks for a file. To choose
+#    another one, write "file:choose" again.
+mutation Add($file: Upload!, $caption: String) {
   registerAsset(
     input: { assetFile: $file, caption: $caption }
   ) {
@@ -144,39 +136,28 @@ mutation Register(
     headers: asUser,
   },
   {
-    query: `# 4. A change of its metadata is one more
-#    commit, for the same price. The page took
-#    the identifier from the answer of tab 3.
-
-mutation Update(
-  $input: UpdateAssetMetadataInput!
-) {
+    query: `# 4. Change the metadata of the asset of tab 3.
+#    Each change is a commit at the same price.
+mutation Edit($input: UpdateAssetMetadataInput!) {
   updateAssetMetadata(input: $input) {
     asset { id caption headline }
   }
 }
 `,
-    variables: {
-      input: { id: '{{asset}}', headline: 'Sunset', commitMessage: 'Give it a headline' },
-    },
+    variables: { input: { id: '{{asset}}', headline: 'Sunset', commitMessage: 'Give it a headline' } },
     headers: asUser,
   },
   {
-    query: `# 5. The history of the asset, newest first.
-#    Run it again, and see commits get onto the
-#    chain: PENDING, BROADCAST, INCLUDED, FINAL.
-
+    query: `# 5. Read the history of the asset, newest first.
+#    Repeat it to see commits reach the chain:
+#    PENDING, BROADCAST, INCLUDED, FINAL.
 query History($id: ID!) {
   asset(id: $id) {
-    id
-    headline
+    id headline
     commits(first: 10) {
       nodes {
-        message
-        changes
-        status
-        transactionHash
-        createdAt
+        message changes status
+        transactionHash createdAt
       }
     }
   }
@@ -186,13 +167,11 @@ query History($id: ID!) {
     headers: asUser,
   },
   {
-    query: `# 6. Administrators put on sale what users buy.
-#    Make one first, in a terminal:
-#
+    query: `# 6. Sign in as administrator, who sells apps.
+#    First create one in a terminal:
 #    echo correct horse battery |
 #      npm run -s annal -- admin create \\
 #      --username root --email root@example.org
-
 mutation Administrator($input: SignInInput!) {
   administrator: signIn(input: $input) { token }
 }
@@ -200,12 +179,9 @@ mutation Administrator($input: SignInInput!) {
     variables: { input: administrator },
   },
   {
-    query: `# 7. A paid action. Given a "webhookUrl", each
-#    order would call it.
-
-mutation CreateApp(
-  $input: CreateNetworkAppInput!
-) {
+    query: `# 7. Create a paid action. With a "webhookUrl",
+#    each order would call it.
+mutation App($input: CreateNetworkAppInput!) {
   createNetworkApp(input: $input) {
     networkApp { id name price }
   }
@@ -215,10 +191,9 @@ mutation CreateApp(
     headers: asAdministrator,
   },
   {
-    query: `# 8. A key for the shop that takes orders. The
-#     page puts it into the headers of the tabs
-#     to the right, as {"x-api-key": "…"}.
-
+    query: `# 8. Create an API key for the shop. The page
+#    adds it to the headers of later tabs as
+#    "x-api-key".
 mutation IssueKey($input: IssueApiKeyInput!) {
   issueApiKey(input: $input) { key }
 }
@@ -227,10 +202,8 @@ mutation IssueKey($input: IssueApiKeyInput!) {
     headers: asAdministrator,
   },
   {
-    query: `# 9. Through the shop, the user of tab 2 orders
-#     the action for the asset of tab 3. Nothing
-#     is paid yet.
-
+    query: `# 9. Order the action for the asset of tab 3
+#    through the shop. It is not paid yet.
 mutation Order($input: CreateOrderInput!) {
   createOrder(input: $input) {
     order { id status price expiresAt }
@@ -241,9 +214,8 @@ mutation Order($input: CreateOrderInput!) {
     headers: throughShop,
   },
   {
-    query: `# 10. Confirming charges the wallet: once,
-#     however often it is sent.
-
+    query: `# 10. Confirm the order. The wallet is charged
+#     once, even if you repeat the request.
 mutation Confirm($input: ConfirmOrderInput!) {
   confirmOrder(input: $input) {
     order { id status pointsPaid numPaid paidAt }

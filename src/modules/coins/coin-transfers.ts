@@ -10,11 +10,11 @@ import {
   holdMoves,
   holdWallets,
   insertSweep,
+  resumeMoves,
   resumeSweep,
   signedColumns,
   storeMoveSql,
 } from './coin-transfers.sql.ts'
-import { resumeMoves } from './stuck-transfers.sql.ts'
 import { storeWithdrawal } from './withdrawals.sql.ts'
 
 type Query = Database['query']

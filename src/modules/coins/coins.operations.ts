@@ -2,7 +2,7 @@
 export { importTransactions } from './coin-transfers.ts'
 export { createDepositLedger } from './deposit-ledger.ts'
 export { creditTransaction } from './deposits/credit-transaction.ts'
-export { readDecimals } from './deposits/deposit-finder.ts'
+export { readDecimals } from './deposits/deposit-watcher.ts'
 export { collectShortfall, listFrozenDeposits, writeOffShortfall } from './deposits.ts'
 export { checkCoins, checkDeposits } from './treasury/check-coins.ts'
 export { compareCoins, unknownTransfersOf } from './treasury/compare-coins.ts'

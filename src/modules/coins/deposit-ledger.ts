@@ -8,11 +8,12 @@ import {
   creditDeposits,
   findDueDeposits,
   findWalletAddresses,
+  freezeDeposits,
   holdScan,
   insertManualDeposit,
+  moveScanBack,
   noteDeposits,
 } from './deposits.sql.ts'
-import { freezeDeposits, moveScanBack } from './freeze-deposits.sql.ts'
 
 /** A deposit in a block of the chain. */
 export interface FoundDeposit {

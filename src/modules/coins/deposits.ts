@@ -11,12 +11,14 @@ import { idInput, parse } from '../../shared/input.ts'
 import { countLimit, type Search, searched } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { assertMay, assertUserMay } from '../../shared/policy.ts'
-import { findHead, findHeldCoins, type heldColumns } from './deposits.sql.ts'
 import {
   collectShortfall as collectShortfallSql,
   findFrozenDeposits,
+  findHead,
+  findHeldCoins,
+  type heldColumns,
   writeShortfallOff,
-} from './freeze-deposits.sql.ts'
+} from './deposits.sql.ts'
 
 type Needs = Use<'actor' | 'database'>
 type Page = Omit<Prisma.DepositFindManyArgs, 'where' | 'orderBy'>

@@ -16,7 +16,6 @@ import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
-import { quoteWithdrawal, type WithdrawalQuote, withdraw } from './withdraw.ts'
 import {
   cancelWithdrawal,
   countAccountWithdrawals,
@@ -25,6 +24,9 @@ import {
   getWithdrawal,
   listAccountWithdrawals,
   listWithdrawals,
+  quoteWithdrawal,
+  type WithdrawalQuote,
+  withdraw,
 } from './withdrawals.ts'
 
 const WithdrawalStatus = builder.enumType('WithdrawalStatus', {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { markMovesIncluded, settleMoves } from '../../../src/modules/coins/coin-transfers.sql.ts'
+import { markMovesIncluded, settleMoves, suspendTransfers } from '../../../src/modules/coins/coin-transfers.sql.ts'
 import {
   displaceTransfers,
   lockAndStoreSweep,
@@ -11,7 +11,6 @@ import {
 } from '../../../src/modules/coins/coin-transfers.ts'
 import type { FoundDeposit } from '../../../src/modules/coins/deposit-ledger.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
-import { suspendTransfers } from '../../../src/modules/coins/stuck-transfers.sql.ts'
 import { fromUnits } from '../../../src/shared/money.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'

@@ -12,8 +12,7 @@ import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { DepositLedger } from '../deposit-ledger.ts'
 import { type CreditTarget, findCreditTarget } from '../deposits.sql.ts'
 import { bookedOf } from '../treasury/compare-coins.ts'
-import { COIN_POSITION } from './deposit-finder.ts'
-import { type DepositDepth, readDepositView } from './deposit-watcher.ts'
+import { COIN_POSITION, type DepositDepth, readDepositView } from './deposit-watcher.ts'
 
 /** The chain and the ledger that are compared. */
 export interface CreditOptions {

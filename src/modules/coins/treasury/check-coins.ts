@@ -7,7 +7,7 @@ import { int, numeric, orNull, statement, text, uuid } from '../../../db/sql.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { NIL_UUID, toId } from '../../../shared/ids.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
-import { bringsTokens } from '../deposits/deposit-finder.ts'
+import { bringsTokens } from '../deposits/deposit-watcher.ts'
 import { bookedOf, ownersOf } from './compare-coins.ts'
 
 /** `position`: index among the token's events of the transaction. Null for coins. */
