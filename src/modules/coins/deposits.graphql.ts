@@ -1,5 +1,5 @@
 import type PrismaTypes from '../../db/prisma/pothos-types.ts'
-import { allColumns, builder } from '../../graphql/builder.ts'
+import { allColumns, builder, decimal, optionalTime, time } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { addNodeKind, Node } from '../../graphql/node.ts'
@@ -45,27 +45,19 @@ type DepositFields = Pick<
 const sharedFields = (t: DepositFields) => ({
   kind: t.expose('kind', { type: DepositKind, description: 'Currency of the deposit.' }),
   status: t.expose('status', { type: DepositStatus, description: 'Status of the deposit.' }),
-  amount: t.expose('amount', { type: 'Decimal', description: 'Amount in currency units.' }),
+  amount: t.expose('amount', decimal('Amount in currency units.')),
   transactionHash: t.exposeString('transactionHash', { ...characters(66), description: 'Hash of the transaction.' }),
   blockNumber: t.exposeInt('blockNumber', {
     nullable: true,
     description: 'Block of the transaction. Null when the chain has lost the block.',
   }),
-  shortfall: t.expose('shortfall', {
-    type: 'Decimal',
-    description: 'Amount already spent from a deposit that was later frozen. The user owes it. Zero unless frozen.',
-  }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time at which the deposit was found.' }),
-  creditedAt: t.expose('creditedAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'Time of the first credit. Null until then.',
-  }),
-  frozenAt: t.expose('frozenAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'Time since which the deposit is frozen. Null when it is not frozen.',
-  }),
+  shortfall: t.expose(
+    'shortfall',
+    decimal('Amount already spent from a deposit that was later frozen. The user owes it. Zero unless frozen.'),
+  ),
+  createdAt: t.expose('createdAt', time('Time at which the deposit was found.')),
+  creditedAt: t.expose('creditedAt', optionalTime('Time of the first credit. Null until then.')),
+  frozenAt: t.expose('frozenAt', optionalTime('Time since which the deposit is frozen. Null when it is not frozen.')),
 })
 
 const DepositType = builder.prismaObject('Deposit', {
@@ -96,10 +88,10 @@ const AccountDepositType = builder.prismaObject('Deposit', {
       resolve: ({ walletId }) => toId('user', walletId),
     }),
     ...sharedFields(t),
-    writtenOff: t.expose('writtenOff', {
-      type: 'Decimal',
-      description: 'The amount of a frozen deposit that the platform wrote off. Zero unless frozen.',
-    }),
+    writtenOff: t.expose(
+      'writtenOff',
+      decimal('The amount of a frozen deposit that the platform wrote off. Zero unless frozen.'),
+    ),
   }),
 })
 
@@ -129,23 +121,19 @@ const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
       nullable: true,
       description: 'Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer.',
     }),
-    inTreasury: t.expose('inTreasury', {
-      type: 'Decimal',
-      description: 'Coins of users in the treasury, by the ledger.',
-    }),
-    inTransit: t.expose('inTransit', { type: 'Decimal', description: 'Coins in transactions that are not settled.' }),
-    atAddresses: t.expose('atAddresses', { type: 'Decimal', description: 'Coins at the addresses of wallets.' }),
+    inTreasury: t.expose('inTreasury', decimal('Coins of users in the treasury, by the ledger.')),
+    inTransit: t.expose('inTransit', decimal('Coins in transactions that are not settled.')),
+    atAddresses: t.expose('atAddresses', decimal('Coins at the addresses of wallets.')),
     dueWithdrawals: t.exposeInt('dueWithdrawals', {
       description: 'Number of withdrawals that are due and not signed.',
     }),
-    amountDue: t.expose('amountDue', { type: 'Decimal', description: 'Sum of the due withdrawals with their fees.' }),
-    oldestDueAt: t.expose('oldestDueAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time since which the oldest due withdrawal waits. Null if there is none.',
-    }),
+    amountDue: t.expose('amountDue', decimal('Sum of the due withdrawals with their fees.')),
+    oldestDueAt: t.expose(
+      'oldestDueAt',
+      optionalTime('Time since which the oldest due withdrawal waits. Null if there is none.'),
+    ),
     frozenDeposits: t.exposeInt('frozenDeposits', { description: 'Number of frozen deposits.' }),
-    shortfall: t.expose('shortfall', { type: 'Decimal', description: 'Amount that wallets owe for frozen deposits.' }),
+    shortfall: t.expose('shortfall', decimal('Amount that wallets owe for frozen deposits.')),
   }),
 })
 

@@ -1,6 +1,14 @@
 import type { CoinTransfer, Withdrawal } from '../../db/prisma/client.ts'
 import type PrismaTypes from '../../db/prisma/pothos-types.ts'
-import { allColumns, builder, type InputFields, omitNullish } from '../../graphql/builder.ts'
+import {
+  allColumns,
+  builder,
+  decimal,
+  type InputFields,
+  omitNullish,
+  optionalTime,
+  time,
+} from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
@@ -48,7 +56,7 @@ type WithdrawalFields = Pick<
 /** Fields of a withdrawal that its owner and administrators see. */
 const sharedFields = (t: WithdrawalFields) => ({
   status: t.expose('status', { type: WithdrawalStatus, description: 'Status of the withdrawal.' }),
-  amount: t.expose('amount', { type: 'Decimal', description: 'Amount that arrives, in currency units.' }),
+  amount: t.expose('amount', decimal('Amount that arrives, in currency units.')),
   total: t.field({
     type: 'Decimal',
     description: 'Amount charged to the wallet, including the fee.',
@@ -60,16 +68,12 @@ const sharedFields = (t: WithdrawalFields) => ({
     nullable: true,
     description: 'Reason of the failure. Null unless the withdrawal failed.',
   }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the request.' }),
-  dueAt: t.expose('dueAt', {
-    type: 'DateTime',
-    description: 'Time from which it may be signed. It can be cancelled until then.',
-  }),
-  settledAt: t.expose('settledAt', {
-    type: 'DateTime',
-    nullable: true,
-    description: 'Time at which it was confirmed, failed or was cancelled. Null until then.',
-  }),
+  createdAt: t.expose('createdAt', time('Time of the request.')),
+  dueAt: t.expose('dueAt', time('Time from which it may be signed. It can be cancelled until then.')),
+  settledAt: t.expose(
+    'settledAt',
+    optionalTime('Time at which it was confirmed, failed or was cancelled. Null until then.'),
+  ),
 })
 
 const transactionHash = {
@@ -90,7 +94,7 @@ const WithdrawalType = builder.prismaObject('Withdrawal', {
     id: t.id({ description: 'Identifier, as in `withdrawal_01h2x…`.', resolve: ({ id }) => toId('withdrawal', id) }),
     ...sharedFields(t),
     transactionHash: t.string(transactionHash),
-    fee: t.expose('fee', { type: 'Decimal', description: 'Fee charged for the chain transaction.' }),
+    fee: t.expose('fee', decimal('Fee charged for the chain transaction.')),
   }),
 })
 
@@ -131,7 +135,7 @@ const withdrawalFields = (t: InputFields) => ({
     description:
       'The destination address on the chain, which is no account of this service. In mixed case its EIP-55 checksum must be right.',
   }),
-  maxFee: t.field({ type: 'Decimal', description: 'Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.' }),
+  maxFee: t.field(decimal('Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.')),
 })
 
 const WithdrawInput = builder.inputType('WithdrawInput', {
@@ -146,12 +150,9 @@ builder.objectRef<WithdrawalQuote & { typeName: string }>('WithdrawalQuote').imp
   description: 'The cost of a withdrawal.',
   interfaces: [QuoteInterface],
   fields: (t) => ({
-    amount: t.expose('amount', { type: 'Decimal', description: 'The amount that would arrive.' }),
-    fee: t.expose('fee', { type: 'Decimal', description: 'Fee for the chain transaction, at the present gas price.' }),
-    leftToday: t.expose('leftToday', {
-      type: 'Decimal',
-      description: 'The amount that can still be withdrawn in these 24 hours.',
-    }),
+    amount: t.expose('amount', decimal('The amount that would arrive.')),
+    fee: t.expose('fee', decimal('Fee for the chain transaction, at the present gas price.')),
+    leftToday: t.expose('leftToday', decimal('The amount that can still be withdrawn in these 24 hours.')),
   }),
 })
 
