@@ -109,14 +109,6 @@ function readSearchParams(url: string): Record<string, unknown> {
 
 const MAX_FILES = 4
 
-/** A multipart request that is being read. */
-export interface UploadForm {
-  /** The operation, with an `Upload` for each file. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
-  params: Promise<Record<string, unknown>>
-  /** Stops reading. Call it at the end of the request. */
-  cancel(): void
-}
-
 const badForm = (problem: string) => new DomainError('PARSE_ERROR', `Multipart form parse error - ${problem}`)
 
 /** Replaces the null at a path such as `variables.input.assetFile` with `upload`. Throws PARSE_ERROR. */
@@ -142,7 +134,7 @@ export function readUploadForm(
   req: IncomingMessage,
   { readForm, maxBytes, maxFileBytes }: BodyReaders<IncomingMessage>,
   intake: Pick<Intake, 'hold'>,
-): UploadForm {
+) {
   const params = Promise.withResolvers<Record<string, unknown>>()
   const broken = Promise.withResolvers<never>()
   for (const { promise } of [params, broken]) promise.catch(() => {})
@@ -205,7 +197,9 @@ export function readUploadForm(
   }
 
   return {
+    /** The operation, with an `Upload` for each file. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
     params: params.promise,
+    /** Stops reading. Call it at the end of the request. */
     cancel() {
       stop(new DomainError('PARSE_ERROR', 'No resolver read the file.'))
       form.cancel()

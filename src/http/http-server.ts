@@ -27,19 +27,7 @@ const CLOSE_IDLE_EVERY_MS = 50
 /** Maximum characters of a path parameter. A CID in base 2 has 289. */
 const MAX_PARAM_LENGTH = 512
 
-export interface HttpServer {
-  /**
-   * Listens at a port and returns it. The host `localhost` means both loopback addresses, IPv4 and IPv6. May be called again for another port: each
-   * has its own queue of connections. Throws an Error that names `variable` when the port is taken.
-   */
-  listen(port: number, host: string, variable?: string): Promise<number>
-  /** Answers requests by these routes from now on. */
-  serve(addRoutes: AddRoutes): Promise<void>
-  /** Ends each connection with its next response, so that callers have none left at the time of `drain`. */
-  endConnections(): void
-  /** Accepts no new connections, waits at most `milliseconds` for open requests, then closes. */
-  drain(milliseconds: number): Promise<void>
-}
+export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
  * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
@@ -133,7 +121,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** Creates a server that listens to nothing yet. It answers 503 until `serve` is called. */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions) {
   const { presentError, log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
   const { connections = maxConnections(), timeouts = requestTimeouts } = options
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
@@ -266,7 +254,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     })
 
   return {
-    async listen(port, host, variable = 'PORT') {
+    /**
+     * Listens at a port and returns it. The host `localhost` means both loopback addresses. May be called again for another port: each has its own
+     * queue of connections. Throws an Error that names `variable` when the port is taken.
+     */
+    async listen(port: number, host: string, variable = 'PORT'): Promise<number> {
       if (host !== 'localhost') return listenAt(port, host, variable)
       // Node listens at only one of its addresses, and a client may prefer the other.
       const taken = await listenAt(port, '127.0.0.1', variable)
@@ -278,14 +270,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       })
       return taken
     },
-    async serve(addRoutes) {
+    /** Answers requests by these routes from now on. */
+    async serve(addRoutes: AddRoutes): Promise<void> {
       app = await createRouter(addRoutes)
       route = app.routing
     },
-    endConnections() {
+    /** Ends each connection with its next response, so that callers have none left at the time of `drain`. */
+    endConnections(): void {
       endsConnections = true
     },
-    async drain(milliseconds) {
+    /** Accepts no new connections, waits at most `milliseconds` for open requests, then closes. */
+    async drain(milliseconds: number): Promise<void> {
       endsConnections = true
       const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
       // A connection is kept open for the next request after its last response.

@@ -4,7 +4,7 @@
  */
 
 /** Source, handler and limits of the jobs. */
-export interface JobLoopOptions<Job> {
+interface JobLoopOptions<Job> {
   /** Fetches at most `count` due jobs. */
   take(count: number): Promise<Job[]>
   /** Runs a job. Never rejects. */
@@ -17,16 +17,13 @@ export interface JobLoopOptions<Job> {
 }
 
 /** A running loop. */
-export interface JobLoop {
-  /** Stops fetching jobs and waits for running ones. */
-  stop(): Promise<void>
-}
+export type JobLoop = ReturnType<typeof startJobLoop>
 
 /**
  * Starts a loop. It fetches jobs for all free slots with one query, so an idle queue costs one query per interval. It
  * also fetches after each job, because that job may have blocked others of its group.
  */
-export function startJobLoop<Job>({ take, run, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
+export function startJobLoop<Job>({ take, run, onError, concurrency, pollEvery }: JobLoopOptions<Job>) {
   const running = new Set<Promise<void>>()
   let isStopped = false
   let hasNews = false
@@ -66,7 +63,8 @@ export function startJobLoop<Job>({ take, run, onError, concurrency, pollEvery }
   const looping = loop()
 
   return {
-    async stop() {
+    /** Stops fetching jobs and waits for running ones. */
+    async stop(): Promise<void> {
       isStopped = true
       wake()
       await looping

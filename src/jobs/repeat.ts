@@ -1,10 +1,7 @@
 import type { Log } from '../shared/log.ts'
 
 /** A repeating background task. */
-export interface Repetition {
-  /** Cancels the current run and waits for it. */
-  stop(): Promise<void>
-}
+export type Repetition = ReturnType<typeof repeat>
 
 /** Return value of a task that must not run again. */
 export const done = Symbol('done')
@@ -23,7 +20,7 @@ export function repeat(
   pauseMilliseconds: number,
   log: Log,
   task: string,
-): Repetition {
+) {
   const stopping = new AbortController()
   const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE_MS)
   let failures = 0
@@ -65,7 +62,8 @@ export function repeat(
   }
   schedule()
   return {
-    async stop() {
+    /** Cancels the current run and waits for it. */
+    async stop(): Promise<void> {
       stopping.abort()
       clearTimeout(timer)
       await running

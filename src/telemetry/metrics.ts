@@ -130,18 +130,10 @@ export interface EndedRequest {
 }
 
 /** The metrics of a process. */
-export interface Metrics {
-  meter: Meter
-  requestBegan(): void
-  requestEnded(request: EndedRequest): void
-  /** Returns a function that reads all sources and renders the metrics in Prometheus's text format. */
-  createScrape(watched: Watched, log: Log): () => Promise<string>
-  /** Returns the metrics in Prometheus's text format without reading the sources. */
-  text(): Promise<string>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Creates the metrics of this process. `version` is the version of the service. */
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const rows: [string, MetricRow][] = Object.entries(metricTable)
@@ -176,14 +168,16 @@ export function createMetrics(version: string): Metrics {
   return {
     meter,
     requestBegan: () => inFlight.inc(),
-    requestEnded({ api, operation, status, code, milliseconds, isStream }) {
+    requestEnded({ api, operation, status, code, milliseconds, isStream }: EndedRequest) {
       inFlight.dec()
       const outcome = { status: status === undefined ? 'aborted' : String(status), code }
       meter.count('annal_requests_total', { api, operation, ...outcome })
       if (!isStream) meter.observe('annal_request_duration_seconds', { api, operation }, milliseconds / MS)
     },
+    /** Returns the metrics in Prometheus's text format without reading the sources. */
     text: () => registry.metrics(),
-    createScrape(watched, log) {
+    /** Returns a function that reads all sources and renders the metrics in Prometheus's text format. */
+    createScrape(watched: Watched, log: Log): () => Promise<string> {
       const sources: Record<MetricSource, ReadSource> = {
         process: async () => [
           ...processSamples(watched),

@@ -9,20 +9,10 @@ import type { Log } from '../shared/log.ts'
 import { sha256 } from '../shared/secrets.ts'
 import { withoutRedaction } from './log.ts'
 import type { Metrics, Watched } from './metrics.ts'
-import { type Api, noopTelemetry, type RequestWatch, type Telemetry } from './telemetry-types.ts'
+import { type Api, noopTelemetry, type RequestWatch } from './telemetry-types.ts'
 import type { FollowedRequest, Tracing, TracingOptions } from './tracing.ts'
 
-/** The telemetry of a process. */
-export interface RunningTelemetry extends Telemetry {
-  /** Creates the request telemetry. It logs one line for each request. */
-  requests(log: Log): RequestTelemetry
-  /** Adds the route `/metrics` if metrics are enabled. */
-  addRoutes(app: FastifyInstance, parts: { watched: Watched; access: MetricsAccess; log: Log }): void
-  /** Sends the remaining spans. Never throws. */
-  close(): Promise<void>
-}
-
-export interface TelemetryOptions {
+interface TelemetryOptions {
   hasMetrics: boolean
   /** Undefined if tracing is disabled. */
   tracing: TracingOptions | undefined
@@ -31,22 +21,21 @@ export interface TelemetryOptions {
 }
 
 /** Opens the telemetry of a process. */
-export async function openTelemetry({
-  hasMetrics,
-  tracing: tracingOptions,
-  version,
-}: TelemetryOptions): Promise<RunningTelemetry> {
+export async function openTelemetry({ hasMetrics, tracing: options, version }: TelemetryOptions) {
   const metrics = hasMetrics ? (await import('./metrics.ts')).createMetrics(version) : undefined
-  const tracing = tracingOptions && (await (await import('./tracing.ts')).openTracing(tracingOptions, version))
+  const tracing = options && (await (await import('./tracing.ts')).openTracing(options, version))
   const { watch, follow } = createRequestTelemetry(metrics, tracing)
   return {
     meter: metrics?.meter ?? noopTelemetry.meter,
     tracer: tracing?.tracer ?? noopTelemetry.tracer,
     watch,
+    /** Creates the request telemetry. It logs one line for each request. */
     requests: follow,
-    addRoutes(app, { watched, access, log }) {
+    /** Adds the route `/metrics` if metrics are enabled. */
+    addRoutes(app: FastifyInstance, { watched, access, log }: { watched: Watched; access: MetricsAccess; log: Log }) {
       if (metrics) addMetrics(app, { access, watch, scrape: metrics.createScrape(watched, log) })
     },
+    /** Sends the remaining spans. Never throws. */
     close: tracing?.close ?? (async () => undefined),
   }
 }

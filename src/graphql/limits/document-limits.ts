@@ -14,7 +14,6 @@ import {
   type Source,
   specifiedRules,
   type ValidationContext,
-  type ValidationRule,
   validate,
 } from 'graphql'
 import { Upload } from 'graphql-upload-ts'
@@ -195,30 +194,25 @@ const MAX_ERRORS = 8
 type Variables = Readonly<Record<string, unknown>>
 
 /** Checks of a document, in their order. */
-export interface DocumentChecks {
-  /** Throws a GraphQLError for invalid syntax, and for a document that exceeds the limits. */
-  parse(source: string | Source): DocumentNode
-  /** Validation rules in addition to those of the specification. */
-  rules: readonly ValidationRule[]
-  /** Validates a document like graphql-js, but reports few errors. */
-  validate: typeof validate
-  /** Throws a GraphQLError or VALIDATION_FAILED if the operation requests too much. */
-  measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): DocumentCost
-}
+export type DocumentChecks = ReturnType<typeof createDocumentChecks>
 
 /** Creates the checks for a schema. `introspection`: true if introspection is allowed. */
-export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean): DocumentChecks {
+export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean) {
   const costOf = createCostOf(schema)
   return {
-    parse(source) {
+    /** Throws a GraphQLError for invalid syntax, and for a document that exceeds the limits. */
+    parse(source: string | Source): DocumentNode {
       const document = parse(source, { maxTokens: documentLimits.tokens })
       assertDocumentFits(document)
       return document
     },
+    /** Validation rules in addition to those of the specification. */
     rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
-    validate: (checked, document, rules = specifiedRules) =>
+    /** Validates a document like graphql-js, but reports few errors. */
+    validate: (checked: GraphQLSchema, document: DocumentNode, rules = specifiedRules) =>
       validate(checked, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }),
-    measure(document, operation, variables) {
+    /** Throws a GraphQLError or VALIDATION_FAILED if the operation requests too much. */
+    measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): DocumentCost {
       const cost = costOf(document, operation, variables)
       if (cost.values > answerLimits.values) {
         throw documentRefusal(`The response may contain ${cost.values} values. The maximum is ${answerLimits.values}.`)
