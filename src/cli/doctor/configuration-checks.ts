@@ -178,7 +178,9 @@ export async function* checkOpenFiles(): Diagnoses {
       `Only ${limit} files and connections can be open in this shell. A server needs one for each caller.`,
       'Raise the limit where the server starts: `ulimit -n 65536`, or `LimitNOFILE=65536` for systemd.',
     )
-  return `Up to ${limit} files and connections can be open.`
+  return Number.isFinite(limit)
+    ? `Up to ${limit} files and connections can be open.`
+    : 'The number of open files is not limited.'
 }
 
 const LITTLE_MEMORY_BYTES = 1_000_000_000

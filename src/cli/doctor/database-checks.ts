@@ -192,7 +192,10 @@ async function* diagnoseWaitingWork(parts: Parts, id: string, fix: string): Asyn
   for (const { invariant, rows, isCut } of findings) {
     if (invariant.id !== id || rows.length === 0) continue
     const { subject, problem } = rows[0] as { subject: string; problem: string }
-    yield failure(`${isCut ? 'More than ' : ''}${rows.length} wait, such as ${subject}: ${problem}`, fix)
+    yield failure(
+      `${isCut ? 'More than ' : ''}${counted(rows.length, 'item waits', 'items wait')}, such as ${subject}: ${problem}`,
+      fix,
+    )
   }
 }
 
