@@ -1,28 +1,26 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import type { RestRequest } from '../../http/rest/define-route.ts'
+import { get, type RestRequest } from '../../http/rest/define-route.ts'
 import type { DepositStatus } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, lowerCase, moment, same, snakeCased } from '../../http/rest/values.ts'
+import { amount, lowerCase, moment, objectOf, same, snakeCased } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
 
 const statuses = ['pending', 'credited', 'frozen'] as const
 
-const depositRecord = z
-  .object({
-    id: same('Deposit.id', z.string()),
-    kind: same('Deposit.kind', z.enum(['coin', 'token'])),
-    status: same('Deposit.status', z.enum(statuses)),
-    amount: same('Deposit.amount', amount),
-    transaction_hash: same('Deposit.transactionHash', z.string()),
-    block_number: same('Deposit.blockNumber', z.int().nullable()),
-    confirmations: same('Deposit.confirmations', z.int().nullable()),
-    shortfall: same('Deposit.shortfall', amount),
-    created_at: same('Deposit.createdAt', moment),
-    credited_at: same('Deposit.creditedAt', moment.nullable()),
-    frozen_at: same('Deposit.frozenAt', moment.nullable()),
-  })
-  .meta({ id: 'Deposit', description: 'A payment to the address of a wallet on the chain.' })
+const depositRecord = objectOf('Deposit', 'A payment to the address of a wallet on the chain.', {
+  id: same('Deposit.id', z.string()),
+  kind: same('Deposit.kind', z.enum(['coin', 'token'])),
+  status: same('Deposit.status', z.enum(statuses)),
+  amount: same('Deposit.amount', amount),
+  transaction_hash: same('Deposit.transactionHash', z.string()),
+  block_number: same('Deposit.blockNumber', z.int().nullable()),
+  confirmations: same('Deposit.confirmations', z.int().nullable()),
+  shortfall: same('Deposit.shortfall', amount),
+  created_at: same('Deposit.createdAt', moment),
+  credited_at: same('Deposit.creditedAt', moment.nullable()),
+  frozen_at: same('Deposit.frozenAt', moment.nullable()),
+})
 
 /** Parses the status filter. Throws VALIDATION_FAILED. */
 function statusFrom({ query }: RestRequest): DepositStatus | undefined {
@@ -36,9 +34,7 @@ function statusFrom({ query }: RestRequest): DepositStatus | undefined {
 /** Deposits to the caller's wallet. */
 export const depositRoutes = [
   defineList({
-    path: 'wallet/deposits',
-    operationId: 'listDeposits',
-    tag: 'Wallet',
+    ...get('wallet/deposits', 'listDeposits', 'Wallet'),
     summary: 'List the deposits to your wallet, newest first',
     description: 'Deposits that are not credited yet are included.',
     filters: { status: z.enum(statuses).optional().describe('Deposits with this status.') },

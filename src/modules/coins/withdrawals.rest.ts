@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import {
@@ -9,6 +9,7 @@ import {
   lowerCase,
   moment,
   neededText,
+  objectOf,
   presentPassword,
   same,
   snakeCased,
@@ -16,21 +17,19 @@ import {
 } from '../../http/rest/values.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 
-const withdrawalRecord = z
-  .object({
-    id: same('Withdrawal.id', z.string()),
-    status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
-    amount: same('Withdrawal.amount', amount),
-    fee: same('Withdrawal.fee', amount),
-    total: same('Withdrawal.total', amount),
-    to: same('Withdrawal.to', z.string()),
-    transaction_hash: same('Withdrawal.transactionHash', z.string().nullable()),
-    failure: same('Withdrawal.failure', z.string().nullable()),
-    created_at: same('Withdrawal.createdAt', moment),
-    due_at: same('Withdrawal.dueAt', moment),
-    settled_at: same('Withdrawal.settledAt', moment.nullable()),
-  })
-  .meta({ id: 'Withdrawal', description: 'Coins that leave a wallet for an address on the chain.' })
+const withdrawalRecord = objectOf('Withdrawal', 'Coins that leave a wallet for an address on the chain.', {
+  id: same('Withdrawal.id', z.string()),
+  status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
+  amount: same('Withdrawal.amount', amount),
+  fee: same('Withdrawal.fee', amount),
+  total: same('Withdrawal.total', amount),
+  to: same('Withdrawal.to', z.string()),
+  transaction_hash: same('Withdrawal.transactionHash', z.string().nullable()),
+  failure: same('Withdrawal.failure', z.string().nullable()),
+  created_at: same('Withdrawal.createdAt', moment),
+  due_at: same('Withdrawal.dueAt', moment),
+  settled_at: same('Withdrawal.settledAt', moment.nullable()),
+})
 
 export const WithdrawalRecord = graphql(/* GraphQL */ `
   fragment WithdrawalRecord on Withdrawal {
@@ -56,8 +55,10 @@ const withdrawalFrom = ({ body }: RestRequest) => ({
   maxFee: body.amount('max_fee'),
 })
 
-const withdrawalQuote = z
-  .object({
+const withdrawalQuote = objectOf(
+  'WithdrawalQuote',
+  'The cost of a withdrawal, and every reason for which it would be refused.',
+  {
     dry_run: quoteFacts.dry_run,
     amount: same('WithdrawalQuote.amount', amount),
     fee: same('WithdrawalQuote.fee', amount),
@@ -65,18 +66,12 @@ const withdrawalQuote = z
     available: same('WithdrawalQuote.available', amount),
     left_today: same('WithdrawalQuote.leftToday', amount),
     errors: quoteFacts.errors,
-  })
-  .meta({
-    id: 'WithdrawalQuote',
-    description: 'The cost of a withdrawal, and every reason for which it would be refused.',
-  })
+  },
+)
 
 const quote = defineRoute({
-  method: 'POST',
-  tag: 'Quotes',
+  ...post('quotes/withdrawals', 'quoteWithdrawCoins', 'Quotes'),
   isQuote: true,
-  path: 'quotes/withdrawals',
-  operationId: 'quoteWithdrawCoins',
   summary: 'Quote a withdrawal',
   description: 'No password is needed.',
   body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
@@ -105,17 +100,15 @@ const quote = defineRoute({
 /** Routes for withdrawals. */
 export const withdrawalRoutes = [
   defineRoute({
-    method: 'POST',
-    path: 'wallet/withdrawals',
-    operationId: 'withdrawCoins',
-    tag: 'Wallet',
+    ...post('wallet/withdrawals', 'withdrawCoins', 'Wallet'),
     summary: 'Withdraw currency units to an address on the chain',
     description:
       'The fee is added to the amount. You can cancel a withdrawal until it is signed. You are notified by mail.',
     errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
-    body: z
-      .object({ ...quotedBody, current_password: same('WithdrawInput.currentPassword', presentPassword) })
-      .meta({ id: 'Withdraw', description: 'The amount, its destination and your password.' }),
+    body: objectOf('Withdraw', 'The amount, its destination and your password.', {
+      ...quotedBody,
+      current_password: same('WithdrawInput.currentPassword', presentPassword),
+    }),
     action: 'withdrawal:create',
     operation: graphql(/* GraphQL */ `
       mutation RestWithdraw($input: WithdrawInput!) {
@@ -134,9 +127,7 @@ export const withdrawalRoutes = [
   }),
   quote,
   defineList({
-    path: 'wallet/withdrawals',
-    operationId: 'listWithdrawals',
-    tag: 'Wallet',
+    ...get('wallet/withdrawals', 'listWithdrawals', 'Wallet'),
     summary: 'List your withdrawals, newest first',
     action: 'withdrawal:read',
     record: withdrawalRecord,
@@ -155,10 +146,7 @@ export const withdrawalRoutes = [
     present,
   }),
   defineRoute({
-    method: 'POST',
-    path: 'wallet/withdrawals/:id/cancel',
-    operationId: 'cancelWithdrawal',
-    tag: 'Wallet',
+    ...post('wallet/withdrawals/:id/cancel', 'cancelWithdrawal', 'Wallet'),
     summary: 'Cancel a withdrawal that is not signed',
     params: withdrawalParam,
     errors: ['NOT_FOUND', 'UNABLE_TO_CANCEL_WITHDRAWAL'],

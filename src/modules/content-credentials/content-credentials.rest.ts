@@ -1,13 +1,15 @@
 import { z } from 'zod'
-import { defineRoute } from '../../http/rest/define-route.ts'
+import { defineRoute, get } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, nidParam, same, snakeCased } from '../../http/rest/values.ts'
+import { moment, nidParam, objectOf, same, snakeCased } from '../../http/rest/values.ts'
 
 const words = (field: string) => same(`ContentCredentials.${field}`, z.string().nullable())
 const several = (field: string) => same(`ContentCredentials.${field}`, z.array(z.string()))
 
-const credentials = z
-  .object({
+const credentials = objectOf(
+  'ContentCredentials',
+  'A summary of the C2PA manifest in a file. The signer of the manifest makes these claims, not Annal.',
+  {
     state: same('ContentCredentials.state', z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE', 'REMOTE'])),
     trust_list: words('trustList'),
     signer: words('signer'),
@@ -24,27 +26,19 @@ const credentials = z
     remote_manifest_url: words('remoteManifestUrl'),
     manifest_count: same('ContentCredentials.manifestCount', z.number().int()),
     checked_at: same('ContentCredentials.checkedAt', moment),
-  })
-  .meta({
-    id: 'ContentCredentials',
-    description: 'A summary of the C2PA manifest in a file. The signer of the manifest makes these claims, not Annal.',
-  })
+  },
+)
 
-const answer = z
-  .object({
-    ...nidParam.shape,
-    content_credentials: credentials
-      .nullable()
-      .describe('Null if the file has no manifest, or if the manifest has not been read yet.'),
-  })
-  .meta({ id: 'AssetContentCredentials', description: 'The manifest in a registered file.' })
+const answer = objectOf('AssetContentCredentials', 'The manifest in a registered file.', {
+  ...nidParam.shape,
+  content_credentials: credentials
+    .nullable()
+    .describe('Null if the file has no manifest, or if the manifest has not been read yet.'),
+})
 
 export const contentCredentialsRoutes = [
   defineRoute({
-    method: 'GET',
-    path: 'assets/:nid/content-credentials',
-    operationId: 'getContentCredentials',
-    tag: 'Assets',
+    ...get('assets/:nid/content-credentials', 'getContentCredentials', 'Assets'),
     summary: 'Read the manifest in a file',
     description:
       'Returns a summary of the C2PA manifest in the registered file. A job reads it soon after the registration. The signer of the manifest makes these claims; `state` is the result of the validation. `assets/{nid}/c2pa` returns the file with a manifest by Annal.',
