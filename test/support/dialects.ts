@@ -87,6 +87,6 @@ export async function readSchema(url: string, { query }: Pick<Dialect, 'query'>)
   return `${printSchema(lexicographicSortSchema(buildClientSchema(data)))}\n`
 }
 
-export const withoutOneOf = (sdl: string) => sdl.replace(/^"""[^"]*"""\ndirective @oneOf on INPUT_OBJECT\n\n/, '')
+const withoutOneOf = (sdl: string) => sdl.replace(/^"""[^"]*"""\ndirective @oneOf on INPUT_OBJECT\n\n/, '')
 
 export const toldOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => withoutOneOf(sdl).replace(unasked, '')

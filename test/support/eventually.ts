@@ -33,3 +33,8 @@ export async function eventually<T>(
   }
   return (await until(lastSeen, lookAndCheck, milliseconds, 20)).value
 }
+
+/** Like `eventually`, but reads in order: `await poll(readRows).until((rows) => rows.length === 1)`. */
+export const poll = <T>(look: () => Promise<T> | T) => ({
+  until: (check: (value: T) => boolean) => eventually(look, check),
+})

@@ -111,10 +111,6 @@ function signerIn(dir: string): Signer {
   return { sign, reserveSize, alg: identity.algorithm.name }
 }
 
-/** Returns a picture of this format that names the URL of its manifest. */
-export const withRemoteUrl = (picture: Uint8Array, format: string, remoteUrl: string, dir: string): Promise<Buffer> =>
-  signWith(picture, signerIn(dir), { format, remoteUrl })
-
 /** Returns the JPEG with a manifest that holds an identity assertion by this issuer. `dir`: a folder for the signer's certificates. */
 export async function withIdentity(
   jpeg: Uint8Array,

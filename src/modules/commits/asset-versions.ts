@@ -99,7 +99,7 @@ const findCommitById = statement(
  * Finds the sequence of the newest commit at a given time. Returns 0 if the asset was registered later. The first commit counts from the
  * time of the upload. The statement uses binary search, because sequences have no gaps and commit times increase with them.
  */
-export const findCommitAt = statement(
+const findCommitAt = statement(
   'version_place_at',
   { parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
   `with recursive search as (

@@ -6,9 +6,7 @@ import { Wallet } from 'ethers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { deleteAccountAsOperator, previewDeletion } from '../../../src/modules/accounts/delete-account.ts'
 import { streamExportAsOperator } from '../../../src/modules/accounts/export-account.ts'
-import type { Actor } from '../../../src/shared/actor.ts'
 import { annalHere, type HereOptions } from '../../support/annal-command.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
@@ -110,7 +108,6 @@ describe('annal users export', () => {
     expect(JSON.parse(said.stdout)).toEqual({ id: user.publicId, path: out, bytes: Buffer.byteLength(text) })
     expect(JSON.parse(text).account.id).toBe(user.publicId)
     expect((await stat(out)).mode & 0o777).toBe(0o600)
-
     const again = await annal(['export', user.publicId, '--reason', reason, '--out', out])
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('the path exists') })
     const nowhere = await annal(['export', user.publicId, '--reason', reason, '--out', join(dir, 'no/person.json')])
@@ -256,36 +253,6 @@ describe('annal users delete', () => {
     const done = said.filter(({ stderr }) => stderr.startsWith('Deleted ')).length + Number(own.status === 204)
     expect(done).toBe(1)
   })
-
-  it('requires a reason', async () => {
-    const user = await app.newUser()
-    for (const name of ['export', 'delete']) {
-      expect(await annal([name, user.publicId])).toMatchObject({ code: 2, stdout: '' })
-      const empty = await annal([name, user.publicId, '--reason', ' ', ...(name === 'delete' ? ['--yes'] : [])])
-      expect(empty).toMatchObject({ code: 2, stderr: expect.stringMatching(/^reason: /m) })
-    }
-    expectOk(await user.rest('GET', 'auth/users/me/'))
-  })
-})
-
-it('only the system can export or delete accounts of other users', async () => {
-  const [user, admin] = [await app.newUser(), await app.admin()]
-  const anonymous = { kind: 'anonymous', address: '192.0.2.1', service: undefined } as const
-  const signedIn = { ...anonymous, kind: 'user', id: admin.id, role: 'ADMIN' } as unknown as Actor
-  const refused: [Actor, string][] = [
-    [signedIn, 'PERMISSION_DENIED'],
-    [{ kind: 'system', guest: anonymous }, 'PERMISSION_DENIED'],
-    [anonymous, 'NOT_AUTHENTICATED'],
-  ]
-  const input = { userId: user.publicId, reason }
-  const send = () => Promise.reject(new Error('It was sent.'))
-  for (const [actor, code] of refused) {
-    const context = { ...asSystem(app.context), actor }
-    await expect(previewDeletion(context, user.publicId)).rejects.toMatchObject({ code })
-    await expect(deleteAccountAsOperator(context, input)).rejects.toMatchObject({ code })
-    await expect(streamExportAsOperator(context, input, send)).rejects.toMatchObject({ code })
-  }
-  expectOk(await user.rest('GET', 'auth/users/me/'))
 })
 
 it('annal users delete is rejected on another chain, and warns if the chain does not answer', async () => {

@@ -83,7 +83,6 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     await expectLast('api-key.issued', key.id)
     ;(await api.revokeApiKey(owner, { id: key.id })).ok()
     await expectLast('api-key.revoked', key.id)
-
     const fields = { name: `Audited ${api.name}`, price: '1', webhookUrl: 'http://127.0.0.1:9/hook' }
     const { id } = (await api.createNetworkApp(owner, fields)).ok()
     await expectLast('network-app.created', id)
@@ -93,7 +92,6 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     await expectLast('network-app.secret-rotated', id)
     ;(await api.sendTestEvent(owner, { networkAppId: id })).ok()
     await expectLast('network-app.webhook-tested', id)
-
     const store = await createStore(app)
     const buyer = await app.newUser()
     const order = await store.order(buyer, { network_app: id })
@@ -114,12 +112,6 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     ;(await api.deactivateNetworkApp(admin, { id: `app_${missing}` })).fails('NOT_FOUND')
     ;(await api.issueApiKey(admin, { name: '' })).fails('VALIDATION_FAILED')
     expect(await actions(admin)).toEqual(before)
-  })
-
-  it('are visible only to the account owner', async () => {
-    ;(await api.listAuditEntries(app)).fails('NOT_AUTHENTICATED')
-    const [entry] = await read(await app.newUser())
-    expect((await read(admin)).map(({ id }) => id)).not.toContain(entry!.id)
   })
 })
 
@@ -155,19 +147,8 @@ describe('the audit log in the database', () => {
 describe('GraphQL audit entries', () => {
   const LIST = `query ($userId: ID, $everybody: Boolean, $first: Int, $after: String) {
     auditEntries(userId: $userId, everybody: $everybody, first: $first, after: $after) {
-      totalCount pageInfo { hasNextPage endCursor } nodes { id action address user { id email } }
-    }
-  }`
+      totalCount pageInfo { hasNextPage endCursor } nodes { id action address user { id email } } } }`
   const read = async (caller: Caller, variables = {}) => expectOk(await caller.graphql(LIST, variables)).auditEntries
-
-  it('are paged by cursor', async () => {
-    const user = await app.newUser()
-    const first = await read(user, { first: 1 })
-    expect(first).toMatchObject({ nodes: [{ action: 'session.started' }], pageInfo: { hasNextPage: true } })
-    const second = await read(user, { first: 1, after: first.pageInfo.endCursor })
-    expect(second).toMatchObject({ nodes: [{ action: 'account.created' }], pageInfo: { hasNextPage: false } })
-    expectError(await user.graphql(LIST, { after: 'rubbish' }), 'VALIDATION_FAILED')
-  })
 
   it('show administrators the entries of one or all users, without private fields', async () => {
     const user = await app.newUser()

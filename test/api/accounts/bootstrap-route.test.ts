@@ -6,7 +6,6 @@ import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 const user = await app.newUser()
-const emptyPage = { count: 0, next: null, previous: null, results: [] }
 
 describe.each(['', '/api/v3'])('REST %s/auth/devices/', (prefix) => {
   it.each(['/', ''])('returns 201 with the request body (path ends in "%s")', async (end) => {
@@ -26,27 +25,6 @@ it.each(['app-info', 'services/app-info/'])('REST %s never asks an app to update
   const answer = await app.rest('GET', path, { headers: { 'x-api-key': 'nonsense' } })
   expect(expectOk(answer)).toEqual({ latest_app_version: '0.0.0', update_urgency: 'low' })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-})
-
-describe('the compatibility list', () => {
-  const own = ['contacts', 'transactions', 'transactions/inbox', '/api/v2/transactions']
-  const open = ['series', 'products', 'store/products']
-
-  it.each([...own, ...open])('%s is empty for signed-in users, with or without a trailing slash', async (path) => {
-    for (const end of ['', '/', '/?limit=0&offset=3']) {
-      const answer = await user.rest('GET', path + end)
-      expect(expectOk(answer)).toEqual(emptyPage)
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    }
-  })
-
-  it.each(open)('%s is empty for anonymous callers', async (path) => {
-    expect(expectOk(await app.rest('GET', path))).toEqual(emptyPage)
-  })
-
-  it.each(own)('%s returns 401 to anonymous callers', async (path) => {
-    expectError(await app.rest('GET', path), 'NOT_AUTHENTICATED')
-  })
 })
 
 describe('REST assets/{nid}/download/', () => {

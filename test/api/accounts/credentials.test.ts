@@ -19,17 +19,11 @@ describe('the Authorization header', () => {
 
   it.each(['Basic dXNlcjpwYXNz', 'token', 'Digest x', '', 'Negotiate abc'])(
     'treats "%s" as anonymous',
-    async (header) => {
-      expectError(await me(header), 'NOT_AUTHENTICATED')
-      expectOk(await app.rest('GET', `assets/${asset.id}/`, { headers: { Authorization: header } }))
+    async (text) => {
+      expectError(await me(text), 'NOT_AUTHENTICATED')
+      expectOk(await app.rest('GET', `assets/${asset.id}/`, { headers: { Authorization: text } }))
     },
   )
-
-  it('is required for private resources', async () => {
-    const answer = expectError(await app.rest('GET', 'auth/users/me/'), 'NOT_AUTHENTICATED')
-    expect(answer.headers.get('www-authenticate')).toBe('Token')
-    expect(answer.body.error.message).toBe('Authentication credentials were not provided.')
-  })
 
   it.each([['PATCH', `assets/${asset.id}/`, 'Idempotency-Key']])(
     'is checked before other headers of %s %s',
@@ -40,25 +34,13 @@ describe('the Authorization header', () => {
       expectError(await app.rest(method, path, { ...malformed, actor: user }), 'VALIDATION_FAILED')
     },
   )
-
-  it('is checked before the body is read', async () => {
-    const broken = { raw: '{', headers: { 'Content-Type': 'application/json' } }
-    expectError(await app.rest('PATCH', `assets/${asset.id}/`, broken), 'NOT_AUTHENTICATED')
-    expectError(
-      await app.rest('PATCH', `assets/${asset.id}/`, { ...broken, actor: { token: 'x' } }),
-      'AUTHENTICATION_FAILED',
-    )
-  })
 })
 
 describe('the x-api-key header', () => {
-  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])(
-    'is accepted in the spelling %s, with and without a token',
-    async (name) => {
-      expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
-      expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
-    },
-  )
+  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])('is accepted as %s, with and without a token', async (name) => {
+    expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
+    expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
+  })
 
   it('does not replace an access token', async () => {
     expectError(await app.rest('GET', 'auth/users/me/', { headers: { 'x-api-key': key } }), 'NOT_AUTHENTICATED')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bothApis, callerWith } from '../../support/api.ts'
-import { expectError, expectOk } from '../../support/expect-error.ts'
+import { expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
@@ -44,21 +44,4 @@ describe.each(bothApis)('deletion of an account over $name', (api) => {
       node: { isActive: false, owner: { displayName: 'Deleted account', email: null } },
     })
   })
-})
-
-it.each([
-  ['no body', {}],
-  ['a JSON content type and no body', { headers: { 'Content-Type': 'application/json' } }],
-  ['an empty object', { json: {} }],
-])('REST returns 204 without a body to a request with %s', async (_, options) => {
-  const user = await app.newUser()
-  const answer = await user.rest('DELETE', 'auth/users/me/', options)
-  expect([answer.status, answer.text]).toEqual([204, ''])
-})
-
-it('REST accepts the path without prefix, and returns WWW-Authenticate for a wrong token', async () => {
-  const user = await app.newUser()
-  expect((await user.rest('DELETE', '/auth/users/me')).status).toBe(204)
-  const answer = expectError(await user.rest('DELETE', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
-  expect(answer.headers.get('www-authenticate')).toBe('Token')
 })

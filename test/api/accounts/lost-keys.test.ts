@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../src/chain/lease.ts'
 import { createCpuThrottle } from '../../../src/chain/poller.ts'
 import { createCommitSigner } from '../../../src/chain/relay/commit-signer.ts'
-import { checkSealed } from '../../../src/keys/check-keys.ts'
 import type { Custody } from '../../../src/keys/key-types.ts'
 import { noopTracer } from '../../../src/telemetry/telemetry-types.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
@@ -77,24 +76,8 @@ describe('an account whose wallet key cannot be decrypted', () => {
       `update commit_relays r set attempts = 80 from commits c where c.id = r.commit_id and c.author_id = $1::uuid`,
       [user.id],
     )
-    await prepareWhile(custody.sign, () =>
-      eventually(
-        () => commitsOf(user),
-        ([commit]) => commit?.status === 'FAILED',
-      ),
-    )
+    await prepareWhile(custody.sign, () => poll(() => commitsOf(user)).until(([commit]) => commit?.status === 'FAILED'))
     expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
-  })
-
-  it('is reported by the check of all encrypted data', async () => {
-    const user = await app.newUser()
-    const unreadable = async () => (await checkSealed(app.installation)).rows as { subject: string }[]
-    const before = await unreadable()
-    await vault.forget(user.id)
-    const found = await unreadable()
-    expect(found.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([
-      { subject: user.publicId, problem: expect.stringMatching(/^its key cannot be decrypted/) },
-    ])
   })
 })
 
@@ -111,11 +94,7 @@ it('signs a commit whose author is deleted during the signing, without logging a
       expect((await remove(user)).status).toBe(204)
       return custody.sign(userId, key, text)
     },
-    () =>
-      eventually(
-        () => commitsOf(user),
-        ([commit]) => commit?.signed === true && tries > 0,
-      ),
+    () => poll(() => commitsOf(user)).until(([commit]) => commit?.signed === true && tries > 0),
   )
   expect(await commitsOf(user)).toEqual([{ status: 'PENDING', signed: true, failure: null }])
   expect([tries, troubles()]).toEqual([1, []])

@@ -1,20 +1,16 @@
 /** Long outages of the mail server. */
 import { randomUUID } from 'node:crypto'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findDead, retryJobs, subjectOf } from '../../../src/jobs/jobs.sql.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { toId } from '../../../src/shared/ids.ts'
-import { type AccountMails, createAccountMails } from '../../support/account-mails.ts'
-import { eventually } from '../../support/eventually.ts'
-import type { SignedIn, TestApp } from '../../support/test-app.ts'
+import { createAccountMails } from '../../support/account-mails.ts'
+import { eventually, poll } from '../../support/eventually.ts'
+import type { SignedIn } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
 
-let mails: AccountMails
-let app: TestApp
-beforeAll(async () => {
-  mails = await createAccountMails()
-  app = mails.app
-})
+const mails = await createAccountMails()
+const { app } = mails
 
 beforeEach(() => {
   mails.server.mood = 'refuse'
@@ -35,15 +31,13 @@ interface Job {
 
 const waitingJob = async (template: string, retries = 0): Promise<Job> =>
   (
-    await eventually(
-      () =>
-        app.sql<Job>(
-          `select id::text, data, retry_count, retry_delay_max from jobs.job
+    await poll(() =>
+      app.sql<Job>(
+        `select id::text, data, retry_count, retry_delay_max from jobs.job
            where name = 'account-mail' and state = 'retry' and data->>'template' = $1 and retry_count >= $2`,
-          [template, retries],
-        ),
-      (rows) => rows.length === 1,
-    )
+        [template, retries],
+      ),
+    ).until((rows) => rows.length === 1)
   )[0]!
 
 const tryAgain = ({ id }: Job, retry: number, isLast = false) =>
@@ -57,15 +51,13 @@ const toldOf = (job: Job) => app.log.lines.filter(({ fields }) => 'job' in field
 
 const deadLetterOf = async ({ id }: Job) =>
   (
-    await eventually(
-      () =>
-        app.sql<{ id: string; data: object; error: string }>(
-          `select id::text, data, source_output->>'message' as error from jobs.job
+    await poll(() =>
+      app.sql<{ id: string; data: object; error: string }>(
+        `select id::text, data, source_output->>'message' as error from jobs.job
            where name = 'dead-letter' and source_id = $1::uuid`,
-          [id],
-        ),
-      (rows) => rows.length === 1,
-    )
+        [id],
+      ),
+    ).until((rows) => rows.length === 1)
   )[0]!
 
 describe('a mail during an outage of the mail server', () => {
@@ -77,10 +69,7 @@ describe('a mail during an outage of the mail server', () => {
     await tryAgain(job, 29)
     expect((await waitingJob('password-changed', 29)).retry_delay_max).toBe(30)
     await tryAgain(job, 30)
-    await eventually(
-      () => waitingJob('password-changed', 30),
-      (waiting) => waiting.retry_delay_max === 600,
-    )
+    await poll(() => waitingJob('password-changed', 30)).until((waiting) => waiting.retry_delay_max === 600)
     await tryAgain(job, 31)
     await waitingJob('password-changed', 31)
     const [after] = await app.sql(
@@ -124,15 +113,13 @@ describe('a mail to an unknown mailbox', () => {
   it('is dead-lettered immediately if it is a notification, and an operator can retry it', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
-    const [dead] = await eventually(
-      () =>
-        app.sql<{ id: string; error: string }>(
-          `select id::text, source_output->>'message' as error from jobs.job
+    const [dead] = await poll(() =>
+      app.sql<{ id: string; error: string }>(
+        `select id::text, source_output->>'message' as error from jobs.job
            where name = 'dead-letter' and data->>'userId' = $1`,
-          [user.id],
-        ),
-      (rows) => rows.length === 1,
-    )
+        [user.id],
+      ),
+    ).until((rows) => rows.length === 1)
     expect(dead!.error).toBe('The mail server refuses the recipient for good (550).')
     mails.server.mood = 'accept'
     expect(await app.installation.database.query(retryJobs, { job: dead!.id })).toEqual([{ count: 1 }])
@@ -152,25 +139,23 @@ describe('a mail to an unknown mailbox', () => {
   })
 })
 
-describe('a mail job that fails for hours', () => {
-  it('is logged once per hour, in any process', async () => {
-    const user = await app.newUser()
-    expect((await changePassword(user)).status).toBe(204)
-    const job = await waitingJob('password-changed')
-    await tryAgain(job, 1)
-    await waitingJob('password-changed', 1)
-    await tryAgain(job, 2)
-    await waitingJob('password-changed', 2)
-    expect(toldOf(job)).toMatchObject([{ level: 'warn', fields: { attempt: 1 } }])
-    await app.sql(
-      `update jobs.job set output = jsonb_set(output, '{loggedAt}', to_jsonb((output->>'loggedAt')::bigint - 3600000)) where id = $1::uuid`,
-      [job.id],
-    )
-    await tryAgain(job, 3)
-    await waitingJob('password-changed', 3)
-    expect(toldOf(job).map(({ fields }) => (fields as { attempt: number }).attempt)).toEqual([1, 4])
-    await app.sql('delete from jobs.job where id = $1::uuid', [job.id])
-  })
+it('a mail job that fails for hours is logged once per hour, in any process', async () => {
+  const user = await app.newUser()
+  expect((await changePassword(user)).status).toBe(204)
+  const job = await waitingJob('password-changed')
+  await tryAgain(job, 1)
+  await waitingJob('password-changed', 1)
+  await tryAgain(job, 2)
+  await waitingJob('password-changed', 2)
+  expect(toldOf(job)).toMatchObject([{ level: 'warn', fields: { attempt: 1 } }])
+  await app.sql(
+    `update jobs.job set output = jsonb_set(output, '{loggedAt}', to_jsonb((output->>'loggedAt')::bigint - 3600000)) where id = $1::uuid`,
+    [job.id],
+  )
+  await tryAgain(job, 3)
+  await waitingJob('password-changed', 3)
+  expect(toldOf(job).map(({ fields }) => (fields as { attempt: number }).attempt)).toEqual([1, 4])
+  await app.sql('delete from jobs.job where id = $1::uuid', [job.id])
 })
 
 describe('a notification that could not be sent', () => {
@@ -216,15 +201,13 @@ describe('a notification that could not be sent', () => {
         const user = await app.newUser()
         const json = { current_password: PASSWORD, new_email: `new-${randomUUID()}@example.org` }
         expect((await user.rest('POST', 'auth/users/set_email/', { json })).status).toBe(204)
-        const [job] = await eventually(
-          () =>
-            app.sql<Job>(
-              `select id::text, data from jobs.job
+        const [job] = await poll(() =>
+          app.sql<Job>(
+            `select id::text, data from jobs.job
                where name = 'account-mail' and state = 'retry' and data->>'template' = 'email-changed' and data->>'userId' = $1`,
-              [user.id],
-            ),
-          (rows) => rows.length === 1,
-        )
+            [user.id],
+          ),
+        ).until((rows) => rows.length === 1)
         await tryAgain(job!, 180, true)
         return { user, job: job!, dead: await deadLetterOf(job!) }
       }),
@@ -236,63 +219,10 @@ describe('a notification that could not be sent', () => {
     expect((await deleted.user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
     expect(await dataOf(deleted.dead)).toEqual({ template, requestId, at, userId, isCut: true })
     expect(await app.installation.database.query(retryJobs, { job: deleted.dead.id })).toEqual([{ count: 0 }])
-
     expect(await dataOf(old.dead)).toEqual(old.job.data)
     await app.sql(`update jobs.job set created_on = now() - interval '31 days' where id = $1::uuid`, [old.dead.id])
     const other = await startJobs(app.installation)
-    await eventually(
-      () => dataOf(old.dead),
-      (data) => !('email' in data),
-    )
-    await other.stop()
-  })
-
-  const addLetters = (count: number) =>
-    app.sql<{ id: string; partition: string }>(
-      `insert into jobs.job (name, data) select 'dead-letter', jsonb_build_object('template', 'x', 'email', 'many-' || n)
-       from generate_series(1, $1::int) n returning id::text, tableoid::regclass::text as partition`,
-      [count],
-    )
-  const unredacted = () => app.sql<{ id: string }>(`select id::text from jobs.job where data->>'email' like 'many-%'`)
-
-  it('is redacted in batches of 500 rows', async () => {
-    await app.sql('create table test_portions (letters int)')
-    await app.sql(`create function test_count() returns trigger language plpgsql as
-      $$ begin insert into test_portions select count(*) from changed; return null; end $$`)
-    await app.sql(`create trigger test_count after update on jobs.job referencing new table as changed
-      for each statement execute function test_count()`)
-    await addLetters(1_100)
-    const other = await startJobs(app.installation)
-    await eventually(unredacted, (rows) => rows.length === 0)
-    await other.stop()
-    await app.sql('drop trigger test_count on jobs.job')
-    expect(await app.sql('select max(letters) as letters from test_portions')).toEqual([{ letters: 500 }])
-  })
-
-  it('is logged if its redaction fails, and does not block the redaction of others', async () => {
-    const [bad] = await addLetters(50)
-    await app.sql(`create function test_refuse_letter() returns trigger language plpgsql as
-      $$ begin raise exception 'for a test'; end $$`)
-    await app.sql(`create trigger test_refuse_letter before update on ${bad!.partition} for each row
-      when (old.id = '${bad!.id}') execute function test_refuse_letter()`)
-    const told = () => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', bad!.id))
-    const other = await startJobs(app.installation)
-    await eventually(unredacted, (rows) => rows.length === 1)
-    await eventually(
-      async () => told(),
-      (lines) => lines.length > 0,
-    )
-    expect([await unredacted(), told()]).toMatchObject([[{ id: bad!.id }], [{ level: 'error' }]])
-    await other.stop()
-    await app.sql(`drop trigger test_refuse_letter on ${bad!.partition}`)
-  })
-
-  it('loses its address even if the process died during the last attempt', async () => {
-    await app.sql(`select enqueue('dead-letter', '{"template": "password-reset", "email": "left@example.org"}')::text`)
-    const other = await startJobs(app.installation)
-    const left = () =>
-      app.sql<{ data: object }>(`select data from jobs.job where name = 'dead-letter' and data::text like '%left@%'`)
-    await eventually(left, (rows) => rows.length === 0)
+    await poll(() => dataOf(old.dead)).until((data) => !('email' in data))
     await other.stop()
   })
 })

@@ -1,23 +1,18 @@
 /** Mailed links of locked accounts: none is sent, none is accepted, and callers cannot detect the lock. */
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type AccountMails, createAccountMails } from '../../support/account-mails.ts'
+import { describe, expect, it } from 'vitest'
+import { createAccountMails } from '../../support/account-mails.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { lockMeanwhile } from '../../support/held-rows.ts'
 import type { MailedLink } from '../../support/read-mails.ts'
-import type { SignedIn, TestApp } from '../../support/test-app.ts'
+import type { SignedIn } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
 
 const NEWER = 'staple battery horse'
 
-let mails: AccountMails
-let app: TestApp
-let admin: SignedIn
-beforeAll(async () => {
-  mails = await createAccountMails({ EMAIL_VERIFICATION: 'on' })
-  app = mails.app
-  admin = await app.admin()
-})
+const mails = await createAccountMails({ EMAIL_VERIFICATION: 'on' })
+const { app } = mails
+const admin = await app.admin()
 
 const newAddress = () => `new-${randomUUID()}@example.org`
 const login = (email: string, password = PASSWORD) =>
@@ -46,57 +41,54 @@ it('the tests cover every kind of mailed link', async () => {
   expect(purposes.map(({ purpose }) => purpose)).toEqual(Object.keys(links))
 })
 
-describe.each(Object.entries(links))(
-  'a mailed link of a locked account, for %s',
-  (_purpose, { template, ask, spend }) => {
-    const stateOf = ({ id }: SignedIn) =>
-      app.sql('select email, pending_email, email_verified, password_hash from users where id = $1::uuid', [id])
-    const pageOf = async ({ uid, token }: MailedLink) =>
-      (await app.rest('GET', `/account/${template}/${uid}/${token}`)).text.includes('<form')
+describe.each(Object.entries(links))('a mailed link of a locked account: %s', (_, { template, ask, spend }) => {
+  const stateOf = ({ id }: SignedIn) =>
+    app.sql('select email, pending_email, email_verified, password_hash from users where id = $1::uuid', [id])
+  const pageOf = async ({ uid, token }: MailedLink) =>
+    (await app.rest('GET', `/account/${template}/${uid}/${token}`)).text.includes('<form')
 
-    it('is not sent; the response is the same as for an unknown address', async () => {
-      const user = await app.newUser()
-      await change(user, 'lock')
-      const [locked, unknown] = [await ask(user.email), await ask(newAddress())]
-      expect([locked.status, locked.text]).toEqual([unknown.status, unknown.text])
-      await mails.idle()
-      expect(mails.mailsTo(user.email, template)).toEqual([])
-      await change(user, 'unlock')
-      expect((await ask(user.email)).status).toBe(locked.status)
-      expect((await spend(await mails.awaitLink(user.email, template))).status).toBe(204)
-    })
+  it('is not sent; the response is the same as for an unknown address', async () => {
+    const user = await app.newUser()
+    await change(user, 'lock')
+    const [locked, unknown] = [await ask(user.email), await ask(newAddress())]
+    expect([locked.status, locked.text]).toEqual([unknown.status, unknown.text])
+    await mails.idle()
+    expect(mails.mailsTo(user.email, template)).toEqual([])
+    await change(user, 'unlock')
+    expect((await ask(user.email)).status).toBe(locked.status)
+    expect((await spend(await mails.awaitLink(user.email, template))).status).toBe(204)
+  })
 
-    it('is invalid during the lock and after it', async () => {
-      const user = await app.newUser()
-      await ask(user.email)
-      const link = await mails.awaitLink(user.email, template)
-      expect(await pageOf(link)).toBe(true)
-      const before = await stateOf(user)
-      await change(user, 'lock')
-      expectError(await spend(link), 'INVALID_TOKEN')
-      // Simulates a link that was created while the account was being locked.
-      await app.sql('update one_time_tokens set used_at = null where user_id = $1::uuid', [user.id])
-      expect(await pageOf(link)).toBe(false)
-      expectError(await spend(link), 'INVALID_TOKEN')
-      await change(user, 'unlock')
-      expect(await pageOf(link)).toBe(false)
-      expectError(await spend(link), 'INVALID_TOKEN')
-      expect(await stateOf(user)).toEqual(before)
-      await ask(user.email)
-      expect((await spend(await mails.awaitLink(user.email, template, 2))).status).toBe(204)
-      expect(await stateOf(user)).not.toEqual(before)
-    })
+  it('is invalid during the lock and after it', async () => {
+    const user = await app.newUser()
+    await ask(user.email)
+    const link = await mails.awaitLink(user.email, template)
+    expect(await pageOf(link)).toBe(true)
+    const before = await stateOf(user)
+    await change(user, 'lock')
+    expectError(await spend(link), 'INVALID_TOKEN')
+    // Simulates a link that was created while the account was being locked.
+    await app.sql('update one_time_tokens set used_at = null where user_id = $1::uuid', [user.id])
+    expect(await pageOf(link)).toBe(false)
+    expectError(await spend(link), 'INVALID_TOKEN')
+    await change(user, 'unlock')
+    expect(await pageOf(link)).toBe(false)
+    expectError(await spend(link), 'INVALID_TOKEN')
+    expect(await stateOf(user)).toEqual(before)
+    await ask(user.email)
+    expect((await spend(await mails.awaitLink(user.email, template, 2))).status).toBe(204)
+    expect(await stateOf(user)).not.toEqual(before)
+  })
 
-    it('has no effect if the account is locked while the link is being used', async () => {
-      const user = await app.newUser()
-      await ask(user.email)
-      const link = await mails.awaitLink(user.email, template)
-      const before = await stateOf(user)
-      expectError(await lockMeanwhile(app, user, () => spend(link)), 'INVALID_TOKEN')
-      expect(await stateOf(user)).toEqual(before)
-    })
-  },
-)
+  it('has no effect if the account is locked while the link is being used', async () => {
+    const user = await app.newUser()
+    await ask(user.email)
+    const link = await mails.awaitLink(user.email, template)
+    const before = await stateOf(user)
+    expectError(await lockMeanwhile(app, user, () => spend(link)), 'INVALID_TOKEN')
+    expect(await stateOf(user)).toEqual(before)
+  })
+})
 
 describe('a change of the e-mail address that a thief requested', () => {
   it('is cancelled by the lock, and the owner can sign in after the account is unlocked', async () => {

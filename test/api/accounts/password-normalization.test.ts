@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { annalHere } from '../../support/annal-command.ts'
+import { type Api, graphqlApi, type Result, restApi } from '../../support/api.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { expectError, expectOk } from '../../support/expect-error.ts'
-import type { Answer } from '../../support/http-client.ts'
+import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
 import type { SignedIn } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
 import { createAdminBrowser } from '../admin/admin-scene.ts'
@@ -34,50 +34,30 @@ interface Outcome {
   email: string
   problem: string | undefined
 }
-const byRest = (email: string, answer: Answer, field: string): Outcome => ({
+const outcomeOf = (email: string, result: Result, field: string): Outcome => ({
   email,
-  problem: answer.status < 300 ? undefined : expectError(answer, 'VALIDATION_FAILED').body.error.details[field][0],
-})
-const byGraphQL = (email: string, answer: Answer, field: string): Outcome => ({
-  email,
-  problem: answer.body.errors && expectError(answer, 'VALIDATION_FAILED').body.errors[0].extensions.details[field][0],
+  problem: codeOf(result) && result.fails('VALIDATION_FAILED')[field][0],
 })
 
-const SIGN_UP = 'mutation ($input: SignUpInput!) { signUp(input: $input) { email } }'
-const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { user { id } } }'
-const RESET = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { user { id } } }'
+const overApi = (api: Api): Record<string, (password: string) => Promise<Outcome>> => ({
+  async [`sign-up over ${api.name}`](password) {
+    const email = newAddress()
+    return outcomeOf(email, await api.signUp(app, { username: nameOf(email), email, password }), 'password')
+  },
+  async [`a password change over ${api.name}`](newPassword) {
+    const user = await app.newUser()
+    const input = { currentPassword: PASSWORD, newPassword }
+    return outcomeOf(user.email, await api.changePassword(user, input), 'newPassword')
+  },
+  async [`a password reset over ${api.name}`](newPassword) {
+    const user = await app.newUser()
+    return outcomeOf(user.email, await api.resetPassword(app, { ...(await linkOf(user)), newPassword }), 'newPassword')
+  },
+})
 
 const ways: Record<string, (password: string) => Promise<Outcome>> = {
-  async 'sign-up over REST'(password) {
-    const email = newAddress()
-    const json = { username: nameOf(email), email, password }
-    return byRest(email, await app.rest('POST', 'auth/users/', { json }), 'password')
-  },
-  async 'sign-up over GraphQL'(password) {
-    const email = newAddress()
-    const input = { username: nameOf(email), email, password }
-    return byGraphQL(email, await app.graphql(SIGN_UP, { input }), 'password')
-  },
-  async 'a password change over REST'(password) {
-    const user = await app.newUser()
-    const json = { current_password: PASSWORD, new_password: password }
-    return byRest(user.email, await user.rest('POST', 'auth/users/set_password/', { json }), 'new_password')
-  },
-  async 'a password change over GraphQL'(password) {
-    const user = await app.newUser()
-    const input = { currentPassword: PASSWORD, newPassword: password }
-    return byGraphQL(user.email, await user.graphql(CHANGE, { input }), 'newPassword')
-  },
-  async 'a password reset over REST'(password) {
-    const user = await app.newUser()
-    const json = { ...(await linkOf(user)), new_password: password }
-    return byRest(user.email, await app.rest('POST', 'auth/users/reset_password_confirm/', { json }), 'new_password')
-  },
-  async 'a password reset over GraphQL'(password) {
-    const user = await app.newUser()
-    const input = { ...(await linkOf(user)), newPassword: password }
-    return byGraphQL(user.email, await app.graphql(RESET, { input }), 'newPassword')
-  },
+  ...overApi(restApi),
+  ...overApi(graphqlApi),
   async 'a password reset on the HTML page'(password) {
     const user = await app.newUser()
     const urlencoded = { 'new-password': password, 'new-password-again': password }

@@ -129,12 +129,6 @@ describe('an invalid profile picture', () => {
     expectError(await patch(user, { profile_picture: file }), 'PAYLOAD_TOO_LARGE')
     expectError(await user.graphql(UPDATE, { input: { profilePicture: file } }), 'PAYLOAD_TOO_LARGE')
   })
-
-  it('is rejected in the settings endpoint, which accepts no files', async () => {
-    const user = await app.newUser()
-    const multipart = { language: 'fr', profile_picture: await newPicture() }
-    expectError(await user.rest('PATCH', 'auth/users/me/', { multipart }), 'VALIDATION_FAILED')
-  })
 })
 
 it('profile pictures are part of the account export, and are deleted with the account', async () => {
@@ -152,7 +146,7 @@ it('profile pictures are part of the account export, and are deleted with the ac
 })
 
 it.each(['nonsense', randomUUID(), `${randomUUID()}/thumbnail`])(
-  'returns 404 for the unknown profile picture %s',
+  'returns 404 for the unknown picture %s',
   async (id) => {
     expectError(await app.rest('GET', `/pictures/${id}`), 'NOT_FOUND')
   },

@@ -97,22 +97,20 @@ async function lose(...cids: string[]) {
   }
 }
 
-describe('a file with missing blocks', () => {
-  it('is reported, returns 404, and is restored when any user uploads the same bytes', async () => {
-    const [owner, other] = [await app.newUser(), await app.newUser()]
-    const file = newFile()
-    const asset = expectOk(
-      await owner.rest('POST', 'assets/', { multipart: { asset_file: file, public_access: 'true' } }),
-    )
-    await lose(asset.id)
-    expect((await checkFiles(app.installation)).rows).toEqual([{ subject: asset.id, kind: 'file', cid: asset.id }])
-    expect((await fetch(asset.asset_file)).status).toBe(404)
-    expectError(await other.rest('POST', 'assets/', { multipart: { asset_file: file } }), 'DUPLICATE_ASSET')
-    expect((await checkFiles(app.installation)).rows).toEqual([])
-    const again = await fetch(asset.asset_file)
-    expect(Buffer.from(await again.arrayBuffer())).toEqual(Buffer.from(await file.arrayBuffer()))
-    expect(await app.wallet(other)).toEqual({ num: '0', points: '12' })
-  })
+it('a file with missing blocks is reported, returns 404, and is restored when any user uploads the same bytes', async () => {
+  const [owner, other] = [await app.newUser(), await app.newUser()]
+  const file = newFile()
+  const asset = expectOk(
+    await owner.rest('POST', 'assets/', { multipart: { asset_file: file, public_access: 'true' } }),
+  )
+  await lose(asset.id)
+  expect((await checkFiles(app.installation)).rows).toEqual([{ subject: asset.id, kind: 'file', cid: asset.id }])
+  expect((await fetch(asset.asset_file)).status).toBe(404)
+  expectError(await other.rest('POST', 'assets/', { multipart: { asset_file: file } }), 'DUPLICATE_ASSET')
+  expect((await checkFiles(app.installation)).rows).toEqual([])
+  const again = await fetch(asset.asset_file)
+  expect(Buffer.from(await again.arrayBuffer())).toEqual(Buffer.from(await file.arrayBuffer()))
+  expect(await app.wallet(other)).toEqual({ num: '0', points: '12' })
 })
 
 it('a repair restores trees from the database, and creates missing thumbnails again', async () => {

@@ -53,7 +53,6 @@ it('an invalid token does not prevent sign-up, sign-in, password reset and prici
   expect((await app.rest('POST', 'auth/users/reset_password/', json({ email: one.email }))).status).toBe(201)
   const link = { uid: 'user_01h455vb4pex5vsknk084sn02q', token: 'x', new_password: PASSWORD }
   expectError(await app.rest('POST', 'auth/users/reset_password_confirm/', json(link)), 'INVALID_TOKEN')
-
   const mutate = (field: string, type: string, input: object) =>
     app.graphql(`mutation ($input: ${type}!) { done: ${field}(input: $input) { __typename } }`, { input }, { actor })
   expectOk(await mutate('signUp', 'SignUpInput', other))

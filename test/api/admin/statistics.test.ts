@@ -61,24 +61,4 @@ describe('the statistics of the service', () => {
     expect(days.get(moved!.created)).toMatchObject({ ordersMade: 1, ordersPaid: 0 })
     expect(days.get(moved!.paid)).toMatchObject({ ordersMade: 0, ordersPaid: 1 })
   })
-
-  it('report the median and 95th percentile of the time until commits were final, capped at the largest Int', async () => {
-    const owner = await app.newUser({ num: '10' })
-    const { id } = await owner.register()
-    await app.sql('alter table commits disable trigger commits_erase_only')
-    const [commit] = await app.sql(
-      `update commits c set created_at = now() - interval '60 days' from assets a where a.nid = $1 and c.asset_id = a.id returning c.id::text`,
-      [id],
-    )
-    await app.sql('alter table commits enable trigger commits_erase_only')
-    await app.sql(
-      `with counted as (
-         update wallets set event_sequence = event_sequence + 1 where user_id = $1::uuid returning user_id, event_sequence
-       )
-       insert into events (owner_id, sequence, type, commit_id)
-         select user_id, event_sequence, 'commit.final', $2::uuid from counted`,
-      [owner.id, commit!.id],
-    )
-    expect([...(await readDays(1)).values()]).toMatchObject([{ lagP50: 2_147_483_647, lagP95: 2_147_483_647 }])
-  })
 })

@@ -58,35 +58,14 @@ it.each([
   expect(await typeOf('any.bin', await picture(), type)).toBe('image/png')
 })
 
+const OCTETS = 'application/octet-stream'
 it.each([
   ['type of the file extension if the content is unknown', 'doc.pdf', undefined, 'application/pdf'],
-  [
-    'type of the file extension if sent as application/octet-stream',
-    'page.html',
-    'application/octet-stream',
-    'text/html',
-  ],
+  ['type of the file extension if sent as application/octet-stream', 'page.html', OCTETS, 'text/html'],
   ['text/plain if sent as text/plain, despite its file extension', 'page.html', 'text/plain', 'text/plain'],
-  [
-    'application/octet-stream if content and extension are unknown',
-    'any',
-    'application/octet-stream',
-    'application/octet-stream',
-  ],
-  [
-    'text/plain if the content only starts like another format',
-    'notes.txt',
-    'text/plain',
-    'text/plain',
-    'ID3 is a tag, and more',
-  ],
-  [
-    'type of the file extension for a format family such as TIFF',
-    'raw.dng',
-    undefined,
-    'image/x-adobe-dng',
-    'II*\0 and the rest of it',
-  ],
+  ['application/octet-stream if content and extension are unknown', 'any', OCTETS, OCTETS],
+  ['text/plain for the start of another format', 'notes.txt', 'text/plain', 'text/plain', 'ID3 is a tag, and more'],
+  ['type of the file extension within a family', 'raw.dng', undefined, 'image/x-adobe-dng', 'II*\0 and the rest of it'],
   ['the sent type', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
 ])('stores the type of another file: %s', async (_, name, type, expected, bytes?: string) => {
   const file = bytes === undefined ? noise() : new Uint8Array(Buffer.from(`${bytes} ${randomBytes(9).toString('hex')}`))
@@ -102,21 +81,15 @@ function newFilm(...brands: string[]): Uint8Array {
 
 it.each([
   ['image/avif', ['mif1', 'avif', 'miaf', 'MA1B']],
-  ['image/avif', ['MA1B', 'miaf']],
   ['image/avif', ['avis', 'msf1', 'miaf']],
-  ['image/avif', ['msf1', 'avis']],
   ['image/heic', ['mif1', 'heic']],
   ['image/heic', ['heix', 'mif1']],
   ['image/heic-sequence', ['hevc', 'mif1', 'heic']],
-  ['image/heic-sequence', ['msf1', 'hevc']],
   ['image/heif', ['mif1', 'miaf']],
   ['image/heif-sequence', ['msf1']],
   ['audio/mp4', ['M4A ', 'isom']],
-  ['audio/mp4', ['M4B ', 'mp42']],
   ['audio/mp4', ['isom', 'M4A ']],
   ['video/mp4', ['M4V ', 'M4A ', 'mp42']],
-  ['video/mp4', ['XAVC', 'mp42', 'iso2']],
-  ['video/mp4', ['MSNV', 'mp42', 'isom']],
   ['video/mp4', ['iso6', 'dash']],
   ['video/mp4', ['isom', '3gp4']],
   ['video/3gpp', ['3gp5', 'isom']],
@@ -130,25 +103,13 @@ it.each([
   }
 })
 
-it('reads the brands of an ftyp box with a 64-bit size, and ignores bytes after the box', async () => {
-  const large = Buffer.from('\0\0\0\x01ftyp\0\0\0\0\0\0\0\x1cmif1\0\0\0\0heic', 'latin1')
-  expect(await typeOf('any', new Uint8Array(Buffer.concat([large, randomBytes(8)])))).toBe('image/heic')
-  const box = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0heic', 'latin1')
-  expect(await typeOf('any', new Uint8Array(Buffer.concat([box, randomBytes(8)])))).toBe('video/mp4')
-})
-
 const bytesOf = (start: string) => new Uint8Array(Buffer.concat([Buffer.from(start, 'latin1'), randomBytes(9)]))
 it.each([
   ['', 'image/png'],
   ['image/jpg', 'image/png'],
   ['Image/PJPEG', 'image/png'],
-  ['image/x-png', 'image/png'],
-  ['image/*', 'image/png'],
   ['*/*', 'image/png'],
-  ['binary/octet-stream', 'image/png'],
   ['application/octet-stream; charset=binary', 'image/png'],
-  ['application/x-unknown', 'image/png'],
-  ['application/force-download', 'image/png'],
   ['image/gif', 'image/gif'],
 ])('replaces the declared type %s by the detected type', async (declared, type) => {
   expect(await typeOf('any.bin', await picture(), declared)).toBe(type)

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { bothApis } from '../../support/api.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { type DiskFailure, onFailingDisk } from '../../support/failing-disk.ts'
 import { createTestApp, newFile } from '../../support/test-app.ts'
@@ -9,7 +10,6 @@ import { createTestApp, newFile } from '../../support/test-app.ts'
 const app = await createTestApp()
 const { dir } = app.installation.config
 const user = await app.newUser()
-const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
 
 const stored = async () => {
   const found = await Promise.all(
@@ -44,32 +44,19 @@ const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [
 describe.each(failures)('a registration when %s', (_, failure) => {
   const failing = { ...failure, below: join(dir, failure.below) }
 
-  it('returns 507 over REST, stores and charges nothing, and succeeds on retry', async () => {
-    const [before, wallet] = [await stored(), await app.wallet(user)]
-    const asset_file = largeFile()
-    const headers = { 'Idempotency-Key': randomUUID() }
-    const attempt = () => user.rest('POST', 'assets/', { multipart: { asset_file }, headers })
-    const { result, failures } = await onFailingDisk(failing, attempt)
-    expect(failures).toBeGreaterThan(0)
-    expectError(result, 'INSUFFICIENT_STORAGE')
-    expect([result.status, result.headers.get('retry-after')]).toEqual([507, '60'])
-    expect(result.text).not.toContain(dir)
-    expect([await stored(), await app.wallet(user)]).toEqual([before, wallet])
-    const record = expectOk(await attempt())
-    expect((await app.rest('GET', `/ipfs/${record.cid}`, { actor: user })).text.length).toBeGreaterThan(0)
-  })
-
-  it('returns 503 over GraphQL, stores and charges nothing, and succeeds on retry', async () => {
+  it.each(bothApis)('is rejected over $name, stores and charges nothing, and succeeds on retry', async (api) => {
     const [before, wallet] = [await stored(), await app.wallet(user)]
     const assetFile = largeFile()
-    const attempt = () => user.graphql(registerAsset, { input: { assetFile } })
+    const options = { headers: { 'Idempotency-Key': randomUUID() } }
+    const attempt = () => api.registerAsset(user, { assetFile }, options)
     const { result, failures } = await onFailingDisk(failing, attempt)
     expect(failures).toBeGreaterThan(0)
-    expectError(result, 'INSUFFICIENT_STORAGE')
-    expect([result.status, result.headers.get('retry-after')]).toEqual([503, '60'])
+    result.fails('INSUFFICIENT_STORAGE')
+    expect([result.status, result.headers.get('retry-after')]).toEqual([api.name === 'REST' ? 507 : 503, '60'])
     expect(result.text).not.toContain(dir)
     expect([await stored(), await app.wallet(user)]).toEqual([before, wallet])
-    expectOk(await attempt())
+    const { id } = (await attempt()).ok()
+    expect((await app.rest('GET', `/ipfs/${id}`, { actor: user })).text.length).toBeGreaterThan(0)
   })
 })
 

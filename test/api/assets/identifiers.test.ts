@@ -3,10 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { bases } from 'multiformats/basics'
 import { CID } from 'multiformats/cid'
 import { describe, expect, it } from 'vitest'
-import { readEvents } from '../../support/event-stream.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { newPicture } from '../../support/pictures.ts'
-import { createStore } from '../../support/store.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
@@ -43,17 +41,14 @@ it.each(forms)('reads an asset by %s through each API', async (_, { id }, text) 
   expect(expectOk(await app.rest('GET', `assets/${segment}/`))).toMatchObject({ id, cid: id })
   expect(expectOk(await app.rest('GET', `history/?nid=${segment}`)).nid).toBe(id)
   expect(expectOk(await app.rest('GET', `lookup/?cid=${segment}`)).results).toMatchObject([{ id }])
-
   const query =
     'query ($id: ID!, $cid: String!) { asset(id: $id) { id } node(id: $id) { id } lookup(cid: $cid) { nodes { id } } }'
   const { asset, node, lookup } = expectOk(await app.graphql(query, { id: text, cid: text }))
   expect([asset.id, node.id, lookup.nodes]).toEqual([id, id, [{ id }]])
-
   for (const format of ['', '?format=raw']) {
     const { status, headers } = await app.rest('HEAD', `/ipfs/${segment}${format}`)
     expect([status, headers.get('x-ipfs-path')]).toEqual([200, `/ipfs/${id}`])
   }
-
   const page = await app.rest('GET', `/assets/${segment}`)
   expect(page.status).toBe(200)
   expect(page.text).toContain(`rel="canonical" href="${app.url}/assets/${id}"`)
@@ -77,31 +72,6 @@ describe('an asset ID in an alternative form', () => {
     expect((await app.rest('GET', `${path}c2pa/`)).status).toBe(200)
   })
 
-  it('is accepted by GraphQL updates and deletions', async () => {
-    const update =
-      'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id caption } } }'
-    const input = { id: uri, caption: 'GraphQL' }
-    expect(expectOk(await user.graphql(update, { input })).updateAssetMetadata.asset).toEqual({
-      id: small.id,
-      caption: 'GraphQL',
-    })
-    const { id } = await user.register({})
-    const remove = 'mutation ($input: DeleteAssetInput!) { deleteAsset(input: $input) { id } }'
-    const removed = expectOk(await user.graphql(remove, { input: { id: `ipfs://${encode(id, 'base16')}` } }))
-    expect(removed.deleteAsset.id).toBe(id)
-    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
-  })
-
-  it('is accepted by subscriptions', async () => {
-    const reader = await readEvents(`${app.url}/graphql`, {
-      actor: user,
-      body: { query: `subscription { commitUpdated(nid: "${uri}") { id } }` },
-      headers: { Accept: 'text/event-stream' },
-    })
-    expect(reader.status).toBe(200)
-    reader.close()
-  })
-
   it('replays the same idempotent request as any other form', async () => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const first = await user.rest('PATCH', `assets/${small.id}/`, { json: { caption: 'Once' }, headers })
@@ -117,19 +87,6 @@ describe('an asset ID in an alternative form', () => {
     const link = new URL(expectOk(await user.rest('POST', `assets/${id}/links/`, { json: {} })).url)
     expect((await app.rest('GET', `/assets/${id.toUpperCase()}${link.search}`)).status).toBe(200)
   })
-})
-
-it('merges trees by CIDs in any form', async () => {
-  const { commits } = expectOk(await app.rest('GET', `assets/${small.id}/history/`))
-  const { assetTreeCid } = commits[0]
-  for (const text of [assetTreeCid.toUpperCase(), encode(assetTreeCid, 'base58btc'), `ipfs://${assetTreeCid}`]) {
-    const trees = [{ assetTreeCid: text, timestampCreated: 1 }]
-    const { mergedAssetTree } = expectOk(await app.rest('POST', 'assets/merge-trees/', { json: trees }))
-    expect(mergedAssetTree.assetCid).toBe(small.id)
-    const query = 'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }'
-    const given = [{ assetTreeCid: text, createdAt: '2026-01-01T00:00:00Z' }]
-    expect(expectOk(await app.graphql(query, { trees: given })).mergedAssetTree.mergedAssetTree.assetCid).toBe(small.id)
-  }
 })
 
 it.each([
@@ -163,10 +120,4 @@ it.each([
 ])('does not find an asset by %s', async (_, text) => {
   expectError(await app.rest('GET', `assets/${encodeURIComponent(text)}/`), 'NOT_FOUND')
   expectError(await app.graphql('query ($id: ID!) { asset(id: $id) { id } }', { id: text }), 'NOT_FOUND')
-})
-
-it('stores the nid in the arguments of an order as it was sent', async () => {
-  const store = await createStore(app)
-  const { action_args } = await store.order(user, { action_args: { nid: uri } })
-  expect(action_args).toEqual({ nid: uri })
 })

@@ -80,51 +80,28 @@ describe('a search of assets', () => {
     expect((await find('secret', app)).count).toBe(0)
   })
 
-  it.each(['x'.repeat(201), Array.from({ length: 21 }, (_, i) => i).join(' '), '\0'])(
-    'is rejected if it is invalid',
-    async (search) => {
-      const refused = await user.rest('GET', `assets/?search=${encodeURIComponent(search)}`)
-      expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('search')
-    },
-  )
-
-  it('has the same result over GraphQL', async () => {
-    const LIST = 'query ($search: String) { assets(search: $search) { totalCount nodes { nid } } }'
-    const { assets } = expectOk(await user.graphql(LIST, { search: 'whale blue' }))
-    expect(assets).toEqual({ totalCount: 1, nodes: [{ nid: ids.headline }] })
+  it.each(['x'.repeat(201), 'a '.repeat(21), '\0'])('is rejected', async (search) => {
+    const refused = await user.rest('GET', `assets/?search=${encodeURIComponent(search)}`)
+    expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('search')
   })
 })
 
-describe('ordering by the time of the last update', () => {
-  it.each(['their own', 'another user’s'])('sorts %s assets', async (whose) => {
-    const owner = await app.newUser({ points: '100' })
-    const actor = whose === 'their own' ? owner : app
-    const [first, second, third] = [
-      await owner.register({ public_access: 'true' }),
-      await owner.register({ public_access: 'true' }),
-      await owner.register({ public_access: 'true' }),
-    ]
-    expectOk(await owner.rest('PATCH', `assets/${second.id}/`, { json: { caption: 'New' } }))
-    const expected = [second.id, third.id, first.id]
-    const idsOf = async (query: string) =>
-      (await get(`assets/?owner=${encodeURIComponent(owner.email)}&${query}`, actor)).results.map(({ id }) => id)
-    expect(await idsOf('ordering=-updated_at')).toEqual(expected)
-    expect(await idsOf('ordering=updated_at')).toEqual(expected.toReversed())
-    expect(await idsOf('ordering=-updated_at&limit=2&offset=1')).toEqual(expected.slice(1))
-    expect(await idsOf('ordering=updated_at&page=2&page_size=2')).toEqual([second.id])
-  })
-
-  it('sorts network apps', async () => {
-    const [one, two] = [await createStore(app), await createStore(app)]
-    expectOk(await admin.rest('PATCH', `store/network-apps/${one.appId}/`, { json: { price: '3' } }))
-    const idsOf = async (query: string) =>
-      (await get(`store/network-apps/?${query}`, admin)).results
-        .map(({ id }) => id)
-        .filter((id) => [one.appId, two.appId].includes(id))
-    expect(await idsOf('ordering=-updated_at')).toEqual([one.appId, two.appId])
-    expect(await idsOf('ordering=updated_at')).toEqual([two.appId, one.appId])
-    expect(await idsOf('ordering=created_at')).toEqual([one.appId, two.appId])
-  })
+it.each(['their own', 'another user’s'])('ordering by the time of the last update sorts %s assets', async (whose) => {
+  const owner = await app.newUser({ points: '100' })
+  const actor = whose === 'their own' ? owner : app
+  const [first, second, third] = [
+    await owner.register({ public_access: 'true' }),
+    await owner.register({ public_access: 'true' }),
+    await owner.register({ public_access: 'true' }),
+  ]
+  expectOk(await owner.rest('PATCH', `assets/${second.id}/`, { json: { caption: 'New' } }))
+  const expected = [second.id, third.id, first.id]
+  const idsOf = async (query: string) =>
+    (await get(`assets/?owner=${encodeURIComponent(owner.email)}&${query}`, actor)).results.map(({ id }) => id)
+  expect(await idsOf('ordering=-updated_at')).toEqual(expected)
+  expect(await idsOf('ordering=updated_at')).toEqual(expected.toReversed())
+  expect(await idsOf('ordering=-updated_at&limit=2&offset=1')).toEqual(expected.slice(1))
+  expect(await idsOf('ordering=updated_at&page=2&page_size=2')).toEqual([second.id])
 })
 
 describe('a search of another list', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { Actor } from '../../../src/shared/actor.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { formType, partHead } from '../../support/form-parts.ts'
 import { openRequest } from '../../support/http-client.ts'
@@ -26,10 +26,7 @@ it('concurrent uploads of one account share a byte limit over both APIs, without
   const begun = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
   begun.write(partHead('asset_file', 'a.png'))
   begun.write(randomBytes(800_000))
-  await eventually(
-    () => hasRoom(300_000),
-    (room) => !room,
-  )
+  await poll(() => hasRoom(300_000)).until((room) => !room)
   const another = () => user.rest('POST', 'assets/', { multipart: { asset_file: fileOf(300_000) } })
   expect(expectError(await another(), 'THROTTLED').headers.get('retry-after')).toBe('10')
   const input = () => ({ assetFile: fileOf(300_000) })

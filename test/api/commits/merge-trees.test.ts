@@ -124,37 +124,6 @@ describe('the merge of asset trees', () => {
     expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
   })
 
-  it('names the tree with the invalid CID in the error details', async () => {
-    const json = [asset.trees[0], { assetTreeCid: 'x', timestampCreated: 1 }]
-    const { body } = await user.rest('POST', PATH, { json })
-    const problem = 'At [1].assetTreeCid: Expected a CID, such as bafkrei….'
-    expect(body.error).toEqual({
-      type: 'validation_error',
-      message: `trees: ${problem}`,
-      details: { trees: [problem] },
-    })
-  })
-
-  it('rejects trees that exceed the total size limit, and accepts a part of them', async () => {
-    const { id } = await user.register()
-    const big: object[] = []
-    for (let n = 0; n < 30; n++) {
-      // With indentation, each element is a line of 32 characters.
-      let deep: unknown = Array.from({ length: 5_000 }, (_, i) => (i === n ? 1 : 0))
-      for (let level = 0; level < 14; level++) deep = [deep]
-      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { deep } } }))
-    }
-    const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
-    for (const { assetTreeCid, timestampCreated } of commits) big.push({ assetTreeCid, timestampCreated })
-    const [size] = await app.sql<{ bytes: number }>(
-      'select sum(octet_length(tree))::int as bytes from commits c join assets a on a.id = c.asset_id where nid = $1',
-      [id],
-    )
-    expect(size!.bytes).toBeGreaterThan(4_000_000)
-    expectError(await user.rest('POST', PATH, { json: big }), 'VALIDATION_FAILED')
-    expectOk(await user.rest('POST', PATH, { json: big.slice(0, 3) }))
-  })
-
   it('rejects a body that is neither list nor object; other routes reject lists', async () => {
     expectError(await user.rest('POST', PATH, { json: 1 }), 'PARSE_ERROR')
     expectError(await user.rest('PATCH', `assets/${asset.id}/`, { json: [{ caption: 'x' }] }), 'PARSE_ERROR')

@@ -1,6 +1,5 @@
 /** Versions of assets: reading, comparing and reverting. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findCommitAt } from '../../../src/modules/commits/asset-versions.ts'
 import { readPricing } from '../../../src/modules/wallet/quote.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
@@ -64,12 +63,6 @@ describe('a version of an asset', () => {
     expect((await asked(VERSIONS, { limit: 2 })).versions).toEqual(all.slice(0, 2))
     expect((await asked(VERSIONS, { limit: 2, before: 4 })).versions).toEqual(all.slice(2, 4))
     expectError(await user.graphql(VERSIONS, { id, limit: 101 }), 'VALIDATION_FAILED')
-  })
-
-  it('costs as much as the size of its tree, whatever fields are selected', async () => {
-    const owned = 'query ($limit: Int) { me { assets(first: 100) { nodes { versions(limit: $limit) { headline } } } } }'
-    expectOk(await user.graphql(owned, { limit: 1 }))
-    expectError(await user.graphql(owned, { limit: 10 }), 'VALIDATION_FAILED')
   })
 
   it('shows a custom field that replaces a tree key under that key', async () => {
@@ -154,67 +147,28 @@ describe('the commit of an asset at a given time', () => {
     const before = new Date(uploaded - 1).toISOString()
     expectError(await user.graphql(COMMIT_AT, { id: asset.id, at: before }), 'NOT_FOUND')
   })
-
-  it('is found in a few steps even in a long history', async () => {
-    const long = await user.register()
-    await app.sql(
-      `with asset as (select a.*, c.tree, c.tree_cid, c.tree_sha256 from assets a join commits c on c.id = a.head_commit_id where a.nid = $1),
-         added as (
-           insert into commits (asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256, created_at)
-           select id, n, owner_id, jsonb_build_object('caption', jsonb_build_array((n - 1)::text, n::text)), tree, tree_cid, tree_sha256,
-             uploaded_at + n * interval '1 s'
-           from asset, generate_series(2, 3000) n returning id, sequence
-         ),
-         relays as (insert into commit_relays (commit_id, status, failure) select id, 'FAILED', 'test' from added)
-       update assets a set head_sequence = 3000, head_commit_id = added.id from added, asset
-       where a.id = asset.id and added.sequence = 3000`,
-      [long.id],
-    )
-    const [{ asset, middle }] = (await app.sql(
-      `select a.id as asset, c.created_at as middle from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = 1717`,
-      [long.id],
-    )) as [{ asset: string; middle: string }]
-    expect(await app.sql(findCommitAt.text, [middle, asset])).toEqual([{ sequence: 1717 }])
-    const [plan] = await app.sql(`explain (analyze, format json) ${findCommitAt.text}`, [middle, asset])
-    const looks = JSON.stringify(plan).match(/"Index Name":"commits_asset_id_sequence_key".*?"Actual Loops":(\d+)/)
-    expect(Number(looks?.[1])).toBeLessThan(15)
-
-    await app.sql('alter table commits disable trigger user')
-    await app.sql(
-      'update assets set head_sequence = 1, head_commit_id = c.id from commits c where c.asset_id = assets.id and c.sequence = 1 and nid = $1',
-      [long.id],
-    )
-    await app.sql(
-      'delete from commit_relays r using commits c where c.id = r.commit_id and c.asset_id = $1 and c.sequence > 1',
-      [asset],
-    )
-    await app.sql('delete from commits where asset_id = $1 and sequence > 1', [asset])
-    await app.sql('alter table commits enable trigger user')
-  })
 })
 
-describe('the tree of a commit', () => {
-  it('is available from the acceptance of the commit, in REST and GraphQL', async () => {
-    const tree = async (query = '') => expectOk(await user.rest('GET', `assets/${id}/tree/${query}`))
-    const second = await tree(`?at=${commits[1]}`)
-    expect(second).toMatchObject({
-      ...{ nid: id, commit: commits[1], commitMessage: 'Named', timestampCreated: Number(seconds(2)) },
-      assetTree: { assetCid: id, abstract: 'Two', headline: 'Head', a: 1, b: { x: [1, 'ä'] } },
-    })
-    expect(await tree(`?at=${seconds(2)}`)).toEqual(second)
-    expect(await tree(`?at=${encodeURIComponent(at(2))}`)).toEqual(second)
-    expect(await tree()).toMatchObject({ commit: commits[4], assetTree: { b: { y: 2 } } })
-    const trees = await asked('query ($id: ID!) { asset(id: $id) { history { id treeCid treeSha256 tree } } }', {})
-    expect(trees.history[1].tree).toEqual(second.assetTree)
-    const merged = { trees: [{ assetTreeCid: second.assetTreeCid, createdAt: at(2) }] }
-    const { mergedAssetTree } = expectOk(
-      await user.graphql(
-        'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }',
-        merged,
-      ),
-    )
-    expect(mergedAssetTree.mergedAssetTree).toEqual(second.assetTree)
+it('the tree of a commit is available from the acceptance of the commit, in REST and GraphQL', async () => {
+  const tree = async (query = '') => expectOk(await user.rest('GET', `assets/${id}/tree/${query}`))
+  const second = await tree(`?at=${commits[1]}`)
+  expect(second).toMatchObject({
+    ...{ nid: id, commit: commits[1], commitMessage: 'Named', timestampCreated: Number(seconds(2)) },
+    assetTree: { assetCid: id, abstract: 'Two', headline: 'Head', a: 1, b: { x: [1, 'ä'] } },
   })
+  expect(await tree(`?at=${seconds(2)}`)).toEqual(second)
+  expect(await tree(`?at=${encodeURIComponent(at(2))}`)).toEqual(second)
+  expect(await tree()).toMatchObject({ commit: commits[4], assetTree: { b: { y: 2 } } })
+  const trees = await asked('query ($id: ID!) { asset(id: $id) { history { id treeCid treeSha256 tree } } }', {})
+  expect(trees.history[1].tree).toEqual(second.assetTree)
+  const merged = { trees: [{ assetTreeCid: second.assetTreeCid, createdAt: at(2) }] }
+  const { mergedAssetTree } = expectOk(
+    await user.graphql(
+      'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }',
+      merged,
+    ),
+  )
+  expect(mergedAssetTree.mergedAssetTree).toEqual(second.assetTree)
 })
 
 describe('a diff of versions', () => {
@@ -233,14 +187,6 @@ describe('a diff of versions', () => {
       to: { commit: { sequence: 5 } },
     })
     expect((await asked(DIFF, { from: at(2), to: commits[1] })).diff.changes).toEqual({})
-  })
-
-  it('of one commit contains its changes to fields of the tree', async () => {
-    const { history } = await asked('query ($id: ID!) { asset(id: $id) { history { changes } } }', {})
-    for (const [index, { changes }] of history.slice(1).entries()) {
-      const { tag, public_access, ...inTree } = changes
-      expect((await asked(DIFF, { from: commits[index], to: commits[index + 1] })).diff.changes).toEqual(inTree)
-    }
   })
 })
 

@@ -1,23 +1,9 @@
 import { readFileSync } from 'node:fs'
-import {
-  buildClientSchema,
-  buildSchema,
-  type GraphQLInputObjectType,
-  lexicographicSortSchema,
-  parse,
-  printSchema,
-  validateSchema,
-  visit,
-} from 'graphql'
-import {
-  buildSchema as buildTextWith16,
-  buildClientSchema as buildWith16,
-  printSchema as printWith16,
-  validateSchema as validateWith16,
-} from 'graphql-16'
+import { buildSchema, type GraphQLInputObjectType, validateSchema } from 'graphql'
+import { buildSchema as buildTextWith16, validateSchema as validateWith16 } from 'graphql-16'
 import { describe, expect, it } from 'vitest'
 import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
-import { dialects, probe, readSchema, toldOf, withoutOneOf } from '../../support/dialects.ts'
+import { dialects, probe, readSchema, toldOf } from '../../support/dialects.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { send } from '../../support/http-client.ts'
 import { createTestApp } from '../../support/test-app.ts'
@@ -29,11 +15,6 @@ const full = dialects[0]!.query
 describe('the introspected schema', () => {
   it.each(dialects)('is complete for $name', async (dialect) => {
     expect(await readSchema(`${app.url}/graphql`, dialect)).toBe(toldOf(committed, dialect))
-  })
-
-  it('can be built by graphql-js 16', async () => {
-    const printed = printWith16(buildWith16(expectOk(await app.graphql(full))))
-    expect(printed).toContain('enum ErrorCode {')
   })
 
   it('defines @oneOf in the schema file and in introspection', async () => {
@@ -48,39 +29,9 @@ describe('the introspected schema', () => {
     expect(__schema.directives).toContainEqual({ name: 'oneOf', locations: ['INPUT_OBJECT'], args: [] })
   })
 
-  it('uses only directives that it defines or that the October 2021 specification defines', () => {
-    const known = new Set(['deprecated', 'specifiedBy'])
-    const used = new Set<string>()
-    visit(parse(committed), {
-      Directive: ({ name }) => void used.add(name.value),
-      DirectiveDefinition: ({ name }) => void known.add(name.value),
-    })
-    expect(used.has('oneOf')).toBe(true)
-    expect([...used].filter((name) => !known.has(name))).toEqual([])
-  })
-
-  it('is returned by GET', async () => {
-    const url = `${app.url}/graphql?${new URLSearchParams({ query: full })}`
-    const answer = await fetch(url, { headers: { Accept: 'application/json' } })
-    const { data } = (await answer.json()) as { data: never }
-    expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(withoutOneOf(committed).trimEnd())
-  })
-
-  it('is also served as a file', async () => {
-    const answer = await fetch(`${app.url}/schema.graphql`)
-    expect(answer.headers.get('content-type')).toBe('application/graphql; charset=utf-8')
-    expect(await answer.text()).toBe(committed)
-  })
-
   it('answers the capability query of tools', async () => {
     const { type } = expectOk(await app.graphql(probe))
     expect(type.fields.map(({ name }: { name: string }) => name)).toContain('specifiedByURL')
-  })
-
-  it('returns a single type, whose name may be a variable', async () => {
-    const document = 'query ($name: String!) { __type(name: $name) { name fields { name } } }'
-    expect(expectOk(await app.graphql(document, { name: 'Asset' })).__type.name).toBe('Asset')
-    expect(expectOk(await app.graphql(document, { name: 'Nobody' })).__type).toBeNull()
   })
 })
 

@@ -2,13 +2,13 @@
  * Compares our reader of GraphQL multipart requests with `processRequest` of `graphql-upload-ts`. The package writes every file to disk
  * before a resolver asks for it, so it cannot check permission first.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { processRequest, Upload } from 'graphql-upload-ts'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readUploadForm } from '../../../src/graphql/request-body.ts'
 import { readForm, readText } from '../../../src/http/request-body.ts'
 import { createUploadFolder } from '../../../src/http/upload-folder.ts'
@@ -16,7 +16,6 @@ import { createUploads } from '../../../src/modules/assets/uploads.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
 import { noopMeter } from '../../../src/telemetry/telemetry-types.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { eventually } from '../../support/eventually.ts'
 import { formType, part, partHead } from '../../support/form-parts.ts'
 import { send } from '../../support/http-client.ts'
 import { listen } from '../../support/listen.ts'
@@ -27,12 +26,7 @@ const MAX_BYTES = 1_000
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 atEnd(() => rm(dir, { recursive: true }))
 const uploadsIn = (dir: string) =>
-  createUploads({
-    folder: createUploadFolder({ dir }),
-    counter: unlimitedCounter,
-    maxBytes: 1e9,
-    meter: noopMeter,
-  })
+  createUploads({ folder: createUploadFolder({ dir }), counter: unlimitedCounter, maxBytes: 1e9, meter: noopMeter })
 const uploads = uploadsIn(dir)
 
 /** Parses a request. Returns the operation, with each file replaced by its description. */
@@ -87,135 +81,76 @@ const file = (name: string, content = 'content', filename = 'a.png', type?: stri
   `${partHead(name, filename, type)}${content}\r\n`
 const operations = (variables: unknown) => part('operations', JSON.stringify({ query: '{ me { id } }', variables }))
 const map = (value: unknown) => part('map', JSON.stringify(value))
-const one = operations({ file: null }) + map({ 0: ['variables.file'] })
+
+const form = (variables: unknown, paths: unknown, ...files: string[]) =>
+  operations(variables) + map(paths) + files.join('') + END
+const [twoPaths, filePath] = [{ a: ['variables.files.0'], b: ['variables.files.1'] }, { 0: ['variables.file'] }]
+const none = { file: null }
 
 const bodies: Record<string, string> = {
-  'a file': one + file('0') + END,
-  'an empty file': one + file('0', '') + END,
-  'a file whose name is not ASCII': one + file('0', 'content', 'größe 圖.png') + END,
-  'a file of another type': one + file('0', '{}', 'a.json', 'application/json') + END,
-  'a file whose content looks like the end of a part': one + file('0', 'a\r\n--an-end-of-part\r\n\r\nb') + END,
-  'a file that is nearly too large': one + file('0', 'x'.repeat(MAX_FILE_BYTES - 1)) + END,
-  'a file that is too large': one + file('0', 'x'.repeat(MAX_FILE_BYTES + 1)) + END,
-  'a list of files':
-    operations({ files: [null, null] }) +
-    map({ a: ['variables.files.0'], b: ['variables.files.1'] }) +
-    file('a', '1') +
-    file('b', '2') +
-    END,
-  'files in a different order than in the map':
-    operations({ files: [null, null] }) +
-    map({ a: ['variables.files.0'], b: ['variables.files.1'] }) +
-    file('b', '2') +
-    file('a', '1') +
-    END,
-  'a file for two variables':
-    operations({ a: null, b: { c: null } }) + map({ 0: ['variables.a', 'variables.b.c'] }) + file('0') + END,
-  'a file that is not in the map': one + file('other') + file('0') + END,
-  'too many files':
-    operations({ files: Array(5).fill(null) }) +
-    map(Object.fromEntries(Array.from({ length: 5 }, (_, at) => [at, [`variables.files.${at}`]]))) +
-    END,
-  'other variables in addition to the file':
-    operations({ file: null, text: 'größe', list: [1, { a: null }] }) +
-    map({ 0: ['variables.file'] }) +
-    file('0') +
-    END,
-  'a missing file': one + END,
-  'a body truncated inside the file': `${one}${partHead('0', 'a.png')}cont`,
-  'a body truncated before the file': one,
-  'a map before the operations': map({ 0: ['variables.file'] }) + operations({ file: null }) + file('0') + END,
-  'a file before the map': operations({ file: null }) + file('0') + map({ 0: ['variables.file'] }) + END,
-  'no operations': map({ 0: ['variables.file'] }) + file('0') + END,
-  'no map': operations({ file: null }) + END,
-  'operations that are not JSON': part('operations', '{') + map({ 0: ['variables.file'] }) + file('0') + END,
-  'operations that are not an object': part('operations', '1') + map({ 0: ['variables.file'] }) + file('0') + END,
-  'operations that are null': part('operations', 'null') + map({ 0: ['variables.file'] }) + file('0') + END,
-  'a map that is not JSON': operations({ file: null }) + part('map', '{') + file('0') + END,
-  'a map that is a list': operations({ file: null }) + map([['variables.file']]) + file('0') + END,
-  'a map that is null': operations({ file: null }) + map(null) + file('0') + END,
-  'a map whose entry is not a list': operations({ file: null }) + map({ 0: 'variables.file' }) + file('0') + END,
-  'a map whose path is not a string': operations({ file: null }) + map({ 0: [1] }) + file('0') + END,
-  'a map to a path that does not exist':
-    operations({ file: null }) + map({ 0: ['variables.other.deep'] }) + file('0') + END,
-  'a map to a path that already has a value':
-    operations({ file: 'text' }) + map({ 0: ['variables.file'] }) + file('0') + END,
-  'a map to a path in the prototype':
-    operations({ file: null }) + map({ 0: ['variables.__proto__.file'] }) + file('0') + END,
-  'a field that is too large':
-    operations({ file: null, text: 'x'.repeat(MAX_BYTES) }) + map({ 0: ['variables.file'] }) + file('0') + END,
+  'a file': form(none, filePath, file('0')),
+  'an empty file': form(none, filePath, file('0', '')),
+  'a file whose name is not ASCII': form(none, filePath, file('0', 'content', 'größe 圖.png')),
+  'a file of another type': form(none, filePath, file('0', '{}', 'a.json', 'application/json')),
+  'a file that looks like the end of a part': form(none, filePath, file('0', 'a\r\n--an-end-of-part\r\n\r\nb')),
+  'a file that is nearly too large': form(none, filePath, file('0', 'x'.repeat(MAX_FILE_BYTES - 1))),
+  'a file that is too large': form(none, filePath, file('0', 'x'.repeat(MAX_FILE_BYTES + 1))),
+  'a list of files': form({ files: [null, null] }, twoPaths, file('a', '1'), file('b', '2')),
+  'files in another order than in the map': form({ files: [null, null] }, twoPaths, file('b', '2'), file('a', '1')),
+  'a file for two variables': form({ a: null, b: { c: null } }, { 0: ['variables.a', 'variables.b.c'] }, file('0')),
+  'a file that is not in the map': form(none, filePath, file('other'), file('0')),
+  'too many files': form(
+    { files: Array(5).fill(null) },
+    Object.fromEntries(Array.from({ length: 5 }, (_, at) => [at, [`variables.files.${at}`]])),
+  ),
+  'other variables': form({ file: null, text: 'größe', list: [1, { a: null }] }, filePath, file('0')),
+  'a missing file': form(none, filePath),
+  'a body truncated inside the file': `${operations(none)}${map(filePath)}${partHead('0', 'a.png')}cont`,
+  'a body truncated before the file': operations(none) + map(filePath),
+  'a map before the operations': map(filePath) + operations(none) + file('0') + END,
+  'a file before the map': operations(none) + file('0') + map(filePath) + END,
+  'no operations': map(filePath) + file('0') + END,
+  'no map': operations(none) + END,
+  'operations that are not JSON': part('operations', '{') + map(filePath) + file('0') + END,
+  'operations that are not an object': part('operations', '1') + map(filePath) + file('0') + END,
+  'operations that are null': part('operations', 'null') + map(filePath) + file('0') + END,
+  'a map that is not JSON': operations(none) + part('map', '{') + file('0') + END,
+  'a map that is a list': form(none, [['variables.file']], file('0')),
+  'a map that is null': form(none, null, file('0')),
+  'a map whose entry is not a list': form(none, { 0: 'variables.file' }, file('0')),
+  'a map whose path is not a string': form(none, { 0: [1] }, file('0')),
+  'a map to a path that does not exist': form(none, { 0: ['variables.other.deep'] }, file('0')),
+  'a map to a path that already has a value': form({ file: 'text' }, filePath, file('0')),
+  'a map to a path in the prototype': form(none, { 0: ['variables.__proto__.file'] }, file('0')),
+  'a field that is too large': form({ file: null, text: 'x'.repeat(MAX_BYTES) }, filePath, file('0')),
 }
 
 const told = async (url: string, body: string) =>
   JSON.parse((await send(url, { raw: Buffer.from(body), headers: { 'content-type': formType } })).text)
 
-describe('a GraphQL multipart request', () => {
-  it.each(Object.entries(bodies))('with %s is read like graphql-upload-ts reads it', async (_, body) => {
+it.each(Object.entries(bodies))(
+  'a GraphQL multipart request with %s is read like graphql-upload-ts reads it',
+  async (_, body) => {
     expect(await told(oursUrl, body)).toEqual(await told(referenceUrl, body))
-  })
-})
+  },
+)
 
-describe('before a resolver opens a file', () => {
-  /** Returns the files on disk at the time when a resolver knows the name of its file. */
-  async function onDisk(read: (req: IncomingMessage, res: ServerResponse) => Promise<Upload>) {
-    const [folder, before] = [await mkdtemp(join(dir, 'early-')), process.env.TMPDIR]
-    process.env.TMPDIR = folder
-    const url = await serve(async (req, res) => {
-      const { filename, createReadStream } = await (await read(req, res)).promise
-      const early =
-        read === oursEarly
-          ? await readdir(folder)
-          : await eventually(
-              () => readdir(folder),
-              (all) => all.length > 0,
-            )
-      await text(createReadStream())
-      return { filename, files: early.length }
-    })
-    const answer = await told(url, one + file('0') + END)
-    if (before === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = before
-    return answer
-  }
-  const fileOf = (params: unknown) => (params as { variables: { file: Upload } }).variables.file
-  const oursEarly = async (req: IncomingMessage, res: ServerResponse) => {
-    const intake = uploadsIn(process.env.TMPDIR!).open({ kind: 'system' }, 0)
-    res.once('close', () => void intake.close())
-    return fileOf(await readUploadForm(req, readers, intake).params)
-  }
-
-  it("Annal's reader has written nothing to disk", async () => {
-    expect(await onDisk(oursEarly)).toEqual({ filename: 'a.png', files: 0 })
-  })
-
-  it('graphql-upload-ts has written the file to disk', async () => {
-    expect(await onDisk(async (req, res) => fileOf(await processRequest(req, res, limits)))).toEqual({
-      filename: 'a.png',
-      files: 1,
-    })
-  })
-})
-
-describe("Annal's multipart reader, unlike graphql-upload-ts,", () => {
-  it.each(
-    Object.entries({
-      'a batch of operations':
-        part('operations', JSON.stringify([{ query: '{ me { id } }', variables: { file: null } }])) +
-        map({ 0: ['0.variables.file'] }) +
-        file('0') +
-        END,
-      'a file outside the variables':
-        part('operations', JSON.stringify({ query: '{ me { id } }', extensions: { file: null } })) +
-        map({ 0: ['extensions.file'] }) +
-        file('0') +
-        END,
-      'an empty map': operations({ file: null }) + map({}) + END,
-      'a file without a path in the map': operations({ file: null }) + map({ 0: [] }) + file('0') + END,
-    }),
-  )('rejects %s', async (_, body) => {
-    expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([
-      { refused: 400 },
-      expect.not.objectContaining({ refused: 400 }),
-    ])
-  })
+it.each([
+  [
+    'a batch of operations',
+    part('operations', JSON.stringify([{ query: '{ me { id } }', variables: none }])) +
+      map({ 0: ['0.variables.file'] }),
+  ],
+  [
+    'a file outside the variables',
+    part('operations', JSON.stringify({ query: '{ me { id } }', extensions: none })) + map({ 0: ['extensions.file'] }),
+  ],
+  ['an empty map', operations(none) + map({})],
+  ['a file without a path in the map', operations(none) + map({ 0: [] })],
+])("Annal's multipart reader, unlike graphql-upload-ts, rejects %s", async (_, fields) => {
+  const body = fields + file('0') + END
+  expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([
+    { refused: 400 },
+    expect.not.objectContaining({ refused: 400 }),
+  ])
 })

@@ -1,5 +1,4 @@
 /** A page continues after the previous one, even if entries have left the list. No entry is skipped or repeated. */
-import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
@@ -38,14 +37,6 @@ const lists: Record<string, () => Promise<List>> = {
       leave: async (id) => expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { public_access: false } })),
     }
   },
-  async 'the caller’s assets, one is deleted'() {
-    const owner = await app.newUser()
-    return {
-      ids: await assetsOf(owner, 'any'),
-      page: async (args) => expectOk(await owner.graphql(`{ me { assets(${args}) ${fields} } }`)).me.assets,
-      leave: async (id) => owner.graphql(`mutation { deleteAsset(input: { id: "${id}" }) { id } }`),
-    }
-  },
   async 'the assets with a tag, one gets another tag'() {
     const owner = await app.newUser()
     return {
@@ -64,26 +55,6 @@ const lists: Record<string, () => Promise<List>> = {
       ids,
       page: async (args) => expectOk(await buyer.graphql(`{ orders(status: CREATED, ${args}) ${fields} }`)).orders,
       leave: async (id) => expectOk(await store.confirm(buyer, id)),
-    }
-  },
-  async 'network apps, one is deactivated'() {
-    const buyer = await app.newUser()
-    const family = randomUUID()
-    const ids: string[] = []
-    for (let at = 0; at < SIZE; at++) {
-      const made = await admin.graphql(
-        `mutation { createNetworkApp(input: { name: "${family} ${at}", price: "1" }) { networkApp { id } } }`,
-      )
-      ids.unshift(expectOk(made).createNetworkApp.networkApp.id)
-    }
-    return {
-      ids,
-      page: async (args) =>
-        expectOk(await buyer.graphql(`{ networkApps(filter: { name: "${family}" }, ${args}) ${fields} }`)).networkApps,
-      leave: async (id) =>
-        expectOk(
-          await admin.graphql(`mutation { deactivateNetworkApp(input: { id: "${id}" }) { networkApp { id } } }`),
-        ),
     }
   },
 }

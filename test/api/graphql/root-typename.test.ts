@@ -1,9 +1,7 @@
 /** `__typename` at the root of a query or mutation is free, because client tools add it to every selection. */
 import { describe, expect, it } from 'vitest'
-import { answerLimits } from '../../../src/graphql/limits/document-cost.ts'
 import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
-import { scrape } from '../../support/scrape.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp({ env: { HEALTH_PORT: '0' } })
@@ -11,23 +9,21 @@ const user = await app.newUser({ num: '100' })
 const { id: nid } = await user.register()
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join(' ')
 
-describe('a query with __typename', () => {
-  it.each([
-    ['{ __typename me { id } }', ['__typename', 'me']],
-    ['{ me { id } type: __typename }', ['me', 'type']],
-    ['{ ...F } fragment F on Query { __typename me { id } }', ['__typename', 'me']],
-    ['{ __typename @skip(if: true) me { id } }', ['me']],
-    ['{ __typename me { id } pricing { total } }', ['__typename', 'me', 'pricing']],
-  ])('%s returns its fields in order', async (document, names) => {
-    // The second request takes the fast path.
-    for (const _ of [1, 2]) {
-      const data = expectOk(await user.graphql(document))
-      expect(Object.keys(data)).toEqual(names)
-      expect(data).toMatchObject({ me: { id: user.publicId } })
-      for (const name of names.filter((each) => each.startsWith('__') || each === 'type'))
-        expect(data[name]).toBe('Query')
-    }
-  })
+it.each([
+  ['{ __typename me { id } }', ['__typename', 'me']],
+  ['{ me { id } type: __typename }', ['me', 'type']],
+  ['{ ...F } fragment F on Query { __typename me { id } }', ['__typename', 'me']],
+  ['{ __typename @skip(if: true) me { id } }', ['me']],
+  ['{ __typename me { id } pricing { total } }', ['__typename', 'me', 'pricing']],
+])('a query with __typename %s returns its fields in order', async (document, names) => {
+  // The second request takes the fast path.
+  for (const _ of [1, 2]) {
+    const data = expectOk(await user.graphql(document))
+    expect(Object.keys(data)).toEqual(names)
+    expect(data).toMatchObject({ me: { id: user.publicId } })
+    for (const name of names.filter((each) => each.startsWith('__') || each === 'type'))
+      expect(data[name]).toBe('Query')
+  }
 })
 
 describe('a mutation with __typename', () => {
@@ -63,40 +59,10 @@ describe('a mutation with __typename', () => {
   })
 })
 
-describe('the limits of a document with __typename', () => {
-  it('do not count it as a root field', async () => {
-    const { rootFields } = documentLimits
-    const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
-    expectOk(await user.graphql(`{ __typename ${prices(rootFields)} }`))
-    const refused = expectError(await user.graphql(`{ __typename ${prices(rootFields + 1)} }`), 'VALIDATION_FAILED')
-    expect(refused.body.errors[0].message).toContain('fields at the root')
-  })
-
-  it('do not count it as a field', async () => {
-    const document = (wallets: number) => `{ __typename me { ${times(wallets, () => '... { id id id id id }')} } }`
-    const wallets = (documentLimits.fields - 5) / 5
-    const most = document(wallets).replace(/ } }$/, ' id id id id } }')
-    expectOk(await user.graphql(most))
-    const refused = expectError(await user.graphql(document(wallets + 1)), 'VALIDATION_FAILED')
-    expect(refused.body.errors[0].message).toContain(`more than ${documentLimits.fields} fields`)
-  })
-
-  it('do not count it as a value', async () => {
-    const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
-    const document = (count: number) =>
-      `{ __typename assets(first: 999) { nodes { a: id b: id c: id id } } ${prices(count)} }`
-    // 1 for the connection, 5 for each of its items and 2 for each price.
-    expect(answerLimits.values).toBe(1 + 999 * 5 + 2 * 2)
-    expectOk(await user.graphql(document(2)))
-    const refused = expectError(await user.graphql(document(3)), 'VALIDATION_FAILED')
-    expect(refused.body.errors[0].message).toContain('may contain 5002 values')
-  })
-})
-
-it('labels metrics with the field of the operation, not with __typename', async () => {
-  const asked = async () =>
-    (await scrape(app.operatorsUrl)).value('annal_requests_total', { api: 'graphql', operation: 'query pricing' }) ?? 0
-  const before = await asked()
-  expectOk(await user.graphql('{ __typename pricing { total } }'))
-  expect(await asked()).toBe(before + 1)
+it('the limits of a document with __typename do not count it as a root field', async () => {
+  const { rootFields } = documentLimits
+  const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
+  expectOk(await user.graphql(`{ __typename ${prices(rootFields)} }`))
+  const refused = expectError(await user.graphql(`{ __typename ${prices(rootFields + 1)} }`), 'VALIDATION_FAILED')
+  expect(refused.body.errors[0].message).toContain('fields at the root')
 })

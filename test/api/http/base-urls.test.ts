@@ -56,13 +56,9 @@ const originsIn = ({ status, text }: Answer) => {
   return [...new Set(urls.map((url) => new URL(url).origin))]
 }
 
-const document = `query ($id: ID!) {
-  asset(id: $id) {
-    assetFileUrl thumbnailUrl pageUrl
+const document = `query ($id: ID!) { asset(id: $id) { assetFileUrl thumbnailUrl pageUrl
     links(first: 1) { nodes { url } }
-    owner { profilePictureUrl profilePictureThumbnailUrl profileBackgroundUrl profileBackgroundThumbnailUrl }
-  }
-}`
+    owner { profilePictureUrl profilePictureThumbnailUrl profileBackgroundUrl profileBackgroundThumbnailUrl } } }`
 
 async function readOrigins({ user, shown, hidden }: Scene, host: string): Promise<Record<string, string[]>> {
   const headers = { host }
@@ -103,16 +99,8 @@ describe('a server without PUBLIC_URL', async () => {
   })
 
   it('returns the URL of the installation in a commit, as recorded on the chain', async () => {
-    const history = await scene.user.rest('GET', `assets/${scene.shown}/history/`, {
-      headers: { host: 'localhost:1' },
-    })
+    const history = await scene.user.rest('GET', `assets/${scene.shown}/history/`, { headers: { host: 'localhost:1' } })
     expect(expectOk(history).commits[0].actionResult).toBe(`${app.url}/api/v3/assets/${scene.shown}/`)
-  })
-
-  it('accepts a signed URL at a different loopback host than it was created with', async () => {
-    const headers = { host: 'localhost:1' }
-    const { url } = expectOk(await scene.user.rest('POST', `assets/${scene.hidden}/download/`, { headers }))
-    expect((await fetch(url.replace('http://localhost:1', app.url))).status).toBe(200)
   })
 })
 
@@ -120,7 +108,7 @@ describe('a server with PUBLIC_URL', async () => {
   const scene = await createScene(configured)
 
   it.each(['localhost:4000', 'evil.example'])(
-    "returns URLs that start with PUBLIC_URL when the request's host is %s",
+    'returns URLs that start with PUBLIC_URL for the host %s',
     async (host) => {
       const origins = await readOrigins(scene, host)
       expect(origins).toEqual(allOf(origins, 'https://annal.example.org'))

@@ -64,26 +64,17 @@ describe.each(encodings)('a request body sent as %s', (name, encode) => {
     expectOk(await user.rest('PATCH', path, encode({ public_access: 'False' })))
     expect(expectOk(await user.rest('GET', path))).toMatchObject({ caption, headline: slug, public_access: false })
   })
-
-  it('is ignored by an endpoint without body fields', async () => {
-    const { id } = await user.register()
-    expect((await user.rest('DELETE', `assets/${id}/`, encode({ why: 'not' }))).status).toBe(204)
-    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
-  })
 })
 
 describe('a JSON body', () => {
-  it.each(['application/json', 'application/x-www-form-urlencoded'])(
-    'is limited to 256 KB with the Content-Type %s',
-    async (type) => {
-      const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
-      const { body } = expectError(
-        await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
-        'PAYLOAD_TOO_LARGE',
-      )
-      expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
-    },
-  )
+  it.each(['application/json', 'application/x-www-form-urlencoded'])('is limited to 256 KB as %s', async (type) => {
+    const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
+    const { body } = expectError(
+      await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
+      'PAYLOAD_TOO_LARGE',
+    )
+    expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
+  })
 
   it('is limited to 20,000 values, ignoring punctuation inside strings', async () => {
     const json = { unknown: '[,]{"\\'.repeat(20_000) }
@@ -104,14 +95,6 @@ describe('a JSON body', () => {
       expect(record).toMatchObject({ caption, nit_commit_custom: { a: [1] } })
     },
   )
-
-  it.each(['text/plain', 'text/json'])('is accepted as a list with the Content-Type %s', async (type) => {
-    const { commits } = expectOk(await user.rest('GET', `${path}history/`))
-    const [{ assetTreeCid, timestampCreated }] = commits
-    const raw = JSON.stringify([{ assetTreeCid, timestampCreated }])
-    const merged = expectOk(await user.rest('POST', 'assets/merge-trees/', { raw, headers: { 'Content-Type': type } }))
-    expect(merged.assetTrees).toHaveLength(1)
-  })
 })
 
 describe('leading and trailing white space in a text field', () => {
@@ -153,18 +136,6 @@ describe('leading and trailing white space in a text field', () => {
     expect(await messageOf(id)).toBe('Why')
   })
 
-  it('does not count towards the maximum length', async () => {
-    const { id } = await user.register()
-    const json = { headline: ` ${'x'.repeat(25)} `, caption: `${'x'.repeat(4_000)}\n` }
-    expectOk(await user.rest('PATCH', `assets/${id}/`, { json }))
-    const name = ` ${'x'.repeat(100)} `
-    const profile = { display_name: name, description: ' About me ' }
-    expect(expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))).toMatchObject({
-      display_name: name.trim(),
-      description: 'About me',
-    })
-  })
-
   it('is kept in JSON strings and passwords', async () => {
     const { id } = await user.register({ signed_metadata: ' {"a": 1} ' })
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).signed_metadata).toBe(' {"a": 1} ')
@@ -175,45 +146,6 @@ describe('leading and trailing white space in a text field', () => {
     expectOk(await signIn(account.password))
     expectError(await signIn(account.password.trim()), 'INCORRECT_LOGIN_CREDENTIALS')
   })
-})
-
-describe('an empty request body', () => {
-  const types = [
-    undefined,
-    'application/json',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data',
-    'multipart/form-data; boundary=x',
-    'text/plain',
-    'image/png',
-  ]
-  it.each(types)('is accepted with the Content-Type %s', async (type) => {
-    const before = await app.commitCount(asset.id)
-    const headers: Record<string, string> = type ? { 'Content-Type': type } : {}
-    const record = expectOk(await user.rest('PATCH', path, { headers }))
-    expect(record.id).toBe(asset.id)
-    expect(await app.commitCount(asset.id)).toBe(before)
-    const { token } = await app.newUser()
-    expect((await app.rest('POST', 'auth/token/logout/', { headers, actor: { token } })).status).toBe(204)
-    const { id } = await user.register()
-    expect((await user.rest('DELETE', `assets/${id}/`, { headers })).status).toBe(204)
-  })
-
-  // Go encodes a missing payload as `null`, and PHP an empty one as `[]`.
-  it.each(['', '{}', ' ', '\r\n', 'null', '""', '[]'])('is accepted as the JSON text %j', async (raw) => {
-    const { token } = await app.newUser()
-    const headers = { 'Content-Type': 'application/json' }
-    expect((await app.rest('POST', 'auth/token/logout/', { raw, headers, actor: { token } })).status).toBe(204)
-    expectOk(await user.rest('PATCH', path, { raw, headers }))
-  })
-
-  it.each(['application/json', 'multipart/form-data; boundary=x'])(
-    'is accepted as a chunked body without chunks of type %s',
-    async (type) => {
-      const headers = { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }
-      expect((await user.rest('PATCH', path, { headers })).status).toBe(200)
-    },
-  )
 })
 
 describe('a request body that cannot be decoded', () => {
@@ -240,7 +172,7 @@ describe('a request body that cannot be decoded', () => {
   })
 
   it.each(['gzip', 'br', 'deflate, zstd'])(
-    'is rejected with 415 by both APIs if it is compressed with %s',
+    'is rejected with 415 by both APIs if compressed with %s',
     async (coding) => {
       const form = 'multipart/form-data; boundary=x'
       for (const [address, type] of [
@@ -265,11 +197,6 @@ describe('a request body that cannot be decoded', () => {
       }
     },
   )
-
-  it('is accepted if its Content-Encoding is not a compression', async () => {
-    const headers = { 'Content-Encoding': 'utf-8' }
-    expect((await user.rest('PATCH', path, { json: { caption: 'read' }, headers })).body.caption).toBe('read')
-  })
 
   // curl (`-F 'asset_file=@photo.png;encoder=base64'`) and Python's `email.mime` send such parts.
   it.each([
@@ -298,20 +225,10 @@ describe('a request body that cannot be decoded', () => {
     },
   )
 
-  it('is accepted if its Content-Transfer-Encoding is "binary"', async () => {
-    const head = 'Content-Transfer-Encoding: binary\r\nContent-Disposition'
-    const raw = `${part('caption', 'as it is').replace('Content-Disposition', head)}${formEnd.trimStart()}`
-    const record = expectOk(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': formType } }))
-    expect(record.caption).toBe('as it is')
+  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])('is rejected with 415 as %s', async (type) => {
+    const headers = { 'Content-Type': type }
+    expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
   })
-
-  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])(
-    'is rejected with 415 if its type is %s',
-    async (type) => {
-      const headers = { 'Content-Type': type }
-      expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
-    },
-  )
 
   it('is rejected with 413 if it is too large', async () => {
     const caption = 'x'.repeat(1_100_000)
@@ -392,12 +309,6 @@ describe('a text field that is sent as a file (a Blob)', () => {
     })
   })
 
-  it('is accepted when an asset is updated', async () => {
-    const { id } = await user.register({})
-    const changed = await user.rest('PATCH', `assets/${id}/`, { multipart: texts })
-    expect(expectOk(changed)).toMatchObject({ signature: [{ signature: '0x' }], signed_metadata: '{"proof": 1}' })
-  })
-
   it('is validated like any other text', async () => {
     const { body } = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: blob('{') } })
     expect(body.error.details).toEqual({ meta: ['Value must be valid JSON.'] })
@@ -408,12 +319,6 @@ describe('a text field that is sent as a file (a Blob)', () => {
     const unchosen = new File([], '', { type: 'application/octet-stream' })
     const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { caption: unchosen, tag: 'new' } })
     expect(expectOk(answer)).toMatchObject({ caption: 'Sea', tag: 'new' })
-  })
-
-  it('with an unknown name is ignored during registration and rejected during an update', async () => {
-    const { id } = await user.register({ unheard_of: blob('x') })
-    const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { unheard_of: blob('x') } })
-    expectError(answer, 'VALIDATION_FAILED')
   })
 })
 
@@ -450,18 +355,6 @@ describe('a form text', () => {
     expect(await app.commitCount(asset.id)).toBe(commits)
   })
 
-  it('is rejected as a password if it is not valid UTF-8', async () => {
-    const form = (fields: object) =>
-      latin1(
-        Object.entries(fields)
-          .map(([name, value]) => part(name, value))
-          .join('') + end,
-      )
-    const fields = { username: 'latin1', email: 'latin1@example.org', password: 'pässwörd' }
-    const headers = { 'Content-Type': formType }
-    expectError(await app.rest('POST', 'auth/users/', { raw: form(fields), headers }), 'VALIDATION_FAILED')
-  })
-
   it('is accepted if it is valid UTF-8, even with U+FFFD or invalid percent escapes', async () => {
     const caption = 'Größe \ufffd %FF'
     const forms: [string | Buffer, string?][] = [
@@ -476,12 +369,6 @@ describe('a form text', () => {
     })
   })
 
-  it('is not validated in an unknown field', async () => {
-    const raw = latin1(part('unheard_of', 'Größe') + part('caption', 'read') + end)
-    expect(expectOk(await send(raw)).caption).toBe('read')
-    expect(expectOk(await send(`unheard_of=${escape('Größe')}&caption=also`, URLENCODED)).caption).toBe('also')
-  })
-
   it('is rejected with a parse error at /graphql if it is not valid UTF-8', async () => {
     const fields = registrationByGraphQL.replace('"file":null', '"file":null,"caption":"Größe"')
     const answer = await fetch(`${app.url}/graphql`, {
@@ -490,18 +377,5 @@ describe('a form text', () => {
       body: new Uint8Array(latin1(`${fields}${partHead('0', 'a.txt', 'text/plain')}bytes${formEnd}`)),
     })
     expect((await answer.json()).errors[0].extensions.code).toBe('PARSE_ERROR')
-  })
-
-  it('keeps characters that are split between chunks', async () => {
-    async function* pieces() {
-      for (const byte of Buffer.from(part('caption', 'Größe 🌊') + end)) yield Uint8Array.of(byte)
-    }
-    const answer = await fetch(`${app.url}/api/v3/${path}`, {
-      method: 'PATCH',
-      headers: { Authorization: `token ${user.token}`, 'Content-Type': formType },
-      body: pieces(),
-      duplex: 'half',
-    } as object)
-    expect((await answer.json()).caption).toBe('Größe 🌊')
   })
 })

@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { maxConnections } from '../../../src/http/connections.ts'
 import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { createTestLog } from '../../support/test-log.ts'
 
 const log = createTestLog()
@@ -34,17 +33,6 @@ it('closes new connections over the limit of one port until another connection e
   const told = log.lines.map(({ message }) => message)
   expect(told).toEqual(['Connection limit reached; closed new connections'])
   silent[0]!.destroy()
-  await eventually(
-    async () => ask(await open(crowded)),
-    (answer) => answer === 'HTTP/1.1 503',
-  )
+  await poll(async () => ask(await open(crowded))).until((answer) => answer === 'HTTP/1.1 503')
   silent[1]!.destroy()
-})
-
-it.each([
-  ['half of the open file limit', 65_536, 64e9, 32_768],
-  ['the number that fits into one gigabyte of memory', 1_048_576, 2 ** 30, 8_192],
-  ['the number that fits into memory if open files are unlimited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
-])('limits connections to %s', (_, files, bytes, most) => {
-  expect(maxConnections(files, bytes)).toBe(most)
 })

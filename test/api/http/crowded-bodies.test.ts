@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { formType, partHead } from '../../support/form-parts.ts'
 import { type OpenRequest, openRequest } from '../../support/http-client.ts'
@@ -42,10 +42,7 @@ it('rejects the largest and oldest incomplete bodies when they use too much memo
     request.write(head)
     request.write('x'.repeat(BODY))
   }
-  await eventually(
-    () => answers.length,
-    (count) => count >= COUNT - Math.floor(MOST / BODY),
-  )
+  await poll(() => answers.length).until((count) => count >= COUNT - Math.floor(MOST / BODY))
   for (const answer of answers) {
     expectError(answer, 'UNAVAILABLE')
     expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '5'])

@@ -1,5 +1,5 @@
 /** Expensive operations are limited per account and per network address, so many accounts at one address leave places to others. */
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
 import { recordExport } from '../../../src/modules/accounts/export-account.sql.ts'
 import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
@@ -10,9 +10,6 @@ import { createTestApp, registerWith, type SignedIn } from '../../support/test-a
 
 const app = await createTestApp({ withChain: true, env: { TRUSTED_PROXIES: '127.0.0.1' } })
 const ACCOUNTS = 12
-let accounts: (SignedIn & { nid: string })[]
-let stranger: SignedIn & { nid: string }
-let apiKey: string
 
 async function newAccount() {
   const user = await app.newUser({ num: '10' })
@@ -20,11 +17,9 @@ async function newAccount() {
   return { ...user, nid: body.id as string }
 }
 
-beforeAll(async () => {
-  accounts = await Promise.all(Array.from({ length: ACCOUNTS }, newAccount))
-  stranger = await newAccount()
-  ;({ key: apiKey } = await issueApiKey(asSystem(app.context), { name: 'Partner' }))
-})
+const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, newAccount))
+const stranger = await newAccount()
+const { key: apiKey } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 
 afterEach(async () => {
   vi.restoreAllMocks()

@@ -1,52 +1,12 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { hostileText, knownJson, toJson } from '../../../proofs/harness/fuzz-values.ts'
-import { createFields, type Fields } from '../../../src/http/rest/read-body.ts'
-import { DomainError } from '../../../src/shared/errors.ts'
-import { parseJson } from '../../../src/shared/json-input.ts'
+import { createFields } from '../../../src/http/rest/read-body.ts'
 
-const readers: Record<keyof Fields, (fields: Fields) => unknown> = {
-  text: (fields) => fields.text('field'),
-  exactText: (fields) => fields.exactText('field'),
-  textOrNull: (fields) => fields.textOrNull('field'),
-  choice: (fields) => fields.choice('field', { fixed: 1 }),
-  amount: (fields) => fields.amount('field'),
-  flag: (fields) => fields.flag('field'),
-  object: (fields) => fields.object('field'),
-  list: (fields) => fields.list('field'),
-  all: (fields) => fields.all(),
-  json: (fields) => fields.json('field'),
-  upload: (fields) => fields.upload('field'),
-  uploadOrNull: (fields) => fields.uploadOrNull('field'),
-}
-
-function outcomeOf(read: () => unknown): unknown {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DomainError) return error.code
-    throw error
-  }
-}
-
-it.each(Object.entries(readers))('%s returns a value or a domain error for any JSON value', (_, read) => {
-  const readable = knownJson.flatMap((value) => {
-    try {
-      return [parseJson(toJson(value))]
-    } catch {
-      return []
-    }
-  })
-  expect(readable.length).toBeGreaterThan(30)
-  const assertRead = (field: unknown) => void outcomeOf(() => read(createFields({ field })))
-  for (const field of readable) assertRead(field)
-  fc.assert(fc.property(fc.oneof(fc.jsonValue(), hostileText), assertRead), { numRuns: 300, seed: 28 })
-})
+const refused = expect.objectContaining({ code: 'VALIDATION_FAILED' })
 
 const noFlags: unknown[] = [[true], [1], {}, { toString: 1, valueOf: {} }, { value: true }, 2, 'perhaps']
 
 it.each(noFlags.map((field) => ({ field })))('rejects $field as a flag', ({ field }) => {
-  expect(outcomeOf(() => createFields({ field }).flag('field'))).toBe('VALIDATION_FAILED')
+  expect(() => createFields({ field }).flag('field')).toThrow(refused)
 })
 
 const flags = [
@@ -70,6 +30,6 @@ it.each([
 
 it('rejects numbers that are negative, too large or too precise as amounts', () => {
   for (const field of [-1e-7, 1e-19, 1e21]) {
-    expect(outcomeOf(() => createFields({ field }).amount('field'))).toBe('VALIDATION_FAILED')
+    expect(() => createFields({ field }).amount('field')).toThrow(refused)
   }
 })

@@ -137,7 +137,6 @@ describe('a retry of a sign-in', () => {
     expectError(await login(email, headers), 'IDEMPOTENCY_KEY_REUSED')
     expectOk(await me(expectOk(await login(email, newKey())).auth_token))
     expectError(await me(token), 'AUTHENTICATION_FAILED')
-
     const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
     const again = { headers: newKey() }
     const signIn = () => app.graphql(document, { input: { email, password: PASSWORD } }, again)

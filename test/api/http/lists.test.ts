@@ -61,13 +61,6 @@ describe('a list of assets', () => {
     expect(page).toEqual(first)
   })
 
-  it('keeps its filters in its links', async () => {
-    const page = await list('?tag=even&limit=1&unknown=kept')
-    const next = new URL(page.next)
-    expect(Object.fromEntries(next.searchParams)).toEqual({ tag: 'even', limit: '1', offset: '1', unknown: 'kept' })
-    expect(idsOf(expectOk(await user.rest('GET', next.pathname + next.search)))).not.toEqual(idsOf(page))
-  })
-
   it('is empty beyond its end and links to the previous page', async () => {
     const page = await list('?offset=50&limit=10')
     expect(page).toEqual({
@@ -78,18 +71,10 @@ describe('a list of assets', () => {
     })
   })
 
-  it.each(['2147483647', '2147483648', '99999999999999999999'])(
-    'treats the large offset %s as the maximum',
-    async (most) => {
-      expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
-      const page = await list(`?limit=${most}&offset=1`)
-      expect([new URL(page.previous).searchParams.get('limit'), page.results.length]).toEqual(['1000', 4])
-    },
-  )
-
-  it('returns at most the documented maximum per page', async () => {
-    const page = await list('?limit=5000&offset=3000')
-    expect(new URL(page.previous).searchParams.get('limit')).toBe('1000')
+  it.each(['2147483647', '2147483648', '99999999999999999999'])('treats the offset %s as the maximum', async (most) => {
+    expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
+    const page = await list(`?limit=${most}&offset=1`)
+    expect([new URL(page.previous).searchParams.get('limit'), page.results.length]).toEqual(['1000', 4])
   })
 })
 
@@ -120,13 +105,6 @@ describe('a filter of assets', () => {
     for (const owner of [encodeURIComponent(email), email, email.toLowerCase(), `${email}%0A`]) {
       expect((await list(`?owner=${owner}`, app.rest)).count, owner).toBe(1)
     }
-  })
-
-  it('never returns assets that the caller cannot access', async () => {
-    const byOwner = `?owner=${encodeURIComponent(user.email)}`
-    expect((await list(byOwner, other.rest)).count).toBe(2)
-    expect((await list(byOwner, app.rest)).count).toBe(2)
-    expect((await list(`?proof_hash=${own[4]!.proof_hash}`, other.rest)).count).toBe(0)
   })
 
   it.each([

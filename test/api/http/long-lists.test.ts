@@ -68,25 +68,10 @@ it('counts at most 10,000 assets of another user, or for an anonymous caller', a
   const countOf = async (rest: typeof app.rest) => expectOk(await rest('GET', 'assets/?limit=1')).count
   expect(await countOf(app.rest)).toBe(10_000)
   expect(await countOf(owner.rest)).toBe(LENGTH)
-  const document = `query ($nid: ID!, $owner: String) {
-    asset(id: $nid) { owner { assets(first: 1) { totalCount } } }
-    assets(first: 1, filter: { owner: $owner }) { totalCount }
-  }`
+  const document = `query ($nid: ID!, $owner: String) { asset(id: $nid) { owner { assets(first: 1) { totalCount } } }
+    assets(first: 1, filter: { owner: $owner }) { totalCount } }`
   const { asset, assets } = expectOk(await app.graphql(document, { nid, owner: owner.email }))
   expect([asset.owner.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
-})
-
-it('links pages beyond the counted assets for anonymous callers', async () => {
-  let link = `${app.url}/api/v3/assets/?page_size=100&page=100`
-  const sizes: number[] = []
-  while (link) {
-    const page = expectOk(await app.rest('GET', link.replace(app.url, '')))
-    sizes.push(page.results.length)
-    link = page.next
-  }
-  expect(sizes).toEqual([100, 100, 100])
-  const last = expectOk(await app.rest('GET', 'assets/?page_size=100&page=last'))
-  expect(last.results).toHaveLength(100)
 })
 
 it("accepts high page numbers for another user's assets, and returns 404 beyond the end", async () => {
@@ -100,18 +85,6 @@ it("accepts high page numbers for another user's assets, and returns 404 beyond 
   expect([last.next, last.results]).toEqual([null, pages[1]!.results])
   expectError(await stranger.rest('GET', `assets/?${query}&page=103`), 'NOT_FOUND')
   expectError(await stranger.rest('GET', `assets/?${query}&page=102`), 'VALIDATION_FAILED')
-})
-
-it('skips no assets of a long list if earlier assets are removed between pages', async () => {
-  const pages = [await get(`/api/v3/assets/?owner=${encodeURIComponent(owner.email)}&limit=100&offset=9950`)]
-  await quickly([
-    `create temporary table removed on commit drop as select id from assets order by id desc limit 150`,
-    'delete from commit_relays where commit_id in (select id from removed)',
-    'delete from commits where id in (select id from removed)',
-    'delete from assets where id in (select id from removed)',
-  ])
-  while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
-  expect(pages.map(({ results }) => results.length)).toEqual([100, 100, 50])
 })
 
 it('rejects an invalid list cursor at high offsets, and ignores it at low offsets', async () => {

@@ -95,7 +95,6 @@ it('records an example response of each operation', async () => {
   await noteRefusal('PARSE_ERROR', ada, 'updateMe', { raw: '{', headers: { 'Content-Type': 'application/json' } })
   await noteRefusal('UNSUPPORTED_MEDIA_TYPE', ada, 'updateMe', { raw: 'a', headers: { 'Content-Type': 'text/plain' } })
   await noteRefusal('PAYLOAD_TOO_LARGE', ada, 'updateMe', { json: { language: 'x'.repeat(1_000_001) } })
-
   await note(ada, 'getMe')
   await note(ada, 'listUsers')
   await note(ada, 'updateMe', { json: { default_tag: 'holiday' } })
@@ -108,7 +107,6 @@ it('records an example response of each operation', async () => {
   await noteRefusal('INVALID_TOKEN', anybody, 'resetPassword', {
     json: { uid: 'user_01h2xcejqtf2nbrexx3vqjhp41', token: 'x'.repeat(40), new_password: account.password },
   })
-
   const photo = newFile('bird.png')
   const nit_commit_custom = { license: { name: 'CC-BY-4.0' } }
   const { id: nid } = await note(ada, 'registerAsset', {
@@ -157,7 +155,6 @@ it('records an example response of each operation', async () => {
   await noteRefusal('ASSET_COMMIT_INSUFFICIENT_FUND', stranger.rest, 'registerAsset', {
     multipart: { asset_file: newFile() },
   })
-
   const { rest: admin } = await app.admin()
   await noteRefusal('PERMISSION_DENIED', ada, 'issueApiKey', { json: { name: 'Website' } })
   const issued = await note(admin, 'issueApiKey', { json: { name: 'Website' } })
@@ -171,7 +168,6 @@ it('records an example response of each operation', async () => {
   await note(admin, 'updateNetworkApp', { ...networkApp, json: { delivery_failure_policy: 'refund' } })
   await note(admin, 'rotateWebhookSecret', networkApp)
   await note(admin, 'sendTestEvent', networkApp)
-
   const headers = { 'x-api-key': issued.key }
   const wanted = { network_app: 'Upscale', action_args: { factor: 2 } }
   await note(ada, 'quoteCreateOrder', { headers, json: wanted })
@@ -214,7 +210,6 @@ it('records an example response of each operation', async () => {
   await note(ada, 'listDeposits')
   await note(ada, 'listTransfers')
   await note(ada, 'listEvents')
-
   for (const [operationId, { operation }] of operations) {
     const isConstant =
       /^get(Health|Readiness|Version|AppInfo|ServicesAppInfo)$|^list(Series|(Store)?Products|Contacts|Inbox|Transactions\w*)$/

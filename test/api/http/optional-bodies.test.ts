@@ -22,6 +22,7 @@ const bodies: Record<string, RestOptions> = {
   'a form without fields': of('multipart/form-data; boundary=+++', '--+++--\r\n'),
   'a form without fields or boundary': { headers: { 'Content-Type': 'multipart/form-data' } },
   'an empty urlencoded form': of('application/x-www-form-urlencoded', ''),
+  'plain text without a body': { headers: { 'Content-Type': 'text/plain' } },
   'an unknown field': of('application/json', '{"unknown":null}'),
 }
 

@@ -8,24 +8,6 @@ const user = await app.newUser()
 const asset = await user.register({ public_access: 'true' })
 
 describe('a REST path', () => {
-  const nid = asset.id
-  it.each([
-    ['GET', '/api/v3/auth/users/me'],
-    ['GET', '/api/v3/auth/users'],
-    ['GET', '/auth/users/me'],
-    ['GET', '/auth/users'],
-    ['GET', '/api/v3/assets'],
-    ['GET', `/api/v3/assets/${nid}`],
-    ['GET', `/api/v3/assets/${nid}/history`],
-    ['GET', '/api/v3/history'],
-  ])('responds with and without a trailing slash, without a redirect: %s %s', async (method, path) => {
-    const query = path.endsWith('history') ? `?nid=${nid}` : ''
-    const answers = await Promise.all([path, `${path}/`].map((each) => user.rest(method, each + query)))
-    for (const answer of answers) expectOk(answer)
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    expect(answers[1]!.body).toEqual(answers[0]!.body)
-  })
-
   it('works without the prefix /api/v3 only below /auth', async () => {
     const credentials = { email: user.email, password: 'correct horse battery' }
     const login = expectOk(await app.rest('POST', '/auth/token/login/', { json: credentials }))

@@ -29,11 +29,6 @@ it('returns updated signatures unchanged', async () => {
   expect(text).toContain(`"signature":${signature},`)
 })
 
-it('returns {} for null metadata and [] for a signature that is not a list', async () => {
-  const { body } = await registerWith(user.rest, { meta: 'null', signature: '{"no":"list"}' })
-  expect(body).toMatchObject({ information: {}, parsed_meta: null, signature: [] })
-})
-
 it('returns text that resembles the stored form of JSON as text', async () => {
   const caption = '\\u0000kept JSON: [1]'
   expect((await registerWith(user.rest, { caption })).body.caption).toBe(caption)

@@ -1,7 +1,7 @@
 /** Each request, and other work of a caller, is counted against the caller before the work is done. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
 import { type Answer, send } from '../../support/http-client.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
@@ -123,10 +123,7 @@ describe('an event of a GraphQL subscription', () => {
     const change = async (caption: string) =>
       expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { caption }, headers: newAddress() }))
     const dataOf = async (reader: EventReader, count: number) =>
-      (await eventually(
-        async () => reader.events.map(({ data }) => data),
-        (found) => found.length >= count,
-      ))!
+      (await poll(async () => reader.events.map(({ data }) => data)).until((found) => found.length >= count))!
     await change('first')
     expect(await dataOf(busy, 1)).toEqual([{ data: { commitUpdated: { sequence: 2 } } }])
     // The subscription and its event count as two requests.

@@ -1,7 +1,7 @@
 /** Rate limits that all processes share (decision 42). */
 import { afterAll, afterEach, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectError } from '../../support/expect-error.ts'
 import { formType, partHead } from '../../support/form-parts.ts'
 import { createGraphQL } from '../../support/graphql-client.ts'
@@ -9,7 +9,6 @@ import { openRequest } from '../../support/http-client.ts'
 import { createRest, type RestOptions } from '../../support/rest-client.ts'
 import { startAnother } from '../../support/start-another.ts'
 import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts'
-import { PASSWORD } from '../../support/user.ts'
 
 const app = await createTestApp({
   env: {
@@ -69,30 +68,6 @@ it('shares the limit of password guesses per account between two processes', asy
   await expectShared(4, (url) => login(url, email, newAddress()))
 })
 
-it('shares the limit of sign-ups per address between two processes', async () => {
-  const headers = newAddress()
-  await expectShared(2, (url, n) =>
-    ask(url, 'POST', 'auth/users/', {
-      json: { username: `shared${n}`, email: `shared${n}@example.org`, password: PASSWORD },
-      headers,
-    }),
-  )
-})
-
-it('shares the limit of requested mails per address between two processes', async () => {
-  const headers = newAddress()
-  await expectShared(2, (url, n) =>
-    ask(url, 'POST', 'auth/users/reset_password/', { json: { email: `reset${n}@example.org` }, headers }),
-  )
-})
-
-it('shares the limit of registered files per user between two processes', async () => {
-  const user = await app.newUser()
-  await expectShared(2, (url) =>
-    ask(url, 'POST', 'assets/', { actor: user, multipart: { asset_file: newFile() }, headers: newAddress() }),
-  )
-})
-
 const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
 
 /** Starts a registration that announces this many bytes and sends a few. */
@@ -115,15 +90,9 @@ const register = (url: string, actor: SignedIn) =>
 it("shares a user's limit of bytes being uploaded between processes, and frees ended uploads", async () => {
   const user = await app.newUser()
   const first = beginUpload(app.url, user, 700_000)
-  await eventually(
-    () => toldOf(user),
-    (told) => told.join() === '700000',
-  )
+  await poll(() => toldOf(user)).until((told) => told.join() === '700000')
   beginUpload(another.url, user, 300_000)
-  await eventually(
-    () => toldOf(user),
-    (told) => told.join() === '300000,700000',
-  )
+  await poll(() => toldOf(user)).until((told) => told.join() === '300000,700000')
   for (const url of urls) {
     const refused = await register(url, user)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
@@ -131,20 +100,14 @@ it("shares a user's limit of bytes being uploaded between processes, and frees e
   const upload = { input: { assetFile: newFile() } }
   expectError(await createGraphQL(another.url)(registerAsset, upload, { actor: user }), 'THROTTLED')
   first.abort()
-  await eventually(
-    () => toldOf(user),
-    (told) => told.join() === '300000',
-  )
+  await poll(() => toldOf(user)).until((told) => told.join() === '300000')
   expect((await register(another.url, user)).status).toBe(201)
 })
 
 it('frees the upload bytes of a dead process after a minute', async () => {
   const user = await app.newUser()
   beginUpload(app.url, user, 1_000_000)
-  await eventually(
-    () => toldOf(user),
-    (told) => told.join() === '1000000',
-  )
+  await poll(() => toldOf(user)).until((told) => told.join() === '1000000')
   expect((await register(another.url, user)).status).toBe(429)
   // Simulates a process that was killed a minute ago.
   await app.sql(
@@ -174,10 +137,7 @@ it('shares the limit of open streams per user between processes, and frees close
   const user = await app.newUser()
   await expectShared(2, (url) => follow(url, user, newAddress()))
   readers[0]!.close()
-  await eventually(
-    () => follow(another.url, user, newAddress()),
-    ({ status }) => status === 200,
-  )
+  await poll(() => follow(another.url, user, newAddress())).until(({ status }) => status === 200)
 })
 
 it("shares the limit of streams per address, and frees a dead process's streams after a minute", async () => {

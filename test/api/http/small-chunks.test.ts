@@ -1,11 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { IncomingMessage } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../support/eventually.ts'
 import { BOUNDARY, formEnd, formType, part, partHead } from '../../support/form-parts.ts'
-import { openRequest, send } from '../../support/http-client.ts'
+import { send } from '../../support/http-client.ts'
 import { callRaw, chunk } from '../../support/raw-http.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -63,61 +58,6 @@ describe('a body in thousands of one-byte chunks', () => {
   })
 })
 
-describe('the memory used for a body', () => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  const heldNow = () => {
-    collect()
-    const { heapUsed, external } = process.memoryUsage()
-    return heapUsed + external
-  }
-
-  const BYTES = 900_000
-  const COUNT = 4
-
-  /** Starts a request without ending it. Returns it with the server's view of it. */
-  async function beginRequest(path: string, headers: Record<string, string>, begin: string) {
-    const arrived = Promise.withResolvers<IncomingMessage>()
-    const tell = (message: unknown) => arrived.resolve((message as { request: IncomingMessage }).request)
-    subscribe('http.server.request.start', tell)
-    const request = openRequest(app.url + path, { headers })
-    const received = await arrived.promise
-    unsubscribe('http.server.request.start', tell)
-    request.write(begin)
-    for (let sent = 0; sent < BYTES; sent += 64) request.write('x'.repeat(64))
-    await new Promise<void>((resolve) => request.write('x'.repeat(64), resolve))
-    return { request, received }
-  }
-
-  it.each([
-    ['JSON over REST', signIn, json, '{"email":"'],
-    ['form field', signIn, form, partHead('email')],
-  ] as const)('in small chunks is less than ten times the body size: %s', async (_, path, headers, begin) => {
-    const before = heldNow()
-    const requests = await Promise.all(Array.from({ length: COUNT }, () => beginRequest(path, headers, begin)))
-    // The bytes read include the chunk headers.
-    await eventually(
-      () => requests.map(({ received }) => received.socket.bytesRead),
-      (read) => read.every((bytes) => bytes > 1.05 * BYTES),
-    )
-    expect((heldNow() - before) / (COUNT * BYTES)).toBeLessThan(10)
-    for (const { request } of requests) request.abort()
-  })
-})
-
-it('accepts a small body that arrives byte by byte', async () => {
-  const credentials = JSON.stringify({ email: user.email, password: 'wrong password' })
-  const answer = await callRaw({
-    url: app.url,
-    method: 'POST',
-    path: signIn,
-    headers: { ...json, 'Transfer-Encoding': 'chunked' },
-    pieces: [...Array.from(credentials, (letter) => chunk(Buffer.from(letter))), Buffer.from('0\r\n\r\n')],
-    end: 'wait',
-  })
-  expect([answer.status, JSON.parse(answer.body).error.type]).toEqual([400, 'incorrect_login_credentials'])
-})
-
 it('reads a form with a file identically in chunks of any size', async () => {
   const bytes = Buffer.from(`a file${'\r\n--'.repeat(300)}${BOUNDARY.slice(1)} of ${performance.timeOrigin}`)
   const body = Buffer.concat([
@@ -158,10 +98,7 @@ it.each([
   ['no name', `--${BOUNDARY}\r\n\r\nx\r\n`],
 ])('rejects a form of many parts with %s', async (_, each) => {
   for (const path of [signIn, '/graphql']) {
-    const answer = await send(app.url + path, {
-      headers: form,
-      raw: `${each.repeat(200)}--${BOUNDARY}--\r\n`,
-    })
+    const answer = await send(app.url + path, { headers: form, raw: `${each.repeat(200)}--${BOUNDARY}--\r\n` })
     expect([answer.status, answer.text]).toEqual([413, expect.stringContaining('The body has more than 110 parts.')])
   }
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { presentRefusal, refusalHeaders, statuses } from '../../../src/http/error-status.ts'
+import { refusalHeaders, statuses } from '../../../src/http/error-status.ts'
 import { type ErrorCode, errorCodes } from '../../../src/shared/errors.ts'
 
 const published: [string, number][] = [
@@ -34,20 +34,6 @@ it('assigns every error code a 4xx or 5xx status and a unique type', () => {
   expect(Object.keys(statuses).sort()).toEqual([...errorCodes].sort())
   expect(new Set(Object.values(statuses).map(({ type }) => type)).size).toBe(errorCodes.length)
   for (const { status } of Object.values(statuses)) expect(status).toBeGreaterThanOrEqual(400)
-})
-
-it('repeats the message in `detail` and names fields in snake case', () => {
-  const details = { nitCommitCustom: ['a'], nonFieldErrors: ['b'] }
-  expect(presentRefusal({ code: 'VALIDATION_FAILED', message: 'nitCommitCustom: a', details })).toEqual({
-    error: {
-      type: 'validation_error',
-      message: 'nit_commit_custom: a',
-      details: { nit_commit_custom: ['a'], non_field_errors: ['b'] },
-    },
-    status_code: 400,
-    detail: 'nit_commit_custom: a',
-  })
-  expect(presentRefusal({ code: 'NOT_FOUND', message: 'Asset not found.' }).error).not.toHaveProperty('details')
 })
 
 it('sends WWW-Authenticate with 401 responses only', () => {

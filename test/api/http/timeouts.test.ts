@@ -110,11 +110,3 @@ it('returns 503 with Retry-After when the connection pool is exhausted, and reco
   expectOk(await user.rest('GET', 'auth/users/me/'))
   expect((await app.rest('GET', '/readyz')).body).toEqual({ status: 'ok' })
 })
-
-it('serves the health check, the version and the home page', async () => {
-  expect((await app.rest('GET', '/healthz')).body).toEqual({ status: 'ok' })
-  expect((await app.rest('GET', '/version')).body).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
-  const page = await app.rest('GET', '/')
-  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-  expect(page.text).toContain(`${app.url}/graphql`)
-})

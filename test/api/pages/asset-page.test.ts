@@ -1,26 +1,20 @@
 import { CarBlockIterator } from '@ipld/car/iterator'
 import { Wallet } from 'ethers'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { encodeCommit } from '../../../src/chain/registry/abi.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { createRpc } from '../../../src/chain/rpc.ts'
 import { unavailable } from '../../../src/shared/errors.ts'
-import { eventually, until } from '../../support/eventually.ts'
+import { poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import type { Answer } from '../../support/http-client.ts'
-import { readManifests } from '../../support/manifests.ts'
-import { newPicture } from '../../support/pictures.ts'
-import { createTestApp, fundedKey, newFile, registerWith, type SignedIn } from '../../support/test-app.ts'
+import { createTestApp, fundedKey, newFile, registerWith } from '../../support/test-app.ts'
 
-const elsewhere = { headers: { 'X-Forwarded-For': '203.0.113.1' } }
-const MORE_THAN_MAY_WAIT = 12
 const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
 
 const app = await createTestApp({ withChain: true, env: { TRUSTED_PROXIES: '127.0.0.1' } })
-let owner: SignedIn
-let nid: string
-let path: string
 
+const owner = await app.newUser({ num: '100' })
 const patch = async (id: string, json: object) => expectOk(await owner.rest('PATCH', `assets/${id}/`, { json }))
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 const addressIn = (url: string) => url.slice(app.url.length)
@@ -28,20 +22,16 @@ const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
 const property = (text: string, name: string) =>
   new RegExp(`<meta property="${name}" content="([^"]*)">`).exec(text)?.[1]
 
-beforeAll(async () => {
-  owner = await app.newUser({ num: '100' })
-  const fields = { headline: 'First', caption: HOSTILE, public_access: 'true' }
-  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
-  nid = body.id
-  path = `/assets/${nid}`
-  await patch(nid, { headline: 'Second', commit_message: 'Say it better' })
-  await patch(nid, { nit_commit_custom: { license: { name: 'CC0' } } })
-  await eventually(
-    () => owner.rest('GET', `assets/${nid}/history/`),
-    ({ body: { commits } }) =>
-      commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final'),
-  )
-})
+const fields = { headline: 'First', caption: HOSTILE, public_access: 'true' }
+const { body: registered } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
+const nid: string = registered.id
+const path = `/assets/${nid}`
+await patch(nid, { headline: 'Second', commit_message: 'Say it better' })
+await patch(nid, { nit_commit_custom: { license: { name: 'CC0' } } })
+await poll(() => owner.rest('GET', `assets/${nid}/history/`)).until(
+  ({ body: { commits } }) =>
+    commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final'),
+)
 
 describe('the page of a public asset', () => {
   it('shows the asset and its commits with their transactions, newest first', async () => {
@@ -102,13 +92,10 @@ describe('the page of a public asset', () => {
   })
 
   it('verifies the asset on the chain when its button is pressed, and shows the result', async () => {
-    const checked = await eventually(
-      async () => {
-        await app.chain.registry.rpc.call('evm_mine')
-        return app.rest('POST', path, { urlencoded: {} })
-      },
-      ({ text }) => text.includes('It holds'),
-    )
+    const checked = await poll(async () => {
+      await app.chain.registry.rpc.call('evm_mine')
+      return app.rest('POST', path, { urlencoded: {} })
+    }).until(({ text }) => text.includes('It holds'))
     expect(checked.status).toBe(200)
     expect(checked.text.match(/This commit: <span class="mark good">/g)).toHaveLength(3)
     const address = await app.chain.registry.findAddress(await app.chain.registry.readChainId())
@@ -118,59 +105,6 @@ describe('the page of a public asset', () => {
     expect((await app.rest('GET', path)).text).not.toContain('It holds')
   })
 
-  it('shows the claims of a manifest in the file and their signer', async () => {
-    expect((await app.rest('GET', path)).text).not.toContain('What the file says of itself')
-    const claims = {
-      ...{ state: 'VALID', trustList: null, generator: 'A camera', title: null, signer: '<b>Ada</b>', issuer: 'Works' },
-      ...{ signedAt: null, actions: ['c2pa.created'], creators: [], digitalSourceType: null, mining: [], problems: [] },
-      ...{ manifestCount: 1, checkedAt: new Date().toISOString() },
-    }
-    const showing = async (told: object) => {
-      await app.sql('update assets set content_credentials = $2::jsonb where nid = $1', [nid, JSON.stringify(told)])
-      return (await app.rest('GET', path)).text
-    }
-    const text = await showing(claims)
-    expect(text).toContain('They are claims of its signer, not of this service.')
-    expect(text).toContain('<dt>Signed by</dt><dd>&lt;b&gt;Ada&lt;/b&gt;, Works</dd>')
-    expect(text).toMatch(/Read once, .* UTC\. The operator names no certificates/)
-    for (const name of ['Made by', 'Time stamp', 'Manifests in the file'])
-      expect(text).not.toContain(`<dt>${name}</dt>`)
-    const over = { trustList: '<i>A list</i>', signedAt: '2026-11-01T00:00:00+00:00', manifestCount: 2 }
-    const trusted = await showing({ ...claims, ...over, state: 'TRUSTED' })
-    expect(trusted).toMatch(/Judged once, .* UTC, by the certificates of this list: .*&lt;i&gt;A list/)
-    expect(trusted).toContain('<dt>Time stamp</dt><dd>2026-11-01T00:00:00+00:00</dd>')
-    expect(trusted).toContain('<dt>Manifests in the file</dt><dd>2</dd>')
-    const broken = await showing({ ...claims, state: 'INVALID', problems: ['assertion.dataHash.mismatch'] })
-    expect(broken).toContain('Do not rely on its claims.')
-    expect(broken).toContain('<dd>assertion.dataHash.mismatch</dd>')
-  })
-
-  it('links to a copy with Content Credentials if the file type and the owner allow it', async () => {
-    const ada = await app.newUser()
-    const register = async (asset_file: File, public_access: string) =>
-      (await registerWith(ada.rest, { asset_file, public_access })).body.id as string
-    const linkOn = async (address: string) =>
-      /<a href="([^"]+)">Download a copy with/
-        .exec((await app.rest('GET', address)).text)?.[1]
-        ?.replaceAll('&amp;', '&')
-    const shown = `/assets/${await register(await newPicture(), 'true')}`
-    const hidden = await register(await newPicture(), 'false')
-    const byLink = addressIn((await ada.rest('POST', `assets/${hidden}/links/`, { json: {} })).body.url)
-    const links = [await linkOn(shown), await linkOn(byLink)]
-    for (const link of links) {
-      const copy = await fetch(link!)
-      expect([copy.status, copy.headers.get('content-disposition')]).toEqual([
-        200,
-        expect.stringMatching(/^attachment/),
-      ])
-      expect((await readManifests(Buffer.from(await copy.arrayBuffer()), 'image/jpeg')).state).toBe('Valid')
-    }
-    expect(await linkOn(`/assets/${await register(newFile(), 'true')}`)).toBeUndefined()
-    expectOk(await ada.rest('PATCH', 'auth/users/me/', { json: { allow_c2pa_download: false } }))
-    for (const address of [shown, byLink]) expect(await linkOn(address)).toBeUndefined()
-    for (const link of links) expect((await fetch(link!)).status).toBe(404)
-  })
-
   it('is shown even if the chain is unavailable', async () => {
     const verify = vi.spyOn(app.context.histories!, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })
@@ -178,16 +112,6 @@ describe('the page of a public asset', () => {
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
     expect(page.text).toContain('It could not be checked right now')
   })
-})
-
-it('the asset page shows custom fields named like JavaScript object properties', async () => {
-  const fields = { public_access: 'true', nit_commit_custom: JSON.stringify({ constructor: 'Ada', valueOf: 2 }) }
-  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
-  await patch(body.id, { nit_commit_custom: { constructor: null, toString: ['x'] } })
-  const { status, text } = await app.rest('GET', `/assets/${body.id}`)
-  expect(status).toBe(200)
-  expect(text).toContain('<dt>constructor</dt><dd><ins>Ada</ins></dd>')
-  expect(text).toContain('<dt>toString</dt><dd><ins>[&quot;x&quot;]</ins></dd>')
 })
 
 it('the asset page separates custom fields from facts of the service with the same name', async () => {
@@ -204,17 +128,6 @@ it('the asset page separates custom fields from facts of the service with the sa
   expect(section('described')).toContain('Its owner chose the names of these fields')
 })
 
-it('the asset page shows 50 changes of a commit, and the number of omitted changes', async () => {
-  const { body } = await registerWith(owner.rest, { asset_file: newFile(), public_access: 'true' })
-  const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`part ${at}`, at]))
-  await patch(body.id, { nit_commit_custom: fields })
-  const { status, text } = await app.rest('GET', `/assets/${body.id}`)
-  expect(status).toBe(200)
-  const changes = /<dl class="changes">(.*?)<\/dl>/s.exec(text)![1]!
-  expect(changes.match(/<dt>part /g)).toHaveLength(50)
-  expect(text).toContain('which the API shows: 150.')
-})
-
 it('the asset page splits a long history into pages, also for share links', async () => {
   const { id } = await owner.register()
   for (let n = 1; n <= 50; n += 1) await patch(id, { caption: `Said ${n} times` })
@@ -228,47 +141,6 @@ it('the asset page splits a long history into pages, also for share links', asyn
   expect(older.text).toContain('Registered the file')
   expect(older.text).not.toContain('Older commits')
   expect((await follow(older, 'The newest commits')).text).toContain('<ins>Said 50 times</ins>')
-})
-
-it('many verifications by one caller do not block verifications by other callers', async () => {
-  const { id } = await owner.register({ public_access: 'true' })
-  await eventually(
-    () => owner.rest('GET', `assets/${id}/history/`),
-    ({ body: { commits } }) => commits[0].status === 'final',
-  )
-  const histories = app.chain.histories!
-  const asked: string[] = []
-  const letGo = Promise.withResolvers<void>()
-  const real = histories.verify.bind(histories)
-  const verify = vi.spyOn(histories, 'verify').mockImplementation(async (asset, readTree) => {
-    asked.push(asset)
-    await letGo.promise
-    return real(asset, readTree)
-  })
-  const proof = await fetch(`${app.url}/api/v3/assets/${id}/proof`)
-  let refusals = 0
-  const ask = async () => {
-    const { text } = await app.rest('POST', path, { urlencoded: {} })
-    if (text.includes('It could not be checked right now')) refusals += 1
-    return text
-  }
-  // Rejected requests are retried, so a slow machine sends more requests than the limit.
-  const checks = Array.from({ length: MORE_THAN_MAY_WAIT }, () =>
-    eventually(ask, (text) => text.includes('<span class="mark good">')),
-  )
-  await until('one is under way, and so many wait that one is refused', () => refusals > 0)
-  const other = eventually(
-    () => owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`, {}, elsewhere),
-    ({ body }) => body.errors === undefined,
-  )
-  await until('the chain is asked for the other one', () => asked.includes(id))
-  expect(asked).toEqual([nid, id])
-  letGo.resolve()
-  expect(expectOk(await other)).toEqual({ asset: { verification: { verdict: 'HOLDS' } } })
-  await Promise.all(checks)
-  expect(proof.status).toBe(200)
-  await proof.arrayBuffer()
-  verify.mockRestore()
 })
 
 describe('the page of a private asset', () => {
@@ -293,8 +165,7 @@ describe('the page of a private asset', () => {
 
   it('is readable and verifiable with its proof through a share link created in either API', async () => {
     const { id } = await owner.register({ caption: 'Shown to a friend' })
-    await eventually(
-      () => owner.rest('GET', `assets/${id}/history/`),
+    await poll(() => owner.rest('GET', `assets/${id}/history/`)).until(
       ({ body: { commits } }) => commits[0].status === 'final',
     )
     const { createAssetLink } = expectOk(
@@ -364,7 +235,6 @@ describe('the page of a private asset', () => {
     await app.sql(`update asset_links set last_used_at = last_used_at - interval '5 hours' where label = 'A friend'`)
     expect(await opens(friend)).toBe(true)
     expect((await listed()).results[1].last_used_at >= first.results[1].last_used_at).toBe(true)
-
     expect((await owner.rest('DELETE', `asset-links/${museum.id}/`)).status).toBe(204)
     const end = `mutation { revokeAssetLink(input: { id: "${friend.id}" }) { link { id revokedAt } } }`
     const { revokeAssetLink } = expectOk(await owner.graphql(end))
@@ -425,8 +295,7 @@ describe('the page of a private asset', () => {
       [owner, id],
       [victim, secret.id],
     ] as const) {
-      const { body } = await eventually(
-        () => who.rest('GET', `assets/${asset}/history/`),
+      const { body } = await poll(() => who.rest('GET', `assets/${asset}/history/`)).until(
         ({ body: { commits } }) => commits[0].status === 'final',
       )
       trees.push(body.commits[0].assetTreeCid)
@@ -444,8 +313,7 @@ describe('the page of a private asset', () => {
     const chainId = await rpc.call<string>('eth_chainId')
     const raw = await new Wallet(await fundedKey()).signTransaction({ ...transaction, chainId, nonce: 0, type: 0 })
     const sent = await rpc.call('eth_sendRawTransaction', raw)
-    await eventually(
-      () => rpc.call<{ status: string } | null>('eth_getTransactionReceipt', sent),
+    await poll(() => rpc.call<{ status: string } | null>('eth_getTransactionReceipt', sent)).until(
       (receipt) => receipt?.status === '0x1',
     )
     const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })

@@ -53,7 +53,7 @@ it('a lookup does not find the file of a deleted asset', async () => {
   expect(await idsByRest(`sha256=${sha256('gone')}`)).toEqual([])
 })
 
-it('a lookup returns all registrations of the same bytes in pages, oldest first, using an index', async () => {
+it('a lookup returns all registrations of the same bytes in pages, oldest first', async () => {
   // The same bytes in a different block layout have a different CID.
   const copies = []
   for (const text of ['one', 'two', 'three']) {
@@ -74,12 +74,6 @@ it('a lookup returns all registrations of the same bytes in pages, oldest first,
   ])
   const page = (await app.rest('GET', `/lookup?file=${asked.sha256}`)).text
   expect([...page.matchAll(/href="\/assets\/([^"]*)"/g)].map(([, id]) => id)).toEqual(copies)
-
-  await app.sql('set enable_seqscan = off')
-  const [plan] = await app.sql(
-    `explain (format json) select id from assets where deleted_at is null and public_access and sha256 = '${asked.sha256}' order by id limit 20`,
-  )
-  expect(JSON.stringify(plan)).toContain('assets_sha256_id_idx')
 })
 
 it('a lookup rejects an invalid hash, and a hash together with a CID', async () => {
@@ -101,7 +95,6 @@ it("the lookup page works without scripts, in the reader's language, without ext
   const scripts = [...empty.text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) => script!)
   expect(scripts).toHaveLength(1)
   expect(policy).toContain(`'sha256-${createHash('sha256').update(scripts[0]!).digest('base64')}'`)
-
   for (const given of [hash, ` ${hash.toUpperCase()}\n`, shown.id]) {
     const { status, text, headers } = await app.rest('GET', `/lookup?${new URLSearchParams({ file: given })}`)
     expect([status, headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual([200, 'no-store', 'noindex'])

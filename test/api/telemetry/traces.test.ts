@@ -5,7 +5,7 @@ import { startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { type ReceivedSpan, startOtlpReceiver } from '../../support/otlp-receiver.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -29,10 +29,7 @@ function newCaller() {
 }
 const spansOf = (traceId: string) => collector.spans.filter((span) => span.traceId === traceId)
 const traced = (traceId: string, ...names: string[]) =>
-  eventually(
-    () => spansOf(traceId),
-    (spans) => names.every((name) => spans.some((span) => span.name === name)),
-  )
+  poll(() => spansOf(traceId)).until((spans) => names.every((name) => spans.some((span) => span.name === name)))
 const named = (spans: ReceivedSpan[], name: string) => spans.find((span) => span.name === name)!
 function wayUp(spans: ReceivedSpan[], name: string): string[] {
   const way: string[] = []
@@ -51,19 +48,13 @@ describe('a trace', () => {
     const { id } = await user.register()
     const { id: order } = await store.order(user, { network_app, action_args: { token: 'argument-of-the-order' } })
     // Otherwise, another commit in the same batch would have the chain call in its trace.
-    await eventually(
-      () => app.sql("select 1 from commit_relays where status <> 'FINAL'"),
+    await poll(() => app.sql("select 1 from commit_relays where status <> 'FINAL'")).until(
       (unfinished) => unfinished.length === 0,
     )
-
     const { traceId, spanId, headers } = newCaller()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'a-private-caption' }, headers }))
     expectOk(await store.confirm(user, order, headers))
-    const [call] = await eventually(
-      () => receiver.calls,
-      (calls) => calls.length === 1,
-    )
-
+    const [call] = await poll(() => receiver.calls).until((calls) => calls.length === 1)
     const spans = await traced(traceId, 'relay include', 'POST', 'process webhook-delivery')
     const patch = 'PATCH /api/v3/assets/:nid'
     const confirm = 'POST /api/v3/store/network-app-orders/:id/confirm'
@@ -84,7 +75,6 @@ describe('a trace', () => {
     expect(wayUp(spans, 'eth_sendRawTransaction').slice(0, 2)).toEqual(['eth_sendRawTransaction', 'relay send'])
     const [commit] = await app.sql('select transaction_hash from commit_relays where trace like $1', [`%${traceId}%`])
     expect(named(spans, 'relay include').attributes['annal.chain.transaction']).toBe(commit!.transaction_hash)
-
     expect(wayUp(spans, 'POST').slice(0, 2)).toEqual(['POST', 'process webhook-delivery'])
     expect(wayUp(spans, 'POST').at(-1)).toBe(confirm)
     expect(call!.headers.traceparent).toBe(`00-${traceId}-${named(spans, 'POST').spanId}-01`)
