@@ -179,7 +179,13 @@ describe('an admin session', () => {
     expect(shown.text).toContain(`action="${path}"`)
     expect(shown.text).toContain('Typed for an hour.\nThat is = &quot;long&quot; &amp; &lt;b&gt;.</textarea>')
     expect(await isLocked()).toBe(false)
-    const done = await ask(path, { ...hiddenIn(shown.text), reason, ...guarded })
+    // Another tab has started a new session in the meantime.
+    const again = { ...hiddenIn(shown.text), reason, ...guarded }
+    await ask('/admin/sign-in', credentials)
+    const older = await ask(path, again)
+    expect([older.status, await isLocked()]).toEqual([403, false])
+    expect(older.text).toContain('Typed for an hour.\nThat is')
+    const done = await ask(path, { ...hiddenIn(older.text), reason, ...guarded })
     expect([done.headers.get('location'), await isLocked()]).toEqual([
       `/admin/users/${user.publicId}?done=locked`,
       true,
