@@ -37,28 +37,19 @@ it.each([
   }
   const end = async (socket: ReturnType<typeof ask>) => {
     socket.destroy()
-    await eventually(
-      () => socket.closed,
-      (closed) => closed,
-    )
+    await eventually(() => socket.closed)
   }
   let length = 0
   const reader = ask((bytes) => {
     length += bytes
   })
-  await eventually(
-    () => length,
-    (bytes) => bytes > 7_600_000,
-  )
+  await eventually(() => length > 7_600_000)
   await end(reader)
 
   const idler = ask(() => idler.pause())
   let held = 0
   try {
-    await eventually(
-      () => idler.bytesRead > 0,
-      (hasBegun) => hasBegun,
-    )
+    await eventually(() => idler.bytesRead > 0)
     // What the requests before left behind is gone once nothing more is freed, several times in a row.
     const last: number[] = []
     await eventually(

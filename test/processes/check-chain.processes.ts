@@ -137,10 +137,7 @@ it('lists duplicate commits, and refunded commits that are on the chain', async 
   const fees = { maxFeePerGas: 90_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
   const again = signTransaction(account, { ...fees, chainId, nonce, to: registry!.value, data, gasLimit: 1_000_000n })
   await chain.rpc.call('eth_sendRawTransaction', toHex(again.raw))
-  await eventually(
-    () => check(),
-    ({ H2 }) => H2?.length === 1,
-  )
+  await eventually(async () => (await check()).H2?.length === 1)
   await world.sql(`update commit_relays set status = 'FAILED' where commit_id = $1::uuid`, [first!.commit_id])
   const { H2, H3, ...others } = await check()
   expect(others).toEqual({})

@@ -80,10 +80,7 @@ it('another process sends a transaction that a killed process stored', async () 
   const user = await rich(COIN)
   proxy.ambush = () => true
   const first = moveCoins()
-  await eventually(
-    () => proxy.sent,
-    (sent) => sent.length > 0,
-  )
+  await eventually(() => proxy.sent.length > 0)
   await first.stop()
   expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED' }])
   expect(
@@ -147,10 +144,7 @@ it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async 
   expect((await balanceOf(treasuryAddress)) - before).toBe(arrived)
   // Credited to the closed wallet, and forfeited: in the books, too.
   await mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === '5',
-  )
+  await eventually(async () => (await app.wallet(user)).num === '5')
   await cleanUpDeletedAccounts(app.context)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
@@ -202,10 +196,7 @@ it('leaves coins below a hundred fees until there are more', async () => {
   await mover.stop()
   await pay(user.address, COIN)
   await mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === fromUnits(COIN + dust),
-  )
+  await eventually(async () => (await app.wallet(user)).num === fromUnits(COIN + dust))
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: fromUnits(COIN + dust) }])
   expect(await balanceOf(user.address)).toBe(0n)
@@ -214,10 +205,7 @@ it('leaves coins below a hundred fees until there are more', async () => {
 it('replaces a transaction at the same nonce when gas prices rise, even without the key', async () => {
   const user = await rich(COIN)
   const mover = moveCoins()
-  await eventually(
-    () => movesOf(user),
-    ([move]) => move?.status === 'BROADCAST',
-  )
+  await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
   await mover.stop()
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   const prices = await app.sql<{ price: string }>(
@@ -246,10 +234,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
   const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
     const mover = moveCoins()
-    await eventually(
-      () => movesOf(user),
-      ([move]) => move?.status === 'BROADCAST',
-    )
+    await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
     await mover.stop()
     const snapshot = await chain.rpc.call<string>('evm_snapshot')
     const second = moveCoins()
@@ -261,10 +246,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
     await mine(8)
     expect(await balanceOf(user.address)).toBe(COIN)
     moveCoins()
-    await eventually(
-      () => movesOf(user),
-      ([move]) => move?.status === 'BROADCAST',
-    )
+    await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
     await settled(user)
   })
   const [move] = await movesOf(user)
@@ -344,10 +326,7 @@ it('reverses and restores a deposit and its sweep with the block', async () => {
   const change = await changed(async () => {
     await send()
     await mine(CONFIRMATIONS + 1)
-    await eventually(
-      () => app.wallet(user),
-      ({ num }) => num === '2',
-    )
+    await eventually(async () => (await app.wallet(user)).num === '2')
     const mover = moveCoins()
     await settled(user)
     await mover.stop()
@@ -356,15 +335,9 @@ it('reverses and restores a deposit and its sweep with the block', async () => {
     await chain.rpc.call('anvil_dropAllTransactions')
     await chain.rpc.call('evm_increaseTime', 2_000)
     await mine(40)
-    await eventually(
-      () => app.wallet(user),
-      ({ num }) => num === '0',
-    )
+    await eventually(async () => (await app.wallet(user)).num === '0')
     moveCoins()
-    await eventually(
-      () => movesOf(user),
-      ([move]) => move?.status === 'BROADCAST',
-    )
+    await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
     expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
   })
   expect(change).toEqual({ deposits: 2n * COIN, inTransit: -2n * COIN, treasury: 0n, gas: 0n })
@@ -373,8 +346,10 @@ it('reverses and restores a deposit and its sweep with the block', async () => {
   const setAside = await changed(async () => {
     await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
     await eventually(
-      () => app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address]),
-      ([found]) => found !== undefined,
+      async () =>
+        (
+          await app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address])
+        )[0] !== undefined,
     )
   })
   expect(setAside).toEqual({ deposits: -2n * COIN, inTransit: 2n * COIN, treasury: 0n, gas: 0n })
@@ -382,10 +357,7 @@ it('reverses and restores a deposit and its sweep with the block', async () => {
 
   await send()
   await mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === '2',
-  )
+  await eventually(async () => (await app.wallet(user)).num === '2')
   await settled(user)
   expect(await balanceOf(user.address)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
@@ -431,14 +403,13 @@ async function bereft() {
   await goBack(snapshot)
   await credited(user, '0')
   const second = moveCoins()
-  await eventually(
-    () => movesOf(user),
-    ([move]) => move?.status === 'BROADCAST',
-  )
+  await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
   await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   await eventually(
-    () => app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address]),
-    ([found]) => found !== undefined,
+    async () =>
+      (
+        await app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address])
+      )[0] !== undefined,
   )
   await second.stop()
   return { user, send }
@@ -472,10 +443,7 @@ it('records the amount on the chain if two transactions were signed at one nonce
   await mine(CONFIRMATIONS + 1)
   await credited(user, '1')
   const mover = moveCoins()
-  await eventually(
-    () => movesOf(user),
-    ([move]) => move?.amount === '1',
-  )
+  await eventually(async () => (await movesOf(user))[0]?.amount === '1')
   await mover.stop()
   // Somebody else had kept the bytes of before, and what they move is back.
   await chain.rpc.call('anvil_dropAllTransactions')
@@ -574,10 +542,7 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
     ]),
   )
   const mover = moveCoins()
-  await eventually(
-    () => movesOf(user),
-    ([move]) => move?.status === 'SIGNED',
-  )
+  await eventually(async () => (await movesOf(user))[0]?.status === 'SIGNED')
   await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   const waiting = async () => {
     const rows = await installation.database.query(readState)
@@ -586,10 +551,7 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
   await eventually(waiting, (count) => count === 1)
   const isTold = ({ message, fields }: LogLine) =>
     message.startsWith('Suspended coin transfers wait') && 'address' in fields && fields.address === user.address
-  await eventually(
-    () => app.log.lines,
-    (lines) => lines.some(isTold),
-  )
+  await eventually(() => app.log.lines.some(isTold))
   expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED', amount: '15' }])
   await mover.stop()
   await mine(CONFIRMATIONS)

@@ -25,8 +25,10 @@ const finalize = async () => {
   await mine(CONFIRMATIONS + 1)
   const { hash } = await chain.rpc.call<{ hash: string }>('eth_getBlockByNumber', 'latest', false)
   await eventually(
-    () => app.sql<{ value: string }>(`select value from key_values where key like 'deposits:%'`),
-    ([row]) => row?.value.includes(hash) === true,
+    async () =>
+      (await app.sql<{ value: string }>(`select value from key_values where key like 'deposits:%'`))[0]?.value.includes(
+        hash,
+      ) === true,
   )
 }
 const newUser = () => app.newUser({ points: '0' })
@@ -102,10 +104,7 @@ it('rejects transactions without value, with another amount, or to another addre
   const failed = await payer.call('payAndFail', [user.address], 3n)
   const plain = await pay(user.address, COIN)
   await finalize()
-  await eventually(
-    () => num(user),
-    (held) => held === '1',
-  )
+  await eventually(async () => (await num(user)) === '1')
   const waiting = await payer.call('pay', [user.address], 5n)
   const unknown = `0x${randomBytes(32).toString('hex')}`
   const refused: [string, SignedIn, string, RegExp][] = [
@@ -182,10 +181,7 @@ it('freezes the deposit when the chain loses its block, and credits it again by 
 
   await chain.rpc.call('evm_revert', before)
   await mine(CONFIRMATIONS + 3)
-  await eventually(
-    () => num(user),
-    (held) => held === '1',
-  )
+  await eventually(async () => (await num(user)) === '1')
   expect(await annal(hash, user, '2')).toMatchObject({ code: 1 })
   await chain.rpc.call('eth_sendRawTransaction', raw)
   await finalize()

@@ -224,10 +224,7 @@ it('credits deposits on a restored chain of the same length', async () => {
   await scene.send(user, COIN)
   await scene.mine(height - (await scene.headNumber()))
   scene.watch()
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === '1',
-  )
+  await eventually(async () => (await app.wallet(user)).num === '1')
   expect(await scene.headNumber()).toBe(height)
 })
 

@@ -109,15 +109,13 @@ it('credits nothing if the configured token is invalid or has too many decimals,
   const user = await app.newUser({ points: '0' })
   const small = await deploy(scene, 'TestToken', [19])
   const waiting = scene.watch({ token: small.address })
-  await eventually(
-    () => app.log.lines,
-    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('19 decimals; the ledger has 18')),
+  await eventually(() =>
+    app.log.lines.some(({ fields }) => reasonOf(fields).includes('19 decimals; the ledger has 18')),
   )
   await waiting.stop()
   scene.watch({ token: user.address })
-  await eventually(
-    () => app.log.lines,
-    (lines) => lines.some(({ fields }) => reasonOf(fields).includes(`no ERC-20 token at ${user.address}`)),
+  await eventually(() =>
+    app.log.lines.some(({ fields }) => reasonOf(fields).includes(`no ERC-20 token at ${user.address}`)),
   )
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })

@@ -39,17 +39,11 @@ it('credits a confirmed deposit; before, only its owner sees it in both APIs', a
   const hash = await scene.send(user, (COIN * 3n) / 2n + 1n)
   await scene.mine(CONFIRMATIONS)
   // What stands one block lower counts by now, and so it was looked for what does.
-  await eventually(
-    () => depositsOf(earlier),
-    ([seen]) => seen?.status === 'CREDITED',
-  )
+  await eventually(async () => (await depositsOf(earlier))[0]?.status === 'CREDITED')
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   const amount = '1.500000000000000001'
   const facts = { kind: 'COIN', amount, transactionHash: hash, shortfall: '0' }
-  await eventually(
-    () => depositsOf(user),
-    ([seen]) => seen?.confirmations === CONFIRMATIONS - 1,
-  )
+  await eventually(async () => (await depositsOf(user))[0]?.confirmations === CONFIRMATIONS - 1)
   const [pending] = await depositsOf(user)
   expect(pending).toMatchObject({ ...facts, status: 'PENDING' })
   const { results } = expectOk(await user.rest('GET', 'wallet/deposits/?status=pending'))
@@ -94,10 +88,7 @@ it("uses the chain's finality if configured", async () => {
     await scene.mine(1)
     if (Number((await finalizedAt()).number) >= block) break
   }
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === '1',
-  )
+  await eventually(async () => (await app.wallet(user)).num === '1')
   expect(await scene.headNumber()).toBeGreaterThan(block + CONFIRMATIONS)
 })
 
@@ -147,10 +138,7 @@ it('suspends a deposit that the ledger rejects, credits the others, and retries 
   const refused = `deposit:${await scene.send(bad, COIN)}:-1`
   await scene.send(good, 5n * COIN)
   await scene.mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.wallet(good),
-    ({ num }) => num === '5',
-  )
+  await eventually(async () => (await app.wallet(good)).num === '5')
   await scene.caughtUp()
   await scene.send(good, COIN)
   await scene.mine(CONFIRMATIONS + 1)
@@ -187,10 +175,7 @@ it("suspends and lists a deposit that exceeds the ledger's maximum", async () =>
   const hash = await scene.send(rich, 10n ** 38n, payer)
   await scene.send(good, COIN)
   await scene.mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.wallet(good),
-    ({ num }) => num === '1',
-  )
+  await eventually(async () => (await app.wallet(good)).num === '1')
   await eventually(job_failures, (rows) => rows.length > 0)
   expect(await job_failures()).toMatchObject([
     { item: `deposit:${hash}:-1`, last_error: expect.stringContaining('overflow') },
@@ -283,10 +268,7 @@ it('waits during a chain outage, logs it once, and continues', async () => {
   proxy.fault = cuts
   await scene.send(user, COIN)
   await scene.mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.log.lines,
-    (lines) => lines.some(({ message }) => message.startsWith('Deposit watcher failed')),
-  )
+  await eventually(() => app.log.lines.some(({ message }) => message.startsWith('Deposit watcher failed')))
   proxy.fault = undefined
   await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
@@ -303,9 +285,8 @@ it('reports a node that lacks the next block, and continues when it arrives', as
   )
   await scene.send(user, COIN)
   await scene.mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.log.lines,
-    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('returned contradictory answers')),
+  await eventually(() =>
+    app.log.lines.some(({ fields }) => reasonOf(fields).includes('returned contradictory answers')),
   )
   proxy.fault = undefined
   await scene.caughtUp()

@@ -49,10 +49,7 @@ it('deposits on the embedded chain are not credited unless ANNAL_EMBEDDED_DEPOSI
 
   const opened = await open(dir, true)
   // It begins to look at what is deep enough now; blocks come only with transactions.
-  await eventually(
-    () => app.sql(`select value from key_values where key like 'deposits:%'`),
-    (rows) => rows.length > 0,
-  )
+  await eventually(async () => (await app.sql(`select value from key_values where key like 'deposits:%'`)).length > 0)
   await pay(opened.registry.rpc, user.address, 5n)
   // The watcher reads in order, so what it had credited before would be there as well.
   const wallet = await eventually(

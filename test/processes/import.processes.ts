@@ -239,10 +239,7 @@ describe('annal import', () => {
     const command = startAnnal(dir, args, { ANNAL_TOKEN: user.token })
     const ended = once(command, 'exit')
     try {
-      await eventually(
-        () => ownedBy(user),
-        (count) => count > 2,
-      )
+      await eventually(async () => (await ownedBy(user)) > 2)
       // What is on its way stays there until nobody waits for it any more.
       await holder.query('begin')
       await holder.query('select from wallets where user_id = $1 for update', [user.id])

@@ -82,17 +82,15 @@ async function killHalfway(args: string[]) {
     const command = startAnnal(dir, args, { DATABASE_URL: testDatabase.url })
     const ended = once(command, 'exit')
     await eventually(
-      () => read('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0].pid]),
-      (blocked) => blocked.length > 0,
+      async () =>
+        (await read('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0].pid])).length >
+        0,
     )
     command.kill('SIGKILL')
     await ended
     await holder.query('rollback')
     // What it had asked for may still be done.
-    await eventually(
-      () => read(others, [ours]),
-      (theirs) => theirs.length === 0,
-    )
+    await eventually(async () => (await read(others, [ours])).length === 0)
   } finally {
     await Promise.all([holder.end(), watcher.end()])
   }

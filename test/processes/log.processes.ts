@@ -74,10 +74,7 @@ it('is readable text on a terminal', async () => {
   const ended = once(child, 'exit')
   let said = ''
   child.stdout.on('data', (piece: Buffer) => (said += piece))
-  await eventually(
-    () => said,
-    (output) => output.includes('Stop with Ctrl-C'),
-  )
+  await eventually(() => said.includes('Stop with Ctrl-C'))
   // Ctrl-C.
   child.stdin.write('\x03')
   await ended

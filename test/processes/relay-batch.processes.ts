@@ -226,10 +226,7 @@ describe('a batch', () => {
     await eventually(world.statuses, all('BROADCAST', 10))
     await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', '0x174876e800')
     await chain.rpc.call('evm_mine')
-    await eventually(
-      () => world.sql('select hash from chain_transactions'),
-      (rows) => rows.length > 1,
-    )
+    await eventually(async () => (await world.sql('select hash from chain_transactions')).length > 1)
     await chain.rpc.call('evm_setAutomine', true)
     await chain.rpc.call('evm_mine')
     await eventually(world.statuses, all('FINAL', 10))
@@ -288,10 +285,7 @@ describe('a batch', () => {
     proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
     const assets = await addReady(2, 5)
     const relay = world.relay(proxy.url, options)
-    await eventually(
-      async () => proxy.faults,
-      (faults) => faults > 0,
-    )
+    await eventually(() => proxy.faults > 0)
     await relay.stop()
     const [stored] = await world.sql<{ hash: string }>('select hash from chain_transactions')
     proxy.fault = undefined

@@ -26,10 +26,7 @@ const nonces = async () =>
 const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
 const meets = async (faults: number) => {
   const before = proxy.faults
-  await eventually(
-    async () => proxy.faults - before,
-    (count) => count >= faults,
-  )
+  await eventually(() => proxy.faults - before >= faults)
 }
 /** Nothing is to be done, and no look at the chain is still in its hand. */
 async function rests(relay: Relay) {
@@ -143,10 +140,7 @@ describe('a node without a block at some height', () => {
     const block = Number(await chain.rpc.call('eth_blockNumber'))
     await chain.rpc.call('anvil_mine', quantity(1))
     // Otherwise a head below it, while the chain changes, is the first that it sees.
-    await eventually(
-      async () => relay.status().headNumber,
-      (number) => number === block + 1,
-    )
+    await eventually(() => relay.status().headNumber === block + 1)
     // The node is unreachable during the reorganization, so that the relay never sees the lower head in between.
     proxy.fault = cuts
     await chain.rpc.call('anvil_reorg', 2, [])

@@ -38,10 +38,7 @@ describe('the relay with a faulty network', () => {
     const stored = await eventually(transactions, (rows) => rows.length === 7)
     const unsent = stored.filter(({ status }) => status === 'PENDING').map(({ hash }) => hash)
     expect(unsent).toHaveLength(1)
-    await eventually(
-      async () => proxy.faults,
-      (faults) => faults > 0,
-    )
+    await eventually(() => proxy.faults > 0)
     await relay.stop()
     proxy.fault = undefined
     world.relay(proxy.url)
@@ -58,10 +55,7 @@ describe('the relay with a faulty network', () => {
     for (let lives = 0; lives < 3; lives += 1) {
       const relay = world.relay(proxy.url)
       const faults = proxy.faults
-      await eventually(
-        async () => proxy.faults,
-        (seen) => seen > faults,
-      )
+      await eventually(() => proxy.faults > faults)
       if (lives < 2) {
         await relay.stop()
         for (const asset of assets) for (let round = 0; round < 10; round += 1) await world.addCommit(asset)
@@ -81,10 +75,7 @@ describe('the relay with a faulty network', () => {
     proxy.fault = fault
     const assets = await world.addCommits(2, 2)
     relay.wake()
-    await eventually(
-      async () => proxy.faults,
-      (faults) => faults >= 3,
-    )
+    await eventually(() => proxy.faults >= 3)
     expect(relay.status()).toMatchObject({
       state: 'waiting',
       lastError: expect.stringMatching(/^The chain is not available right now/),
@@ -121,10 +112,7 @@ describe('the relay with a faulty network', () => {
     proxy.fault = hangs
     await world.addCommits(1, 1)
     relay.wake()
-    await eventually(
-      async () => proxy.faults,
-      (faults) => faults > 0,
-    )
+    await eventually(() => proxy.faults > 0)
     await relay.stop()
     expect(relay.status().state).toBe('stopped')
   })
@@ -248,10 +236,7 @@ describe('the relay with a faulty network', () => {
     const assets = await world.addCommits(1, 1)
     proxy.fault = onlyTo(isSending, refuses(error))
     relay.wake()
-    await eventually(
-      async () => proxy.faults,
-      (count) => count >= 10,
-    )
+    await eventually(() => proxy.faults >= 10)
     expect(await transactions()).toHaveLength(1)
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 1))
@@ -276,10 +261,7 @@ describe('the relay with a faulty network', () => {
     await world.sql(`update chain_transactions set created_at = created_at - interval '1 hour'`)
     await chain.rpc.call('anvil_mine', quantity(5))
     const { faults } = proxy
-    await eventually(
-      async () => proxy.faults,
-      (count) => count >= faults + 10,
-    )
+    await eventually(() => proxy.faults >= faults + 10)
     expect(await transactions()).toHaveLength(known.length)
     proxy.fault = undefined
     await chain.rpc.call('evm_setAutomine', true)
@@ -364,10 +346,7 @@ describe('the relay with a faulty network', () => {
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 36))
-    await eventually(
-      async () => Number(await chain.rpc.call<string>('eth_blockNumber')),
-      (head) => head > 0,
-    )
+    await eventually(async () => Number(await chain.rpc.call<string>('eth_blockNumber')) > 0)
     await expectWhole(assets)
     expect(relay.status().registry).toBe(registry)
     expect(await noncesByCommit()).toMatchObject(before)

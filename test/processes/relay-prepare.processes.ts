@@ -83,10 +83,7 @@ describe('an unavailable file store', () => {
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset)
     const relay = world.relay(chain.url, { contentStore: hanging(world.contentStore) })
-    await eventually(
-      async () => relay.status().state,
-      (state) => state === 'working',
-    )
+    await eventually(() => relay.status().state === 'working')
     await chain.rpc.call('evm_mine')
     await eventually(world.statuses, all('FINAL', 2))
     expect(await world.statuses()).toEqual({ FINAL: 2, PENDING: 1 })

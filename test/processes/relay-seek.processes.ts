@@ -55,10 +55,7 @@ describe('a commit without a receipt', () => {
     world.relay(proxy.url, options)
     await eventually(world.statuses, (seen) => seen.BROADCAST === 1)
     const before = asked
-    await eventually(
-      async () => asked,
-      (count) => count > before + 20,
-    )
+    await eventually(() => asked > before + 20)
     expect(await world.statuses()).toEqual({ BROADCAST: 1 })
     expect(await signatures()).toHaveLength(1)
     proxy.fault = undefined
@@ -241,8 +238,7 @@ describe('a database restored from before its commits were sent', () => {
 
     const second = world.relay(chain.url, options)
     await eventually(
-      () => world.sql(`select value from key_values where key = 'relay:ahead'`),
-      (rows) => rows.length === 1,
+      async () => (await world.sql(`select value from key_values where key = 'relay:ahead'`)).length === 1,
     )
     expect(await signatures()).toEqual([])
     await chain.rpc.call('evm_mine')
@@ -316,16 +312,15 @@ describe('a database restored from before its commits were sent', () => {
     proxy.fault = page(200, 'text/plain', 'no node here')
     world.relay(proxy.url, { ...options, custody: { ...world.custody, sign } })
     await eventually(
-      () => world.sql<{ last_error: string | null }>('select last_error from commit_relays'),
-      ([row]) => row?.last_error?.includes('The chain') === true,
+      async () =>
+        (
+          await world.sql<{ last_error: string | null }>('select last_error from commit_relays')
+        )[0]?.last_error?.includes('The chain') === true,
     )
     proxy.fault = undefined
     // A try that had begun before is put off once more.
     const tryNow = () => world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
-    await eventually(
-      () => tryNow().then(world.statuses),
-      (seen) => seen.FAILED === 1,
-    )
+    await eventually(async () => (await tryNow().then(world.statuses)).FAILED === 1)
   })
 
   it('ignores copies of a commit by other recorders', async () => {

@@ -59,10 +59,7 @@ it('each role runs in its processes, and a missing role is reported', async () =
   expect(await sessions('annal-jobs')).toEqual([])
 
   const worker = await shared.start(['--roles', 'jobs'])
-  await eventually(
-    () => jobs('thumbnail'),
-    (states) => states.every((state) => state === 'completed'),
-  )
+  await eventually(async () => (await jobs('thumbnail')).every((state) => state === 'completed'))
   expect(await missing(http)).toEqual(['role deliveries'])
   expect(await jobs('account-mail')).toEqual(['created'])
   expect(await mails()).toEqual([])
@@ -79,10 +76,7 @@ it('each role runs in its processes, and a missing role is reported', async () =
 
   // Who is killed says nothing any more.
   await worker.stop('SIGKILL')
-  await eventually(
-    () => missing(http),
-    (found) => found?.includes('role jobs') === true,
-  )
+  await eventually(async () => (await missing(http))?.includes('role jobs') === true)
   for (const service of [deliveries, http]) expect(await service.stop()).toMatchObject({ code: 0 })
 })
 

@@ -68,10 +68,7 @@ it('garbage collection never deletes blocks of needed or incoming files, and del
       if (number % 10 === 9) collectors[1]!.child.kill('SIGCONT')
     }
     const whole = (cids: string[]) => Promise.all(cids.map((cid) => store.isWhole(cid)))
-    await eventually(
-      () => whole(orphans),
-      (each) => !each.includes(true),
-    )
+    await eventually(async () => !(await whole(orphans)).includes(true))
     await Promise.all([kill(0), kill(1)])
     // Puts back what the killed ones left aside, as every collection does first.
     async function* needed() {

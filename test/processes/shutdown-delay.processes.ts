@@ -24,10 +24,7 @@ it('reports that it is not ready after SIGTERM, still answers requests, and then
   const HEALTH_PORT = String(await findFreePort())
   const service = await shared.start([], { HEALTH_PORT })
   const health = `http://127.0.0.1:${HEALTH_PORT}/readyz`
-  await eventually(
-    () => send(health),
-    ({ text }) => text === '{"status":"ok"}',
-  )
+  await eventually(async () => (await send(health)).text === '{"status":"ok"}')
   const ready = await send(service.url, { path: '/version' }, { agent })
   expect(ready.headers.get('connection')).not.toBe('close')
 

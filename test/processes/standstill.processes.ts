@@ -25,10 +25,7 @@ it('executes no request that arrived during a standstill, and continues afterwar
   await shared.sql('select pg_sleep(11)')
   service.child.kill('SIGCONT')
   expect(await asked).toMatchObject({ status: 503, body: { error: { type: 'service_unavailable' } } })
-  await eventually(
-    () => signUp('bert'),
-    ({ status }) => status === 201,
-  )
+  await eventually(async () => (await signUp('bert')).status === 201)
   expect(await shared.sql('select username from users')).toEqual([{ username: 'bert' }])
   expect(await service.stop()).toMatchObject({ code: 0 })
 })

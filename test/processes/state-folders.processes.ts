@@ -277,10 +277,10 @@ describe('embedded data', () => {
   async function settle({ url }: Embedded) {
     const person = await newPerson(url)
     const { body } = await registerWith(person, {})
-    await eventually(
-      async () => (await person('GET', `assets/${body.id}/history/`)).body.commits as { status: string }[],
-      (commits) => commits.every(({ status }) => status === 'final'),
-    )
+    await eventually(async () => {
+      const { commits } = (await person('GET', `assets/${body.id}/history/`)).body
+      return commits.every(({ status }: { status: string }) => status === 'final')
+    })
   }
 
   async function settled() {

@@ -207,10 +207,7 @@ it('the queue creates thumbnails, and an unreadable picture delays no other', as
   const { id } = await user.register({ asset_file: await newPicture() })
   jobs = await startJobs(app.installation)
   await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
-  await eventually(
-    () => thumbnailUrlOf(id),
-    (url) => url !== null,
-  )
+  await eventually(async () => (await thumbnailUrlOf(id)) !== null)
   const states = await app.sql(
     `select state::text, retry_limit from jobs.job where name = 'thumbnail' and data->>'assetId' = $1`,
     [lost.uuid],

@@ -38,8 +38,8 @@ const newTreasury = async () => {
 const note = async (treasury: ReturnType<typeof createKeyPair>) => {
   const mover = moveCoins(treasury)
   await eventually(
-    () => app.sql(`select from key_values where key = $1`, [`treasury:${treasury.address}`]),
-    ([row]) => row !== undefined,
+    async () =>
+      (await app.sql(`select from key_values where key = $1`, [`treasury:${treasury.address}`]))[0] !== undefined,
   )
   await mover.stop()
 }
@@ -95,8 +95,7 @@ it('reports a payment whose nonce another installation used', async () => {
   const mover = moveCoins(treasury)
   await withdraw(user, '1', Wallet.createRandom().address)
   await eventually(
-    () => chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending'),
-    (pending) => Number(pending) === 1,
+    async () => Number(await chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending')) === 1,
   )
   const dear = quantity(10n ** 12n)
   await chain.rpc.call('anvil_impersonateAccount', treasury.address)
@@ -140,8 +139,7 @@ it('completes a payment with a node without archive state', async () => {
   const mover = moveCoins(treasury)
   await withdraw(user, '1', to)
   await eventually(
-    () => chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending'),
-    (pending) => Number(pending) === 1,
+    async () => Number(await chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending')) === 1,
   )
   await confirmed(user)
   await mover.stop()
@@ -162,10 +160,7 @@ it('searches payments of a previous treasury once while withdrawals wait', async
   proxy.fault = (calls) => void asked.push(...calls.map(({ method }) => method))
   const timesOf = (method: string) => asked.filter((each) => each === method).length
   const mover = moveCoins(later)
-  await eventually(
-    () => timesOf('eth_feeHistory'),
-    (steps) => steps >= 5,
-  )
+  await eventually(() => timesOf('eth_feeHistory') >= 5)
   await mover.stop()
   expect(timesOf('eth_getTransactionByHash')).toBe(1)
   expect(await compare(later, '--import')).toMatchObject({ code: 0, imported: 1 })
@@ -180,8 +175,7 @@ it('withdrawals wait while the treasury has unknown pending transactions', async
   const backup = await backUp(app.env.DATABASE_URL!)
   const paying = moveCoins(treasury)
   await eventually(
-    () => chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending'),
-    (pending) => Number(pending) === 1,
+    async () => Number(await chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending')) === 1,
   )
   await paying.stop()
   await backup.restore()

@@ -82,10 +82,7 @@ it('waits if the treasury sent unknown transactions, even with an empty database
   // As after a restore: what was sent since is in the chain alone.
   await chain.rpc.call('anvil_setNonce', treasuryAddress, quantity(1))
   const second = moveCoins()
-  await eventually(
-    () => app.log.lines.map(({ message }) => message),
-    (told) => told.some((line) => line.includes('the treasury has transactions that the database does not know')),
-  )
+  await eventually(() => app.log.lines.some(({ message }) => message.includes('the treasury has transactions that')))
   await mine(3)
   expect(await statusOf(user)).toEqual(['waiting'])
   await second.stop()
@@ -259,16 +256,13 @@ it('costs the quoted fee even after gas prices exceeded the maximum', async () =
   moveCoins()
   await becomesNow(user, 'sending')
   await eventually(
-    () => app.sql(`select from coin_transfers where recipient = $1 and status = 'BROADCAST'`, [to]),
-    (sent) => sent.length === 1,
+    async () =>
+      (await app.sql(`select from coin_transfers where recipient = $1 and status = 'BROADCAST'`, [to])).length === 1,
   )
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(600n * 10n ** 9n))
   await mine()
   const seen = proxy.faults
-  await eventually(
-    async () => proxy.faults,
-    (looks) => looks > seen + 10,
-  )
+  await eventually(() => proxy.faults > seen + 10)
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(1n))
   await becomes(user, 'confirmed')
   const [move] = await app.sql(`select trim_scale(fee)::text as fee from coin_transfers where recipient = $1`, [to])
@@ -297,10 +291,7 @@ it('is paid if the treasury can pay it while larger ones wait, and the operator 
     `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id in ($1, $2)`,
     [many.id, late.id],
   )) as [{ total: string }]
-  await eventually(
-    () => app.log.lines,
-    (lines) => lines.some(({ fields }) => 'missing' in fields && fields.missing === total),
-  )
+  await eventually(() => app.log.lines.some(({ fields }) => 'missing' in fields && fields.missing === total))
   await fund(100n)
   await eventually(
     async () => {
@@ -364,10 +355,7 @@ it('is paid once despite lost messages and several processes', async () => {
   proxy.ambush = () => true
   await withdraw(user, { amount: '4', to })
   const first = moveCoins()
-  await eventually(
-    () => proxy.sent.length,
-    (sent) => sent > 0,
-  )
+  await eventually(() => proxy.sent.length > 0)
   await first.stop()
   let lost = 0
   proxy.ambush = (moment) => {
@@ -445,10 +433,7 @@ it('stays included if one node lags, unless no node has its block for long', asy
   await movesTo(to, 'INCLUDED')
   proxy.fault = lagging(createRandom('behind'), () => 1, 1)
   const before = proxy.faults
-  await eventually(
-    async () => proxy.faults - before,
-    (requests) => requests > 20,
-  )
+  await eventually(() => proxy.faults - before > 20)
   await movesTo(to, 'INCLUDED')
   await mover.stop()
   moveCoins(undefined, { doubtPatience: 1 })
@@ -476,10 +461,7 @@ it('is sent again only once if a node returns its receipt but lacks the block', 
   const since = performance.now()
   await eventually(displacements, (count) => count > before)
   const seen = proxy.faults
-  await eventually(
-    () => proxy.faults,
-    (requests) => requests > seen + 20,
-  )
+  await eventually(() => proxy.faults > seen + 20)
   // Once each time that its patience has passed, which may be more than once on a slow machine.
   expect(displacements() - before).toBeLessThanOrEqual((performance.now() - since) / doubtPatience)
   proxy.fault = undefined

@@ -19,10 +19,10 @@ export async function until<T>(
   }
 }
 
-/** Polls until `check` accepts the value, and returns it. Throws an error with the last value on a timeout. */
+/** Polls until the value is truthy, or until `check` accepts it. Returns it. Throws an error with the last value on a timeout. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
-  check: (value: T) => boolean,
+  check: (value: T) => boolean = Boolean,
   milliseconds = 60_000,
 ): Promise<T> {
   let seen: { value: T }
