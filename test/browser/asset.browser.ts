@@ -1,10 +1,9 @@
-/** An asset's page in a real browser, without JavaScript. SCREENSHOTS=<folder> keeps what was seen. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+/** An asset's page in a real browser, without JavaScript. */
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
+import { desktop, findTooWide, findViolations, listen, look, lookNames, looks } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -12,7 +11,6 @@ import { newPicture } from '../support/pictures.ts'
 import { createTestApp, registerWith, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp({ withChain: true })
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let browser: Browser
 let path: string
 let owner: SignedIn
@@ -50,54 +48,23 @@ beforeAll(async () => {
   )
 })
 
-const desktop = { viewport: { width: 1280, height: 900 } }
-const phone = { viewport: { width: 360, height: 740 }, isMobile: true }
-const looks = {
-  desktop,
-  'desktop-dark': { ...desktop, colorScheme: 'dark' },
-  phone: { ...phone, locale: 'zh-HK' },
-  'phone-dark': { ...phone, colorScheme: 'dark' },
-} as const
-
-async function look(page: Page, name: string) {
-  const { SCREENSHOTS } = process.env
-  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `asset-${name}.png`), fullPage: true })
-}
-
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
-  }
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
-  )
-}
-
-it.each(Object.keys(looks) as (keyof typeof looks)[])(
+it.each(lookNames)(
   'fits the screen, loads nothing from other origins, follows its CSP, and has no axe violations: %s',
   { timeout: 120_000 },
   async (name) => {
     const context = await browser.newContext(looks[name])
     const page = await context.newPage()
-    const [foreign, complaints]: [string[], string[]] = [[], []]
-    page.on('request', (request) => request.url().startsWith(`${app.url}/`) || foreign.push(request.url()))
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    const { requests, complaints } = listen(page)
     await page.goto(app.url + path)
-    await look(page, name)
-    const found = await findings(page)
+    await look(page, `asset-${name}`)
+    const found = await findViolations(page)
     await page.getByRole('button').click()
     await page.getByRole('status').first().waitFor()
-    await look(page, `checked-${name}`)
-    expect([...found, ...(await findings(page))]).toEqual([])
-    const tooWide = await page.evaluate(() =>
-      [...document.querySelectorAll('main *')]
-        .filter((element) => element.getBoundingClientRect().right > innerWidth)
-        .map(({ outerHTML }) => outerHTML.slice(0, 120)),
-    )
-    expect(tooWide).toEqual([])
+    await look(page, `asset-checked-${name}`)
+    expect([...found, ...(await findViolations(page)), ...(await findTooWide(page))]).toEqual([])
     expect(await page.getByRole('img').evaluate((picture) => (picture as HTMLImageElement).naturalWidth)).toBe(800)
     expect(await page.locator('html').getAttribute('lang')).toBe(name === 'phone' ? 'zh-TW' : 'en')
+    const foreign = requests.filter((url) => !url.startsWith(`${app.url}/`))
     expect([...foreign, ...complaints, ...(await context.cookies())]).toEqual([])
     await context.close()
   },
@@ -114,13 +81,11 @@ it('can be verified without scripts, and printed', { timeout: 60_000 }, async ()
   expect(await page.getByRole('button').count()).toBe(0)
   const { SCREENSHOTS } = process.env
   if (SCREENSHOTS) await page.pdf({ path: join(SCREENSHOTS, 'asset.pdf') })
-  await look(page, 'print')
+  await look(page, 'asset-print')
   await context.close()
 })
 
-it('isolates right-to-left text from its surroundings', {
-  timeout: 60_000,
-}, async () => {
+it('isolates right-to-left text from its surroundings', { timeout: 60_000 }, async () => {
   const writer = await app.newUser({ num: '100' })
   const { body: renamed } = await writer.graphql(
     'mutation { updateProfile(input: { displayName: "נועה בן־דוד" }) { user { displayName } } }',
@@ -132,7 +97,7 @@ it('isolates right-to-left text from its surroundings', {
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto(`${app.url}/assets/${body.id}`)
-  await look(page, 'right-to-left')
+  await look(page, 'asset-right-to-left')
   const boxesOf = (selector: string) =>
     page
       .locator(selector)
@@ -152,8 +117,8 @@ it('opens a private asset by its link without leaking the link in requests', { t
   const told: string[] = []
   page.on('request', (request) => told.push(request.headers().referer ?? ''))
   await page.goto(link.url)
-  await look(page, 'private')
-  expect(await findings(page)).toEqual([])
+  await look(page, 'asset-private')
+  expect(await findViolations(page)).toEqual([])
   expect(await page.getByRole('img').evaluate((picture) => (picture as HTMLImageElement).naturalWidth)).toBe(800)
   await page.getByRole('button').click()
   await page.getByRole('status').first().waitFor()

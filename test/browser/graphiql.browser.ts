@@ -1,32 +1,27 @@
-/** The playground in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
+/** The playground in a real browser. */
 
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { asSystem } from '../../src/context.ts'
 import { createAdministrator } from '../../src/modules/accounts/sign-up.ts'
 import { atEnd } from '../support/at-end.ts'
+import { listen, look } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { expectOk } from '../support/expect-error.ts'
-import { complaintsOf, runTabs, visitGraphiQL } from '../support/graphiql.ts'
+import { runTabs, visitGraphiQL } from '../support/graphiql.ts'
 import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
 let browser: Browser
 
-const looker = (page: Page) => async (name: string) => {
-  const { SCREENSHOTS } = process.env
-  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `graphiql-${name}.png`) })
-}
+const looker = (page: Page) => (name: string) => look(page, `graphiql-${name}`, false)
 
 beforeAll(async () => {
   browser = await launchChromium(atEnd)
 })
 
-it('shows the schema, completes a field, and runs a query with and without a token', {
-  timeout: 60_000,
-}, async () => {
+it('shows the schema, completes a field, and runs a query with and without a token', { timeout: 60_000 }, async () => {
   const user = await app.newUser()
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   const { docs, proposals, prices, me, complaints } = await visitGraphiQL(
@@ -62,7 +57,7 @@ it('shows the response on a phone', { timeout: 60_000 }, async () => {
 
 it('works without browser storage', { timeout: 60_000 }, async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
-  const complaints = complaintsOf(page)
+  const { complaints } = listen(page)
   await page.addInitScript(() => {
     const get = () => {
       throw new DOMException('Access is denied for this document.', 'SecurityError')
@@ -77,16 +72,14 @@ it('works without browser storage', { timeout: 60_000 }, async () => {
   expect(complaints).toEqual([])
 })
 
-it('opens with example tabs that work from left to right', {
-  timeout: 120_000,
-}, async () => {
+it('opens with example tabs that work from left to right', { timeout: 120_000 }, async () => {
   // As the comment of a tab says, in a terminal.
   await createAdministrator(asSystem(app.context), {
     ...{ username: 'root', email: 'root@example.org', password: 'correct horse battery' },
   })
   // So high that every answer is in view.
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
-  const complaints = complaintsOf(page)
+  const { complaints } = listen(page)
   const file = { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('Evening at sea') }
   const tabs = await runTabs(page, `${app.url}/graphql`, file, looker(page))
   for (const { name, answer } of tabs) expect(answer.errors, `${name}: ${JSON.stringify(answer)}`).toBeUndefined()

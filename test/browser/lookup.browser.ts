@@ -1,13 +1,12 @@
-/** The page that looks files up, in a real browser: it hashes, and sends the hash alone. SCREENSHOTS=<folder> keeps what was seen. */
+/** The page that looks files up, in a real browser: it hashes, and sends the hash alone. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
+import { desktop, findTooWide, findViolations, listen, look, lookNames, looks } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { createTestApp, registerWith } from '../support/test-app.ts'
 
@@ -17,7 +16,6 @@ const LARGE_MEGABYTES = 250
 const MAX_HEAP_BYTES = 60 * MEGABYTE
 
 const app = await createTestApp({ withChain: true })
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const folder = await mkdtemp(join(tmpdir(), 'annal-lookup-'))
 const known = join(folder, 'photo.png')
 const other = join(folder, 'other.bin')
@@ -48,77 +46,43 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const desktop = { viewport: { width: 1280, height: 900 } }
-const phone = { viewport: { width: 360, height: 740 }, isMobile: true }
-const looks = {
-  desktop,
-  'desktop-dark': { ...desktop, colorScheme: 'dark' },
-  phone: { ...phone, locale: 'zh-TW' },
-  'phone-dark': { ...phone, colorScheme: 'dark' },
-} as const
-
-async function look(page: Page, name: string) {
-  const { SCREENSHOTS } = process.env
-  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `lookup-${name}.png`), fullPage: true })
-}
-
 /** The page about this file is there as a whole; while a form is being sent there is no page to ask. */
 const arrive = (page: Page, file: string) =>
   page.waitForFunction((sent) => document.readyState === 'complete' && location.search === sent, `?file=${file}`)
 
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
-  }
-  const tooWide = await page.evaluate(() =>
-    [...document.querySelectorAll('main *')]
-      .filter((element) => element.getBoundingClientRect().right > innerWidth)
-      .map(({ outerHTML }) => `too wide: ${outerHTML.slice(0, 120)}`),
-  )
-  return [
-    ...tooWide,
-    ...violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
-    ),
-  ]
-}
+const findings = async (page: Page) => [...(await findTooWide(page)), ...(await findViolations(page))]
 
-it.each(Object.keys(looks) as (keyof typeof looks)[])(
+it.each(lookNames)(
   'fits the screen, has no axe violations, and loads nothing else: %s',
   { timeout: 120_000 },
   async (name) => {
     const context = await browser.newContext(looks[name])
     const page = await context.newPage()
-    const [asked, complaints]: [string[], string[]] = [[], []]
-    page.on('request', (request) => asked.push(request.url().replace(app.url, '')))
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    const { requests, complaints } = listen(page)
     await page.goto(`${app.url}/lookup`)
     const found = await findings(page)
-    await look(page, name)
+    await look(page, `lookup-${name}`)
     const photo = createHash('sha256').update('a photograph').digest('hex')
     await page.locator('input[type=file]').setInputFiles(known)
     await arrive(page, photo)
     found.push(...(await findings(page)))
-    await look(page, `found-${name}`)
+    await look(page, `lookup-found-${name}`)
     expect(await page.locator('.registrations a').getAttribute('href')).toBe(`/assets/${nid}`)
     await page.locator('input[type=file]').setInputFiles(other)
     const hash = createHash('sha256').update('of nobody').digest('hex')
     await arrive(page, hash)
     found.push(...(await findings(page)))
-    await look(page, `unknown-${name}`)
+    await look(page, `lookup-unknown-${name}`)
     expect(found).toEqual([])
     expect(await page.locator('html').getAttribute('lang')).toBe(name === 'phone' ? 'zh-TW' : 'en')
-    const ours = asked.filter((url) => url !== '/favicon.ico')
+    const ours = requests.map((url) => url.replace(app.url, '')).filter((path) => path !== '/favicon.ico')
     expect(ours).toEqual(['/lookup', `/lookup?file=${photo}`, `/lookup?file=${hash}`])
     expect([...complaints, ...(await context.cookies())]).toEqual([])
     await context.close()
   },
 )
 
-it('reads a large file in chunks with progress, and restarts for another file', {
-  timeout: 120_000,
-}, async () => {
+it('reads a large file in chunks with progress, and restarts for another file', { timeout: 120_000 }, async () => {
   const context = await browser.newContext(desktop)
   const page = await context.newPage()
   await page.goto(`${app.url}/lookup`)

@@ -1,16 +1,13 @@
-/** Mails as programs show them, in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+/** Mails as programs show them, in a real browser. */
+import type { Browser } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createMailComposer } from '../../src/mail/mail-templates.ts'
 import type { MailMessage } from '../../src/mail/mail-types.ts'
 import { atEnd } from '../support/at-end.ts'
+import { findViolations, look } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { accountMessages, order, orderMessages } from '../support/mail-messages.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://assets.annal.example' })
 const looks = {
   desktop: { viewport: { width: 1280, height: 800 } },
@@ -18,7 +15,7 @@ const looks = {
   'phone-dark': { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
 } as const
 
-/** As long as names may be, and without a place to break them. */
+/** A name of the maximum length that cannot be wrapped. */
 const LONG_NAME = 'Wiederherstellungsarbeiten'.repeat(4).slice(0, 100)
 const mails: MailMessage[] = [
   ...orderMessages.map((message) => ({
@@ -34,11 +31,6 @@ beforeAll(async () => {
   browser = await launchChromium(atEnd)
 })
 
-async function look(page: Page, name: string) {
-  const { SCREENSHOTS } = process.env
-  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
-}
-
 describe('every mail', () => {
   it.each(Object.keys(looks) as (keyof typeof looks)[])(
     'fits the screen with the longest names, and has no axe violations: %s',
@@ -51,11 +43,8 @@ describe('every mail', () => {
         await look(page, `mail-${number}-${message.template}-${name}`)
         const width = await page.locator('html').evaluate((html) => html.scrollWidth)
         if (width > looks[name].viewport.width) findings.push(`${message.template}: ${width} pixels`)
-        await page.evaluate(axe)
-        const { violations } = (await page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] })`)) as {
-          violations: { id: string; nodes: { html: string }[] }[]
-        }
-        findings.push(...violations.map(({ id, nodes }) => `${message.template}: ${id}: ${nodes[0]!.html}`))
+        const violations = await findViolations(page, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] })
+        findings.push(...violations.map((violation) => `${message.template}: ${violation}`))
       }
       expect(findings).toEqual([])
       await context.close()

@@ -1,17 +1,16 @@
-/** The pages in a real browser, without JavaScript. SCREENSHOTS=<folder> keeps what was seen. */
-import { join } from 'node:path'
+/** The pages in a real browser, without JavaScript. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { atEnd } from '../support/at-end.ts'
+import { desktop, look, phone } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
 import type { SignedIn } from '../support/test-app.ts'
 
 const NEW_PASSWORD = 'a better one, 更好'
-const phone = { viewport: { width: 360, height: 740 }, isMobile: true }
 const looks = {
   phone,
-  dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  dark: { ...desktop, colorScheme: 'dark' },
   'zh-tw': { ...phone, locale: 'zh-TW' },
 } as const
 
@@ -25,11 +24,6 @@ beforeAll(async () => {
 
 const open = (look: keyof typeof looks = 'phone'): Promise<BrowserContext> =>
   browser.newContext({ ...looks[look], javaScriptEnabled: false })
-
-async function look(page: Page, name: string) {
-  const { SCREENSHOTS } = process.env
-  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
-}
 
 async function newLink(user: SignedIn): Promise<string> {
   await mails.app.rest('POST', 'auth/users/reset_password/', { json: { email: user.email } })

@@ -1,5 +1,6 @@
 /** Operates the playground in a real browser with buttons and keys. */
 import type { Page } from 'playwright-core'
+import { listen } from './browser.ts'
 import { eventually } from './eventually.ts'
 
 export interface Visit {
@@ -71,17 +72,8 @@ async function readDocs(page: Page, look: Look): Promise<Visit['docs']> {
   return { start, query, field, type }
 }
 
-export function complaintsOf(page: Page): string[] {
-  const complaints: string[] = []
-  page.on('pageerror', ({ message }) => complaints.push(message))
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text())
-  })
-  return complaints
-}
-
 export async function visitGraphiQL(page: Page, url: string, token: string, look: Look): Promise<Visit> {
-  const complaints = complaintsOf(page)
+  const { complaints } = listen(page)
   // Waits for the schema, which autocompletion requires.
   await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST'), page.goto(url)])
   await page.getByRole('button', { name: /^Execute query/ }).waitFor()
