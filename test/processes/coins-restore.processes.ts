@@ -23,18 +23,11 @@ const withdraw = async (user: SignedIn, amount: string, to: string): Promise<str
 const statusesOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
 const confirmed = (user: SignedIn, count: number) =>
-  eventually(
-    async () => {
-      await mine()
-      return statusesOf(user)
-    },
-    (statuses) => statuses.filter((status: string) => status === 'confirmed').length === count,
-  )
-const credited = (user: SignedIn, num: string) =>
-  eventually(
-    () => app.wallet(user),
-    (wallet) => wallet.num === num,
-  )
+  eventually(async () => {
+    await mine()
+    return (await statusesOf(user)).filter((status: string) => status === 'confirmed').length === count
+  })
+const credited = (user: SignedIn, num: string) => eventually(async () => (await app.wallet(user)).num === num)
 const coins = async (...args: string[]) => {
   const { code, stdout, stderr } = await annalHere(app.env, ['coins', '--json', ...args])
   if (stdout === '') throw new Error(stderr)

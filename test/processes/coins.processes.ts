@@ -295,13 +295,10 @@ it('an operator can credit coins that a contract sent to a deleted account', asy
     '--reason',
     'Sent by a contract',
   ]
-  await eventually(
-    async () => {
-      await mine()
-      return annalHere(app.env, credit)
-    },
-    ({ code }) => code === 0,
-  )
+  await eventually(async () => {
+    await mine()
+    return (await annalHere(app.env, credit)).code === 0
+  })
   await cleanUpDeletedAccounts(app.context)
   const [unswept] = await app.sql<{ sum: string }>(
     `select trim_scale((select sum(amount) from deposits where wallet_id = w.user_id) - (select sum(amount) from coin_transfers where sender = w.address))::text as sum
@@ -382,11 +379,7 @@ async function goBack(snapshot: string) {
   await mine(40)
 }
 
-const credited = (user: SignedIn, num: string) =>
-  eventually(
-    () => app.wallet(user),
-    (wallet) => wallet.num === num,
-  )
+const credited = (user: SignedIn, num: string) => eventually(async () => (await app.wallet(user)).num === num)
 
 /** Somebody from whose address two coins were gathered, and the chain has lost both for good: the move is set aside. */
 async function bereft() {

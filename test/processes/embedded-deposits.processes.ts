@@ -31,13 +31,11 @@ const pay = async (rpc: Rpc, to: string, coins: bigint) => {
   const fees = { gasPrice: 3_000_000_000n, gasLimit: 21_000n, chainId: 31337, type: 0 }
   const raw = await sender.signTransaction({ to, nonce, value: coins * 10n ** 18n, ...fees })
   const hash = await rpc.call<string>('eth_sendRawTransaction', raw)
-  await eventually(
-    async () => {
-      const receipt = await rpc.call<{ blockNumber: string } | null>('eth_getTransactionReceipt', hash)
-      return receipt ? Number(await rpc.call<string>('eth_blockNumber')) - Number(receipt.blockNumber) : -1
-    },
-    (depth) => depth >= app.installation.config.chain.confirmations,
-  )
+  await eventually(async () => {
+    const receipt = await rpc.call<{ blockNumber: string } | null>('eth_getTransactionReceipt', hash)
+    const depth = receipt ? Number(await rpc.call<string>('eth_blockNumber')) - Number(receipt.blockNumber) : -1
+    return depth >= app.installation.config.chain.confirmations
+  })
 }
 
 it('deposits on the embedded chain are not credited unless ANNAL_EMBEDDED_DEPOSITS is set', async () => {

@@ -162,13 +162,10 @@ describe('the relay with a faulty network', () => {
     const displaced = () => world.log.lines.some(({ message }) => message.startsWith('Chain reorganization'))
     await eventually(async () => displaced(), Boolean)
     await eventually(world.statuses, all('INCLUDED', 15))
-    await eventually(
-      async () => {
-        await chain.rpc.call('anvil_mine', quantity(31))
-        return world.statuses()
-      },
-      all('FINAL', 15),
-    )
+    await eventually(async () => {
+      await chain.rpc.call('anvil_mine', quantity(31))
+      return (await world.statuses()).FINAL === 15
+    })
     expect(await noncesByCommit()).toEqual(before)
     await expectWhole(assets)
   })
@@ -187,13 +184,10 @@ describe('the relay with a faulty network', () => {
       await chain.rpc.call('evm_mine')
       await eventually(transactions, (rows) => rows.length === known + 6)
     }
-    await eventually(
-      async () => {
-        await chain.rpc.call('evm_mine')
-        return world.statuses()
-      },
-      all('FINAL', 6),
-    )
+    await eventually(async () => {
+      await chain.rpc.call('evm_mine')
+      return (await world.statuses()).FINAL === 6
+    })
     const byCommit = Map.groupBy(await transactions(), ({ commit_id }) => commit_id)
     expect(byCommit.size).toBe(6)
     for (const { nonce, commit_id } of first) {

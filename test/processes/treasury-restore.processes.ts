@@ -22,13 +22,10 @@ const withdraw = async (user: SignedIn, amount: string, to: string) =>
 const statusesOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
 const confirmed = (user: SignedIn) =>
-  eventually(
-    async () => {
-      await mine()
-      return statusesOf(user)
-    },
-    (statuses) => statuses.every((status: string) => status === 'confirmed'),
-  )
+  eventually(async () => {
+    await mine()
+    return (await statusesOf(user)).every((status: string) => status === 'confirmed')
+  })
 const newTreasury = async () => {
   const pair = createKeyPair()
   await chain.rpc.call('anvil_setBalance', pair.address, quantity(100n * COIN))

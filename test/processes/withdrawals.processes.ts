@@ -48,13 +48,10 @@ const statusOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
 /** Mines until the newest withdrawal has this status. */
 const becomes = (user: SignedIn, status: string) =>
-  eventually(
-    async () => {
-      await mine()
-      return statusOf(user)
-    },
-    ([newest]) => newest === status,
-  )
+  eventually(async () => {
+    await mine()
+    return (await statusOf(user))[0] === status
+  })
 /** What the mails of a user say that are due, as text. */
 async function mailsTo(user: SignedIn): Promise<string[]> {
   const jobs = await app.sql<{ data: never }>(
@@ -293,13 +290,10 @@ it('is paid if the treasury can pay it while larger ones wait, and the operator 
   )) as [{ total: string }]
   await eventually(() => app.log.lines.some(({ fields }) => 'missing' in fields && fields.missing === total))
   await fund(100n)
-  await eventually(
-    async () => {
-      await mine()
-      return statusOf(many)
-    },
-    (statuses) => statuses.every((status: string) => status === 'confirmed'),
-  )
+  await eventually(async () => {
+    await mine()
+    return (await statusOf(many)).every((status: string) => status === 'confirmed')
+  })
   expect(await balanceOf(large[0]!)).toBe((COIN * 6n) / 5n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
@@ -376,18 +370,11 @@ const refuse = (to: string) => chain.rpc.call('anvil_setCode', to, '0x60006000fd
 const LONG = 130
 /** Mines until the transaction to this address has failed in a block. */
 const isRefused = (to: string) =>
-  eventually(
-    async () => {
-      await mine()
-      return app.sql(`select from coin_transfers where recipient = $1 and arrived = 0`, [to])
-    },
-    ([failed]) => failed !== undefined,
-  )
-const becomesNow = (user: SignedIn, status: string) =>
-  eventually(
-    () => statusOf(user),
-    ([newest]) => newest === status,
-  )
+  eventually(async () => {
+    await mine()
+    return (await app.sql(`select from coin_transfers where recipient = $1 and arrived = 0`, [to]))[0] !== undefined
+  })
+const becomesNow = (user: SignedIn, status: string) => eventually(async () => (await statusOf(user))[0] === status)
 
 it('is refunded if the recipient rejects it, before or after signing', async () => {
   const user = await app.newUser({ num: '5' })
@@ -419,8 +406,9 @@ it('is refunded if the recipient rejects it, before or after signing', async () 
 /** Waits until the books say so of the coins that go there. */
 const movesTo = (to: string, status: string) =>
   eventually(
-    () => app.sql<{ status: string }>(`select status::text from coin_transfers where recipient = $1`, [to]),
-    ([move]) => move?.status === status,
+    async () =>
+      (await app.sql<{ status: string }>(`select status::text from coin_transfers where recipient = $1`, [to]))[0]
+        ?.status === status,
   )
 
 it('stays included if one node lags, unless no node has its block for long', async () => {
@@ -493,13 +481,10 @@ it('waits without a refund while a node omits the receipt status', async () => {
   })
   await withdraw(user, { amount: '4', to })
   moveCoins()
-  await eventually(
-    async () => {
-      await mine()
-      return receipts
-    },
-    (asked) => asked >= 3,
-  )
+  await eventually(async () => {
+    await mine()
+    return receipts >= 3
+  })
   expect(await app.sql(`select block_number from coin_transfers where recipient = $1`, [to])).toEqual([
     { block_number: null },
   ])
