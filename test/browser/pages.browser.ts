@@ -8,11 +8,7 @@ import { launchChromium } from '../support/chromium.ts'
 import type { SignedIn } from '../support/test-app.ts'
 
 const NEW_PASSWORD = 'a better one, 更好'
-const looks = {
-  phone,
-  dark: { ...desktop, colorScheme: 'dark' },
-  'zh-tw': { ...phone, locale: 'zh-TW' },
-} as const
+const looks = { phone, dark: { ...desktop, colorScheme: 'dark' }, 'zh-tw': { ...phone, locale: 'zh-TW' } } as const
 
 let mails: AccountMails
 let browser: Browser

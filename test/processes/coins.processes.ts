@@ -20,22 +20,12 @@ import type { SignedIn } from '../support/test-app.ts'
 import type { LogLine } from '../support/test-log.ts'
 
 const scene = await createCoinScene()
-const {
-  chain,
-  proxy,
-  app,
-  treasuryAddress,
-  moveCoins,
-  mine,
-  balanceOf,
-  pay,
-  rich,
-  movesOf,
-  settled,
-  changed,
-  findings,
-} = scene
+const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf } = scene
+const { pay, rich, movesOf, settled, changed, findings } = scene
 const { installation } = app
+
+const credited = (user: SignedIn, num: string) => eventually(async () => (await app.wallet(user)).num === num)
+const broadcast = (user: SignedIn) => eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
 
 it('sweeps a credited deposit to the treasury less the fee, and records where it is', async () => {
   const user = await rich((COIN * 3n) / 2n + 7n)
@@ -83,12 +73,6 @@ it('another process sends a transaction that a killed process stored', async () 
   await eventually(() => proxy.sent.length > 0)
   await first.stop()
   expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED' }])
-  expect(
-    await app.sql(
-      'select from coin_transfers m join coin_transactions t on t.hash = m.transaction_hash where m.sender = $1',
-      [user.address],
-    ),
-  ).toHaveLength(1)
   proxy.ambush = undefined
   moveCoins()
   await settled(user)
@@ -106,15 +90,8 @@ it('only one of two processes signs a sweep', async () => {
   const signed = await installation.custody.signCoins(mine.userId, mine, [
     { ...key, value: COIN - 21_000n * 10n ** 10n },
   ])
-  const move = {
-    userId: mine.userId,
-    sender: mine.address,
-    recipient: treasuryAddress,
-    nonce: 0,
-    amount: COIN,
-    signed,
-    unswept: COIN,
-  }
+  const { userId, address: sender } = mine
+  const move = { userId, sender, recipient: treasuryAddress, nonce: 0, amount: COIN, signed, unswept: COIN }
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => lockAndStoreSweep(database, move)))
   expect(outcomes.filter(Boolean)).toHaveLength(1)
   moveCoins()
@@ -144,7 +121,7 @@ it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async 
   expect((await balanceOf(treasuryAddress)) - before).toBe(arrived)
   // Credited to the closed wallet, and forfeited: in the books, too.
   await mine(CONFIRMATIONS + 1)
-  await eventually(async () => (await app.wallet(user)).num === '5')
+  await credited(user, '5')
   await cleanUpDeletedAccounts(app.context)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
@@ -196,7 +173,7 @@ it('leaves coins below a hundred fees until there are more', async () => {
   await mover.stop()
   await pay(user.address, COIN)
   await mine(CONFIRMATIONS + 1)
-  await eventually(async () => (await app.wallet(user)).num === fromUnits(COIN + dust))
+  await credited(user, fromUnits(COIN + dust))
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: fromUnits(COIN + dust) }])
   expect(await balanceOf(user.address)).toBe(0n)
@@ -205,7 +182,7 @@ it('leaves coins below a hundred fees until there are more', async () => {
 it('replaces a transaction at the same nonce when gas prices rise, even without the key', async () => {
   const user = await rich(COIN)
   const mover = moveCoins()
-  await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
+  await broadcast(user)
   await mover.stop()
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   const prices = await app.sql<{ price: string }>(
@@ -234,7 +211,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
   const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
     const mover = moveCoins()
-    await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
+    await broadcast(user)
     await mover.stop()
     const snapshot = await chain.rpc.call<string>('evm_snapshot')
     const second = moveCoins()
@@ -246,7 +223,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
     await mine(8)
     expect(await balanceOf(user.address)).toBe(COIN)
     moveCoins()
-    await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
+    await broadcast(user)
     await settled(user)
   })
   const [move] = await movesOf(user)
@@ -284,20 +261,10 @@ it('an operator can credit coins that a contract sent to a deleted account', asy
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   moveCoins()
   await settled(user, 2)
-  const credit = [
-    'deposits',
-    'credit',
-    hash,
-    '--user',
-    user.publicId,
-    '--amount',
-    '3',
-    '--reason',
-    'Sent by a contract',
-  ]
+  const options = ['--user', user.publicId, '--amount', '3', '--reason', 'Sent by a contract']
   await eventually(async () => {
     await mine()
-    return (await annalHere(app.env, credit)).code === 0
+    return (await annalHere(app.env, ['deposits', 'credit', hash, ...options])).code === 0
   })
   await cleanUpDeletedAccounts(app.context)
   const [unswept] = await app.sql<{ sum: string }>(
@@ -309,58 +276,7 @@ it('an operator can credit coins that a contract sent to a deleted account', asy
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('reverses and restores a deposit and its sweep with the block', async () => {
-  const user = await app.newUser({ points: '0' })
-  const payer = Wallet.createRandom()
-  await chain.rpc.call('anvil_setBalance', payer.address, quantity(10n * COIN))
-  await mine()
-  const snapshot = await chain.rpc.call<string>('evm_snapshot')
-  const raw = await payer.signTransaction({
-    ...{ type: 2, chainId: 31_337, nonce: 0, to: user.address, value: 2n * COIN, gasLimit: 21_000n },
-    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n },
-  })
-  const send = () => chain.rpc.call('eth_sendRawTransaction', raw)
-  const change = await changed(async () => {
-    await send()
-    await mine(CONFIRMATIONS + 1)
-    await eventually(async () => (await app.wallet(user)).num === '2')
-    const mover = moveCoins()
-    await settled(user)
-    await mover.stop()
-
-    await chain.rpc.call('evm_revert', snapshot)
-    await chain.rpc.call('anvil_dropAllTransactions')
-    await chain.rpc.call('evm_increaseTime', 2_000)
-    await mine(40)
-    await eventually(async () => (await app.wallet(user)).num === '0')
-    moveCoins()
-    await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
-    expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
-  })
-  expect(change).toEqual({ deposits: 2n * COIN, inTransit: -2n * COIN, treasury: 0n, gas: 0n })
-
-  // For good, as far as anybody can tell: nothing is under way any more.
-  const setAside = await changed(async () => {
-    await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
-    await eventually(
-      async () =>
-        (
-          await app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address])
-        )[0] !== undefined,
-    )
-  })
-  expect(setAside).toEqual({ deposits: -2n * COIN, inTransit: 2n * COIN, treasury: 0n, gas: 0n })
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
-
-  await send()
-  await mine(CONFIRMATIONS + 1)
-  await eventually(async () => (await app.wallet(user)).num === '2')
-  await settled(user)
-  expect(await balanceOf(user.address)).toBe(0n)
-  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
-})
-
-/** A payment whose bytes can be sent again, after a reorganisation, too. */
+/** A payment whose transaction can be sent again after a reorganization. */
 async function payable(to: string, value: bigint) {
   const payer = Wallet.createRandom()
   await chain.rpc.call('anvil_setBalance', payer.address, quantity(10n * COIN))
@@ -371,7 +287,7 @@ async function payable(to: string, value: bigint) {
   return () => chain.rpc.call('eth_sendRawTransaction', raw)
 }
 
-/** The chain as it was then, and other blocks on top. */
+/** Replaces the blocks after the snapshot by other blocks. */
 async function goBack(snapshot: string) {
   await chain.rpc.call('evm_revert', snapshot)
   await chain.rpc.call('anvil_dropAllTransactions')
@@ -379,10 +295,19 @@ async function goBack(snapshot: string) {
   await mine(40)
 }
 
-const credited = (user: SignedIn, num: string) => eventually(async () => (await app.wallet(user)).num === num)
+/** Makes transfers from this address so old that they are suspended. */
+const makeOld = ({ address }: SignedIn) =>
+  app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [address])
 
-/** Somebody from whose address two coins were gathered, and the chain has lost both for good: the move is set aside. */
-async function bereft() {
+/** Waits until the transfer without coins is suspended. */
+async function suspended(user: SignedIn) {
+  await makeOld(user)
+  const find = 'select from coin_transfers where sender = $1 and suspended_at is not null'
+  await eventually(async () => (await app.sql(find, [user.address])).length > 0)
+}
+
+/** Returns a user whose deposit of two coins and its sweep were reorganized away. */
+async function reorganizedAway() {
   const user = await app.newUser({ points: '0' })
   const send = await payable(user.address, 2n * COIN)
   await mine()
@@ -390,23 +315,44 @@ async function bereft() {
   await send()
   await mine(CONFIRMATIONS + 1)
   await credited(user, '2')
-  const mover = moveCoins()
+  const first = moveCoins()
   await settled(user)
-  await mover.stop()
+  await first.stop()
   await goBack(snapshot)
   await credited(user, '0')
-  const second = moveCoins()
-  await eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
-  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
-  await eventually(
-    async () =>
-      (
-        await app.sql(`select from coin_transfers where sender = $1 and suspended_at is not null`, [user.address])
-      )[0] !== undefined,
-  )
-  await second.stop()
+  const mover = moveCoins()
+  await broadcast(user)
+  return { user, send, mover }
+}
+
+/** Returns a user whose deposit of two coins is lost and whose sweep is suspended. */
+async function bereft() {
+  const { user, send, mover } = await reorganizedAway()
+  await suspended(user)
+  await mover.stop()
   return { user, send }
 }
+
+it('reverses and restores a deposit and its sweep with the block', async () => {
+  let lost!: Awaited<ReturnType<typeof reorganizedAway>>
+  const change = await changed(async () => {
+    lost = await reorganizedAway()
+    expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  })
+  expect(change).toEqual({ deposits: 2n * COIN, inTransit: -2n * COIN, treasury: 0n, gas: 0n })
+  const { user, send } = lost
+  expect(await changed(() => suspended(user))).toEqual({
+    ...{ deposits: -2n * COIN, inTransit: 2n * COIN, treasury: 0n, gas: 0n },
+  })
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+
+  await send()
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, '2')
+  await settled(user)
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
 
 it('sweeps later deposits at the nonce of a suspended transfer, and restored deposits afterwards', async () => {
   const { user, send } = await bereft()
@@ -481,16 +427,9 @@ it('sweeps the remaining coins of a deleted account after some deposits are lost
   await pay(user.address, 4n * COIN)
   await mine(CONFIRMATIONS + 1)
   moveCoins()
-  await eventually(
-    () =>
-      app.sql<{ status: string }>('select status from deposits where wallet_id = $1::uuid order by status', [user.id]),
-    (found) =>
-      isDeepStrictEqual(
-        found.map(({ status }) => status),
-        ['CREDITED', 'CREDITED', 'FROZEN', 'FROZEN'],
-      ),
-  )
-  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  const statuses = `select string_agg(status::text, ' ' order by status) as all from deposits where wallet_id = $1::uuid`
+  await eventually(async () => (await app.sql(statuses, [user.id]))[0]!.all === 'CREDITED CREDITED FROZEN FROZEN')
+  await makeOld(user)
   expect(await settled(user)).toMatchObject([{ amount: '5' }])
   expect(await balanceOf(user.address)).toBe(0n)
   await cleanUpDeletedAccounts(app.context)
@@ -512,31 +451,23 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   await goBack(snapshot)
   // Two come back, one of them so late that it does not count yet.
-  const lost = async () =>
-    app.sql<{ amount: string; found: boolean }>(
-      `select trim_scale(amount)::text as amount, block_number is not null as found from deposits
+  const lost = async () => {
+    const rows = await app.sql<{ text: string }>(
+      `select trim_scale(amount) || case when block_number is null then ' lost' else ' found' end as text from deposits
        where wallet_id = $1::uuid and status = 'FROZEN' order by amount`,
       [user.id],
     )
+    return rows.map(({ text }) => text)
+  }
   await two()
   await mine(CONFIRMATIONS + 1)
-  await eventually(lost, (found) =>
-    isDeepStrictEqual(found, [
-      { amount: '4', found: false },
-      { amount: '8', found: false },
-    ]),
-  )
+  await eventually(lost, (found) => isDeepStrictEqual(found, ['4 lost', '8 lost']))
   await four()
   await mine()
-  await eventually(lost, (found) =>
-    isDeepStrictEqual(found, [
-      { amount: '4', found: true },
-      { amount: '8', found: false },
-    ]),
-  )
+  await eventually(lost, (found) => isDeepStrictEqual(found, ['4 found', '8 lost']))
   const mover = moveCoins()
   await eventually(async () => (await movesOf(user))[0]?.status === 'SIGNED')
-  await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  await makeOld(user)
   const waiting = async () => {
     const rows = await installation.database.query(readState)
     return rows.find(({ metric }) => metric === 'annal_suspended_transfers')?.value

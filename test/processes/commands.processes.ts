@@ -92,10 +92,7 @@ it.runIf(process.platform === 'linux')('a command reports a partially written ou
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
-  expect({ code, said }).toEqual({
-    code: 1,
-    said: 'Cannot write the output: file too large (EFBIG).\n',
-  })
+  expect({ code, said }).toEqual({ code: 1, said: 'Cannot write the output: file too large (EFBIG).\n' })
   expect(await readFile(out)).toHaveLength(1_024)
 })
 

@@ -117,9 +117,7 @@ it('freezes a credited and spent deposit, alerts the operator, and keeps balance
   })
   await expect(
     listFrozenDeposits({ ...system, actor: { kind: 'anonymous', address: '', service: undefined } }, 10),
-  ).rejects.toMatchObject({
-    code: 'NOT_AUTHENTICATED',
-  })
+  ).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
 
   // The chain has it again: what was owed is settled with it, and the wallet gets the rest.
   await payment.send()

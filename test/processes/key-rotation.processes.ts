@@ -82,12 +82,7 @@ describe('rotating the key-encryption key', () => {
     const signatures = await Promise.all(before.map(sign))
     const told: [number, number][] = []
     const rotation = await operator().rotate((done, total) => told.push([done, total]))
-    expect(rotation).toEqual({
-      current: expect.any(String),
-      isNew: true,
-      rewrapped: before.length + 3,
-      unreadable: [],
-    })
+    expect(rotation).toEqual({ current: expect.any(String), isNew: true, rewrapped: before.length + 3, unreadable: [] })
     expect(told.at(-1)).toEqual([rotation.rewrapped, rotation.rewrapped])
 
     const after = await keyImages()

@@ -48,9 +48,7 @@ const startHolder = async (name: string, mode: 'idle' | 'in-transaction' = 'idle
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', script, world.databaseUrl, name, mode],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
+    { stdio: ['pipe', 'pipe', 'inherit'] },
   )
   children.push(child)
   const lines = createInterface(child.stdout)

@@ -26,10 +26,7 @@ afterAll(() => shared.remove())
 /** What the later half of the collections of young objects let become old, as a part of what had been allocated. */
 function promotedPart(output: string): number {
   const collections = [...output.matchAll(/ gc=s .* allocated=(\d+) promoted=(\d+) /g)].map(
-    ([, allocated, promoted]) => ({
-      allocated: Number(allocated),
-      promoted: Number(promoted),
-    }),
+    ([, allocated, promoted]) => ({ allocated: Number(allocated), promoted: Number(promoted) }),
   )
   const later = collections.slice(collections.length / 2)
   expect(later.length).toBeGreaterThan(5)

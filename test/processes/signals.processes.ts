@@ -14,11 +14,7 @@ const BODY = JSON.stringify({ email: 'nobody@example.org', password: 'correct ho
 
 /** A request that the server has begun to read, and of which it lacks the end. */
 async function beginRequest(url: string): Promise<OpenRequest> {
-  const headers = {
-    'Content-Type': 'application/json',
-    'Content-Length': String(BODY.length),
-    Expect: '100-continue',
-  }
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length), Expect: '100-continue' }
   const begun = openRequest(`${url}/api/v3/auth/token/login/`, { headers })
   await eventually(begun.continued, Boolean)
   begun.write(BODY.slice(0, 10))

@@ -74,16 +74,10 @@ export async function createCoinScene(env: Record<string, string> = {}) {
 
   const rich = async (value: bigint): Promise<SignedIn> => {
     const user = await app.newUser({ points: '0' })
-    await eventually(
-      () => app.sql(`select value from key_values where key like 'deposits:%'`),
-      ([row]) => row !== undefined,
-    )
+    await eventually(async () => (await app.sql(`select from key_values where key like 'deposits:%'`)).length > 0)
     await pay(user.address, value)
     await mine(CONFIRMATIONS + 1)
-    await eventually(
-      () => app.wallet(user),
-      ({ num }) => num === fromUnits(value),
-    )
+    await eventually(async () => (await app.wallet(user)).num === fromUnits(value))
     return user
   }
   const movesOf = (user: SignedIn) =>
@@ -125,20 +119,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   }
 
   return {
-    chain,
-    sender: sender!,
-    proxy,
-    app,
-    treasury,
-    treasuryAddress,
-    moveCoins,
-    mine,
-    balanceOf,
-    pay,
-    rich,
-    movesOf,
-    settled,
-    changed,
-    findings,
+    ...{ chain, sender: sender!, proxy, app, treasury, treasuryAddress, moveCoins, mine, balanceOf },
+    ...{ pay, rich, movesOf, settled, changed, findings },
   }
 }

@@ -65,10 +65,7 @@ export async function openDepositScene(app: TestApp) {
         () => app.sql<{ value: string }>(`select value from key_values where key like 'deposits:%'`),
         ([row]) => row !== undefined && JSON.parse(row.value)[0][1] === hash,
       )
-      await eventually(
-        () => dueBefore(Number(number) - CONFIRMATIONS),
-        (rows) => rows.length === 0,
-      )
+      await eventually(async () => (await dueBefore(Number(number) - CONFIRMATIONS)).length === 0)
     },
 
     async stop() {
