@@ -62,6 +62,10 @@ async function register(key: string): Promise<number[]> {
   return answers
 }
 
+/** Waits until the query returns one row. */
+const returnsRow = (server: PostgresServer, query: string) =>
+  until(query, async () => (await server.sql(query)).length === 1)
+
 const assetsOn = async (server: PostgresServer) =>
   (await server.sql<{ n: number }>('select count(*)::int as n from assets'))[0]!.n
 
@@ -88,12 +92,7 @@ const linesOf = async (check: string) => {
 describe('a failover', () => {
   it('ends connections to a server that became read-only, and asks callers to retry', async () => {
     await first.configure({ default_transaction_read_only: 'on' })
-    await until('the server has read its settings', async () => {
-      const [row] = await first.sql<{ isOn: boolean }>(
-        `select current_setting('default_transaction_read_only')::boolean as "isOn"`,
-      )
-      return row!.isOn
-    })
+    await returnsRow(first, `select where current_setting('default_transaction_read_only')::boolean`)
     const statuses: number[] = []
     const refused = await eventually(
       async () => {
@@ -185,10 +184,7 @@ describe('annal doctor', () => {
     third = await second.makeStandby(first.place)
     servers.push(third)
     await third.start({ ...fast, ...following(second, 'third') })
-    await until('the standby follows', async () => {
-      const [row] = await second.sql<{ n: number }>(`select count(*)::int as n from pg_stat_replication`)
-      return row!.n === 1
-    })
+    await returnsRow(second, 'select from pg_stat_replication')
     expect(await linesOf('replication')).toEqual([asynchronous])
     await second.configure({ synchronous_standby_names: 'nobody' })
     await second.settleStandbys()
@@ -196,12 +192,7 @@ describe('annal doctor', () => {
       'error: No synchronous standby is connected: every write waits for one.',
     ])
     await second.configure({ synchronous_standby_names: 'third' })
-    await until('the standby is synchronous', async () => {
-      const [row] = await second.sql<{ n: number }>(
-        `select count(*)::int as n from pg_stat_replication where sync_state = 'sync' and state = 'streaming'`,
-      )
-      return row!.n === 1
-    })
+    await returnsRow(second, `select from pg_stat_replication where sync_state = 'sync' and state = 'streaming'`)
     expect(await linesOf('replication')).toEqual([
       'ok: Acknowledged writes are on a synchronous standby (synchronous_commit is on).',
     ])

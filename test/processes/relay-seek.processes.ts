@@ -98,6 +98,16 @@ describe('a database restored from before its commits were sent', () => {
     await world.sql(`delete from key_values where key = 'relay:ahead'`)
   }
 
+  /** Sends commits until they are final, and restores the database from before they were sent. */
+  const sendAndRestore = async (count: number, each: number, own: Parameters<World['relay']>[1] = options) => {
+    const assets = await world.addCommits(count, each)
+    const first = world.relay(chain.url, own)
+    await eventually(world.statuses, all('FINAL', count * each))
+    await first.stop()
+    await restore()
+    return assets
+  }
+
   it('finds them on the chain, and signs only missing ones', async () => {
     const assets = await world.addCommits(3, 4)
     const first = world.relay(chain.url, options)
@@ -126,11 +136,7 @@ describe('a database restored from before its commits were sent', () => {
     ['supplemented by a second key', [1, 0], asIs],
     ['replaced and its address is configured in lower case', [1], small],
   ])('finds them even if the relay key was %s since', async (_, later, spelled) => {
-    const assets = await world.addCommits(4, 2)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 8))
-    await first.stop()
-    await restore()
+    const assets = await sendAndRestore(4, 2)
 
     const earlierRelays = [spelled(createRelayAccount(relayKeys[0]!).address)]
     world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
@@ -143,11 +149,7 @@ describe('a database restored from before its commits were sent', () => {
 
   it('marks commits final that another account sent, on an idle chain', async () => {
     // So many that some of them are the first account's to look for.
-    await world.addCommits(40, 1)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 40))
-    await first.stop()
-    await restore()
+    await sendAndRestore(40, 1)
     // Those that the second account looks for: nothing but what the first one finds tells its lane of them.
     await world.sql(`delete from commit_relays where commit_id in (
       select c.id from commits c join assets a on a.id = c.asset_id where (hashtextextended(a.nid, 0) & 9223372036854775807) % 2 = 1)`)
@@ -159,11 +161,7 @@ describe('a database restored from before its commits were sent', () => {
   })
 
   it('reads the history of an asset once for all of its commits', async () => {
-    await world.addCommits(1, 12)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 12))
-    await first.stop()
-    await restore()
+    await sendAndRestore(1, 12)
     let reads = 0
     proxy.fault = (calls) => {
       if (calls.some(isRead)) reads += 1
@@ -214,11 +212,7 @@ describe('a database restored from before its commits were sent', () => {
   })
 
   it('finds them in the event log if the registry cannot list so many', async () => {
-    await world.addCommits(2, 2)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 4))
-    await first.stop()
-    await restore()
+    await sendAndRestore(2, 2)
     proxy.fault = onlyTo(isRead, refuses({ code: -32_000, message: 'EVM error OutOfGas' }))
     world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 4))
@@ -271,11 +265,7 @@ describe('a database restored from before its commits were sent', () => {
   })
 
   it('marks found commits final on an idle chain while other blocks are read', async () => {
-    const [asset] = await world.addCommits(1, 2)
-    const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 2))
-    await first.stop()
-    await restore()
+    const [asset] = await sendAndRestore(1, 2)
     await world.sql('update commit_relays set tree_signature = null, attempts = 90')
     const [late] = await world.sql<{ commit_id: string }>('select commit_id from commit_relays order by commit_id desc')
     await world.sql(`update commit_relays set next_attempt_at = now() + interval '1 hour' where commit_id = $1`, [
@@ -324,11 +314,7 @@ describe('a database restored from before its commits were sent', () => {
   })
 
   it('ignores copies of a commit by other recorders', async () => {
-    const [asset] = await world.addCommits(1, 1)
-    const first = world.relay(chain.url, { ...options, relayKeys: [relayKeys[1]!] })
-    await eventually(world.statuses, all('FINAL', 1))
-    await first.stop()
-    await restore()
+    const [asset] = await sendAndRestore(1, 1, { ...options, relayKeys: [relayKeys[1]!] })
     await world.sql(`insert into key_values (key, value) values ('relay:ahead', now()::text)`)
     world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 1))
