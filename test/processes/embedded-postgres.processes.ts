@@ -27,6 +27,26 @@ const query = async (url: string, sql: string) => {
   }
 }
 
+const createWords = (url: string) => query(url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+const readWords = async (url: string) => (await query(url, 'SELECT word FROM words')).map(({ word }) => word)
+
+/** Starts the server, creates a table with one row, and stops the server. */
+async function createStopped() {
+  const server = await startEmbeddedPostgres({ dir, log })
+  await createWords(server.url)
+  await server.stop()
+}
+
+/** Waits until the server answers again after a crash. */
+const recovered = (url: string) => waitFor(60_000, () => readWords(url).catch(() => undefined))
+
+/** Starts the server again, and expects that the row still exists. */
+async function expectKept(options: Partial<Parameters<typeof startEmbeddedPostgres>[0]> = {}) {
+  const server = await startEmbeddedPostgres({ dir, log, ...options })
+  expect(await readWords(server.url)).toEqual(['kept'])
+  await server.stop()
+}
+
 const postmaster = async () => Number((await readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
 
 const isListening = (url: string) =>
@@ -49,13 +69,13 @@ afterEach(async () => {
 describe('embedded PostgreSQL', () => {
   it('survives a killed owner, and the next start takes it over with all committed data', async () => {
     const first = await hold('postgres', dir)
-    await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    await createWords(first.url)
     const pid = await postmaster()
     await end(first, 'SIGKILL')
 
     const second = await startEmbeddedPostgres({ dir, log })
     expect({ url: second.url, pid: await postmaster() }).toEqual({ url: first.url, pid })
-    expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+    expect(await readWords(second.url)).toEqual(['kept'])
     await second.stop()
     expect(await isListening(second.url)).toBe(false)
   })
@@ -80,9 +100,7 @@ describe('embedded PostgreSQL', () => {
   it.runIf(process.getuid?.() === 0)(
     'can be transferred by root from another user ID; other users get instructions',
     async () => {
-      const first = await startEmbeddedPostgres({ dir, log })
-      await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
-      await first.stop()
+      await createStopped()
       const dataDir = join(dir, 'postgres')
       await promisify(execFile)('chown', ['-R', '54321:54321', dataDir])
 
@@ -92,7 +110,7 @@ describe('embedded PostgreSQL', () => {
       )
 
       const second = await startEmbeddedPostgres({ dir, log })
-      expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+      expect(await readWords(second.url)).toEqual(['kept'])
       expect((await stat(join(dataDir, 'base'))).uid).toBe((await stat(dataDir)).uid)
       expect((await stat(dataDir)).uid).not.toBe(54_321)
       await second.stop()
@@ -100,9 +118,7 @@ describe('embedded PostgreSQL', () => {
   )
 
   it('is not started without its password, and nothing is written', async () => {
-    const first = await startEmbeddedPostgres({ dir, log })
-    await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
-    await first.stop()
+    await createStopped()
     const keys = join(dir, 'keys')
     const file = join(keys, 'postgres.json')
     const kept = await readFile(file, 'utf8')
@@ -126,9 +142,7 @@ describe('embedded PostgreSQL', () => {
     expect(await readdir(keys)).toEqual([])
 
     await writeFile(file, kept)
-    const last = await startEmbeddedPostgres({ dir, log })
-    expect(await query(last.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
-    await last.stop()
+    await expectKept()
   })
 
   it('removes an incomplete data folder and stops its initdb', async () => {
@@ -163,30 +177,18 @@ describe('embedded PostgreSQL', () => {
     await first.stop()
   })
 
-  it('removes half-written files of a killed owner', async () => {
+  it('restarts with the same port and password, readable only by its owner, and without half-written files', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()
-    const left = ['keys/postgres.json.0123456789ab', 'postgres/postmaster.pid.0123456789ab'].map((name) =>
-      join(dir, name),
-    )
-    for (const file of left) await writeFile(file, 'half')
-    const second = await startEmbeddedPostgres({ dir, log })
-    const isThere = (file: string) =>
-      stat(file).then(
-        () => true,
-        () => false,
-      )
-    expect(await Promise.all(left.map(isThere))).toEqual([false, false])
-    await second.stop()
-  })
-
-  it('restarts with the same port and password, readable only by its owner', async () => {
-    const first = await startEmbeddedPostgres({ dir, log })
-    await first.stop()
-    const { mode } = await stat(join(dir, 'keys', 'postgres.json'))
+    const { mode } = await stat(join(dir, 'keys/postgres.json'))
     expect(mode & 0o777).toBe(0o600)
+    const left = ['keys/postgres.json.0123456789ab', 'postgres/postmaster.pid.0123456789ab']
+    for (const file of left) await writeFile(join(dir, file), 'half')
     const second = await startEmbeddedPostgres({ dir, log })
     expect(second.url).toBe(first.url)
+    expect(await readdir(dir, { recursive: true })).not.toEqual(
+      expect.arrayContaining([expect.stringContaining('0123456')]),
+    )
     await second.stop()
   })
 
@@ -231,17 +233,16 @@ describe('embedded PostgreSQL', () => {
 
   it('recovers if the server is killed, while the service continues', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
-    await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    await createWords(server.url)
     process.kill(await postmaster(), 'SIGKILL')
-    const rows = await waitFor(30_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
-    expect(rows).toEqual([{ word: 'kept' }])
+    expect(await recovered(server.url)).toEqual(['kept'])
     await server.stop()
     expect(await isListening(server.url)).toBe(false)
   })
 
   it('is restarted repeatedly, for example on a full disk, and can be stopped meanwhile', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
-    await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    await createWords(server.url)
     const needed = join(dir, 'postgres/global/pg_control')
     const kill = async (times: number) => {
       await rename(needed, `${needed}.away`)
@@ -254,8 +255,7 @@ describe('embedded PostgreSQL', () => {
 
     await kill(2)
     await mend()
-    const rows = await waitFor(60_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
-    expect(rows).toEqual([{ word: 'kept' }])
+    expect(await recovered(server.url)).toEqual(['kept'])
 
     await kill(3)
     await server.stop()
@@ -322,9 +322,7 @@ describe('embedded PostgreSQL', () => {
   })
 
   it('is waited for, with a message, during a long recovery', async () => {
-    const first = await startEmbeddedPostgres({ dir, log })
-    await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
-    await first.stop()
+    await createStopped()
     // The server asks an archive that takes its time.
     await appendFile(join(dir, 'postgres', 'postgresql.conf'), "\nrestore_command = 'sleep 2; false'\n")
     await copyFile(join(dir, 'postgres', 'PG_VERSION'), join(dir, 'postgres', 'recovery.signal'))
@@ -332,10 +330,8 @@ describe('embedded PostgreSQL', () => {
     await chown(join(dir, 'postgres', 'recovery.signal'), uid, gid)
     const told: string[] = []
     const warn = (_facts: object, sentence: string) => void told.push(sentence)
-    const again = await startEmbeddedPostgres({ dir, log: { ...log, warn }, patience: 500 })
+    await expectKept({ log: { ...log, warn }, patience: 500 })
     expect(told.join()).toContain('still starting')
-    expect(await query(again.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
-    await again.stop()
   })
 
   /** The process of the server that writes checkpoints: where it dies the others have to go, too, and the server recovers. */
@@ -346,13 +342,12 @@ describe('embedded PostgreSQL', () => {
   it('is killed and restarted if it hangs while stopping', async () => {
     const told = createTestLog()
     const server = await startEmbeddedPostgres({ dir, log: told, patience: 3_000 })
-    await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    await createWords(server.url)
     const running = await postmaster()
     // It waits for the last checkpoint, as it waits for a process that its recovery has forgotten.
     process.kill(await checkpointer(server.url), 'SIGSTOP')
     process.kill(running, 'SIGINT')
-    const rows = await waitFor(60_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
-    expect(rows).toEqual([{ word: 'kept' }])
+    expect(await recovered(server.url)).toEqual(['kept'])
     expect(await isGone(running)).toBe(true)
     expect(told.lines.map(({ message }) => message).join()).toContain('Embedded PostgreSQL does not stop; ending it')
     await server.stop()

@@ -1,9 +1,9 @@
-/** Folders and buckets that hold state: each belongs to one installation, and a service with the wrong one says so. */
+/** Folders and buckets that store state belong to one installation. A service rejects those of another one. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/embedded/server-process.ts'
@@ -29,6 +29,20 @@ async function newPerson(url: string) {
   return createRest(url, { actor: { token: body.auth_token } })
 }
 
+/** Replaces a folder by an empty one, then by that of another installation, and restores it. Calls `check` in between. */
+async function whileReplaced(folder: string, marker: string, check: () => Promise<unknown>) {
+  const aside = `${folder}-aside`
+  await rename(folder, aside)
+  await check()
+  expect(await readdir(dirname(folder))).not.toContain(basename(folder))
+  await mkdir(folder)
+  await check()
+  await writeFile(join(folder, marker), 'another')
+  await check()
+  await rm(folder, { recursive: true })
+  await rename(aside, folder)
+}
+
 const degraded = (...missing: string[]) => ({ status: 200, body: { status: 'degraded', missing } })
 const ready = { status: 200, body: { status: 'ok' } }
 
@@ -42,7 +56,7 @@ async function newShared(variables: Record<string, string> = {}): Promise<Shared
   return shared
 }
 
-/** A shared installation with one file, which nobody serves any more. */
+/** A stopped installation with one file. */
 async function stoppedWithFile(variables: Record<string, string> = {}) {
   const shared = await newShared(variables)
   const service = await shared.start()
@@ -70,8 +84,7 @@ describe('the folder of blocks', () => {
 
     const aside = join(shared.dir, 'aside')
     await rename(blocks, aside)
-    const empty =
-      /blocks is empty or belongs to another installation: it has none of the files .* Mount or restore the folder/
+    const empty = /blocks is empty or belongs to another installation: it has none .* Mount or restore the folder/
     await expectRefused(shared, empty)
     expect(await readdir(blocks)).toEqual([])
     expect(await doctor(shared, 'files')).toContainEqual(
@@ -82,27 +95,16 @@ describe('the folder of blocks', () => {
     const other = await stoppedWithFile()
     await rm(blocks, { recursive: true })
     await rename(other.blocks, blocks)
-    const foreign = new RegExp(
-      `belongs to another installation: the file \\S+ names ${other.owner}, and this database belongs to ${owner}`,
-    )
-    await expectRefused(shared, foreign)
-    expect((await doctor(shared, 'files'))[0]).toMatchObject({
-      state: 'error',
-      fix: expect.stringContaining('Mount or'),
-    })
-    const env = { ...shared.env, ANNAL_DIR: shared.dir }
-    expect(await annalHere(env, ['gc'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('another installation'),
-    })
+    const foreign = `the file \\S+ names ${other.owner}, and this database belongs to ${owner}`
+    await expectRefused(shared, new RegExp(`belongs to another installation: ${foreign}`))
+    expect((await doctor(shared, 'files'))[0]).toMatchObject({ fix: expect.stringContaining('Mount or') })
+    const gc = () => annalHere({ ...shared.env, ANNAL_DIR: shared.dir }, ['gc'])
+    expect(await gc()).toMatchObject({ code: 1, stderr: expect.stringContaining('another installation') })
     await rm(marker)
     await expectRefused(shared, empty)
-    expect(await annalHere(env, ['gc'])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('has none of the files'),
-    })
+    expect(await gc()).toMatchObject({ code: 1, stderr: expect.stringContaining('has none of the files') })
 
-    // The operator knows better.
+    // The operator marks the folder as correct.
     await writeFile(marker, owner)
     await (await shared.start()).stop()
 
@@ -121,23 +123,12 @@ describe('the folder of blocks', () => {
     const background = await shared.start(['--roles', 'relay,jobs,deliveries'])
     const person = await newPerson(service.url)
     const { body } = await registerWith(person, {})
-    const [blocks, aside] = [join(shared.dir, 'blocks'), join(shared.dir, 'aside')]
-    const expectAway = async () => {
+    await whileReplaced(join(shared.dir, 'blocks'), 'installation', async () => {
       for (const each of [service, background]) await expectReadiness(each, degraded('file store'))
       const refused = await registerWith(person, {}).catch((error: Error) => error.message)
       expect(refused).toMatch(/^Registration failed: 503/)
       expect((await person('GET', `../../ipfs/${body.id}`)).status).not.toBe(200)
-    }
-    await rename(blocks, aside)
-    await expectAway()
-    expect(await readdir(shared.dir)).not.toContain('blocks')
-    await mkdir(blocks)
-    await expectAway()
-    expect(await readdir(blocks)).toEqual([])
-    await writeFile(join(blocks, 'installation'), 'another')
-    await expectAway()
-    await rm(blocks, { recursive: true })
-    await rename(aside, blocks)
+    })
     for (const each of [service, background]) await expectReadiness(each, ready)
     await registerWith(person, {})
   })
@@ -148,29 +139,19 @@ describe('the key vault', () => {
     const shared = await newShared()
     const service = await shared.start()
     expect((await signUp(service.url)).status).toBe(201)
-    const [keys, aside] = [join(shared.dir, 'keys'), join(shared.dir, 'aside')]
-    const expectAway = async () => {
+    await whileReplaced(join(shared.dir, 'keys'), 'vault-id', async () => {
       await expectReadiness(service, degraded('key vault'))
       expect((await signUp(service.url)).status).toBe(503)
-    }
-    await rename(keys, aside)
-    await expectAway()
-    expect(await readdir(shared.dir)).not.toContain('keys')
-    await mkdir(keys)
-    await expectAway()
-    await writeFile(join(keys, 'vault-id'), 'another')
-    await expectAway()
-    await rm(keys, { recursive: true })
-    await rename(aside, keys)
+    })
     await expectReadiness(service, ready)
 
-    const [shares, elsewhere] = [join(keys, 'counterparts'), join(shared.dir, 'elsewhere')]
-    await rename(shares, elsewhere)
+    const shares = join(shared.dir, 'keys/counterparts')
+    await rename(shares, `${shares}-aside`)
     await expectReadiness(service, degraded('key vault'))
     await mkdir(shares)
     await expectReadiness(service, degraded('key vault'))
     await rm(shares, { recursive: true })
-    await rename(elsewhere, shares)
+    await rename(`${shares}-aside`, shares)
     await expectReadiness(service, ready)
     expect((await signUp(service.url)).status).toBe(201)
   })
@@ -204,15 +185,9 @@ describe('a bucket', () => {
     expect(objects.get('installation')?.bytes.toString()).toBe(owner)
 
     s3.objects.clear()
-    await expectRefused(
-      shared,
-      /The bucket is empty or belongs to another installation: .* Set S3_BUCKET and S3_PREFIX/,
-    )
+    await expectRefused(shared, /The bucket is empty or belongs to another .* Set S3_BUCKET and S3_PREFIX/)
     expect(s3.objects.size).toBe(0)
-    expect((await doctor(shared, 'files'))[0]).toMatchObject({
-      state: 'error',
-      fix: expect.stringContaining('S3_PREFIX'),
-    })
+    expect((await doctor(shared, 'files'))[0]).toMatchObject({ fix: expect.stringContaining('S3_PREFIX') })
     s3.objects.set('installation', { bytes: Buffer.from('another'), changedAt: s3.now })
     await expectRefused(shared, /The bucket belongs to another installation: its object installation names another/)
 
@@ -239,7 +214,7 @@ describe('a bucket', () => {
 })
 
 describe('embedded data', () => {
-  /** Starts a service that brings everything, in a folder of its own or in `dir`. */
+  /** Starts a service with embedded parts, in a new folder or the given one. */
   async function startEmbedded(given?: string) {
     const dir = given ?? (await mkdtemp(join(tmpdir(), 'annal-folders-')))
     if (given === undefined) onTestFinished(() => rm(dir, { recursive: true, force: true }))
@@ -260,10 +235,13 @@ describe('embedded data', () => {
       readiness,
       ended,
       async ready() {
-        await eventually(
-          async () => (child.exitCode === null ? readiness().catch(() => undefined) : await ended),
-          (found) => found !== undefined && 'status' in found && found.status === 200,
-        )
+        await eventually(async () => {
+          if (child.exitCode !== null) expect.fail((await ended).output)
+          return readiness().then(
+            ({ status }) => status === 200,
+            () => false,
+          )
+        })
       },
       stop() {
         child.kill('SIGTERM')
@@ -273,7 +251,7 @@ describe('embedded data', () => {
   }
   type Embedded = Awaited<ReturnType<typeof startEmbedded>>
 
-  /** Registers a file, and waits until the chain has it for good. */
+  /** Registers a file, and waits until its commit is final. */
   async function settle({ url }: Embedded) {
     const person = await newPerson(url)
     const { body } = await registerWith(person, {})
@@ -297,14 +275,8 @@ describe('embedded data', () => {
   it('is reported by /readyz if its folder is missing or replaced', async () => {
     const service = await startEmbedded()
     await service.ready()
-    const [chain, aside] = [join(service.dir, 'chain'), join(service.dir, 'aside')]
-    await rename(chain, aside)
-    await expectReadiness(service, degraded('chain'))
-    await mkdir(chain)
-    await writeFile(join(chain, 'installation'), 'another')
-    await expectReadiness(service, degraded('chain'))
-    await rm(chain, { recursive: true })
-    await rename(aside, chain)
+    const aside = join(service.dir, 'aside')
+    await whileReplaced(join(service.dir, 'chain'), 'installation', () => expectReadiness(service, degraded('chain')))
     await expectReadiness(service, ready)
 
     const database = join(service.dir, 'postgres')
@@ -340,16 +312,10 @@ describe('embedded data', () => {
     const empty = /chain is empty or belongs to another installation: .* Mount or restore the folder/
     await expectEmbeddedRefused(dir, empty)
     const doctor = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'chain', '--json'])
-    expect(JSON.parse(doctor.stdout)[0]).toMatchObject({
-      state: 'error',
-      finding: expect.stringMatching(/is empty or/),
-    })
+    expect(JSON.parse(doctor.stdout)[0]).toMatchObject({ finding: expect.stringMatching(/is empty or/) })
     await rm(chain, { recursive: true })
     await rename(join(other, 'chain'), chain)
-    await expectEmbeddedRefused(
-      dir,
-      new RegExp(`belongs to another installation: .* this database belongs to ${owner}`),
-    )
+    await expectEmbeddedRefused(dir, new RegExp(`to another installation: .* this database belongs to ${owner}`))
     await rm(join(chain, 'installation'))
     await expectEmbeddedRefused(dir, empty)
 

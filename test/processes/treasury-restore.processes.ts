@@ -1,4 +1,4 @@
-/** Withdrawals after the database came back from before what the treasury sent: from before its key was exchanged, or while something is on its way. */
+/** Withdrawals after a database restore that lost payments of the treasury. */
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { createKeyPair, toHex } from '../../src/chain/keys.ts'
@@ -31,7 +31,10 @@ const newTreasury = async () => {
   await chain.rpc.call('anvil_setBalance', pair.address, quantity(100n * COIN))
   return pair
 }
-/** Has the database know of this treasury. */
+/** Waits until the first transaction of this treasury is in the mempool. */
+const isSent = ({ address }: ReturnType<typeof createKeyPair>) =>
+  eventually(async () => Number(await chain.rpc.call('eth_getTransactionCount', address, 'pending')) === 1)
+/** Runs the treasury worker until the database knows this treasury. */
 const note = async (treasury: ReturnType<typeof createKeyPair>) => {
   const mover = moveCoins(treasury)
   await eventually(
@@ -40,21 +43,18 @@ const note = async (treasury: ReturnType<typeof createKeyPair>) => {
   )
   await mover.stop()
 }
-const DOUBT = 'the treasury has transactions that the database does not know'
-/** Until this mover says that withdrawals wait because of that treasury; then it stops. */
-const waitsFor = async (address: string, mover: ReturnType<typeof moveCoins>) => {
-  await eventually(
-    () => app.log.lines,
-    (lines) =>
-      lines.some(
-        ({ message, fields }) => message.includes(DOUBT) && 'treasury' in fields && fields.treasury === address,
-      ),
+const logs = (text: string, field: string, address: string) =>
+  app.log.lines.some(
+    ({ message, fields }) => message.includes(text) && new Map(Object.entries(fields)).get(field) === address,
   )
+/** Waits until this worker reports that withdrawals wait because of that treasury, and stops it. */
+const waitsFor = async (address: string, mover: ReturnType<typeof moveCoins>) => {
+  await eventually(() => logs('the treasury has transactions that the database does not know', 'treasury', address))
   await mine(2)
   await mover.stop()
 }
 
-/** What `annal coins` says with this treasury in place. */
+/** Returns the output of `annal coins` with this treasury. */
 const compare = async ({ privateKey }: ReturnType<typeof createKeyPair>, ...more: string[]) => {
   const env = { ...app.env, CHAIN_TREASURY_KEY: toHex(privateKey) }
   const { code, stdout } = await annalHere(env, ['coins', '--json', ...more])
@@ -91,9 +91,7 @@ it('reports a payment whose nonce another installation used', async () => {
   const user = await app.newUser({ num: '5' })
   const mover = moveCoins(treasury)
   await withdraw(user, '1', Wallet.createRandom().address)
-  await eventually(
-    async () => Number(await chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending')) === 1,
-  )
+  await isSent(treasury)
   const dear = quantity(10n ** 12n)
   await chain.rpc.call('anvil_impersonateAccount', treasury.address)
   await chain.rpc.call('eth_sendTransaction', {
@@ -101,19 +99,10 @@ it('reports a payment whose nonce another installation used', async () => {
     ...{ maxFeePerGas: dear, maxPriorityFeePerGas: dear },
   })
   await chain.rpc.call('anvil_stopImpersonatingAccount', treasury.address)
-  await eventually(
-    async () => {
-      await mine()
-      return app.log.lines
-    },
-    (lines) =>
-      lines.some(
-        ({ message, fields }) =>
-          message.includes('an unknown transaction used its nonce') &&
-          'address' in fields &&
-          fields.address === treasury.address,
-      ),
-  )
+  await eventually(async () => {
+    await mine()
+    return logs('an unknown transaction used its nonce', 'address', treasury.address)
+  })
   expect(await statusesOf(user)).toEqual(['sending'])
   await mover.stop()
 })
@@ -135,9 +124,7 @@ it('completes a payment with a node without archive state', async () => {
   const to = Wallet.createRandom().address
   const mover = moveCoins(treasury)
   await withdraw(user, '1', to)
-  await eventually(
-    async () => Number(await chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending')) === 1,
-  )
+  await isSent(treasury)
   await confirmed(user)
   await mover.stop()
   expect(app.log.lines.filter(({ message }) => message.startsWith('Coin transfers failed'))).toEqual([])
@@ -171,9 +158,7 @@ it('withdrawals wait while the treasury has unknown pending transactions', async
   await withdraw(user, '1', to)
   const backup = await backUp(app.env.DATABASE_URL!)
   const paying = moveCoins(treasury)
-  await eventually(
-    async () => Number(await chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending')) === 1,
-  )
+  await isSent(treasury)
   await paying.stop()
   await backup.restore()
   await waitsFor(treasury.address, moveCoins(treasury))

@@ -1,4 +1,4 @@
-/** Coins that people take out, by both doors, on a chain whose blocks are made by hand. */
+/** Withdrawals over both APIs, on a chain with manual mining. */
 import { readdir, readFile } from 'node:fs/promises'
 import { Wallet } from 'ethers'
 import { beforeEach, expect, it } from 'vitest'
@@ -13,6 +13,7 @@ import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { waiting, whileHeld } from '../support/held-rows.ts'
 import { parseMail } from '../support/parse-mail.ts'
 import type { SignedIn } from '../support/test-app.ts'
+import type { LogLine } from '../support/test-log.ts'
 import { PASSWORD } from '../support/user.ts'
 
 const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf, findings } = await createCoinScene({
@@ -23,18 +24,16 @@ const address = () => Wallet.createRandom().address
 const fund = (coins: bigint) => chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(coins * COIN))
 beforeEach(async () => {
   await fund(1_000n)
-  // What other tests left waiting is theirs.
   await app.sql(`update withdrawals set due_at = now() + interval '1 day' where status = 'WAITING'`)
 })
 
 const fields = 'id status amount fee total to transactionHash failure dueAt settledAt'
-const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) {
-  withdrawal { ${fields} } } }`
+const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) { withdrawal { ${fields} } } }`
 const ask = (user: SignedIn, input: object, key?: string) =>
   user.graphql(
     mutation,
     { input: { currentPassword: PASSWORD, ...input } },
-    key ? { headers: { 'Idempotency-Key': key } } : {},
+    { headers: key ? { 'Idempotency-Key': key } : {} },
   )
 const quoteOf = async (user: SignedIn, withdraw: object) =>
   expectOk(
@@ -44,15 +43,26 @@ const quoteOf = async (user: SignedIn, withdraw: object) =>
     ),
   ).quote
 const withdraw = async (user: SignedIn, input: object) => expectOk(await ask(user, input)).withdraw.withdrawal
+/** A user who withdraws 4 of their 5 coins. */
+const withdrawFour = async () => {
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
+  return { user, to, ...(await withdraw(user, { amount: '4', to })) }
+}
 const statusOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
+/** Waits until the transfer to this address has this status. */
+const movesTo = (to: string, status: string) =>
+  eventually(async () => {
+    const [move] = await app.sql('select status::text from coin_transfers where recipient = $1', [to])
+    return move?.status === status
+  })
 /** Mines until the newest withdrawal has this status. */
 const becomes = (user: SignedIn, status: string) =>
   eventually(async () => {
     await mine()
     return (await statusOf(user))[0] === status
   })
-/** What the mails of a user say that are due, as text. */
+/** Returns the due mails of a user as text. */
 async function mailsTo(user: SignedIn): Promise<string[]> {
   const jobs = await app.sql<{ data: never }>(
     `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
@@ -63,11 +73,10 @@ async function mailsTo(user: SignedIn): Promise<string[]> {
   const mails = await Promise.all((await readdir(dir)).map((name) => readFile(`${dir}/${name}`, 'utf8')))
   return mails.filter((mail) => mail.includes(user.email)).map((mail) => parseMail(mail).text)
 }
-const kindsOf = async (user: SignedIn) =>
-  expectOk(await user.rest('GET', 'wallet/transfers/')).results.map(({ kind, num }: { kind: string; num: string }) => [
-    kind,
-    num,
-  ])
+const newestTransferOf = async (user: SignedIn) => {
+  const { kind, num } = expectOk(await user.rest('GET', 'wallet/transfers/?limit=1')).results[0]
+  return [kind, num]
+}
 
 it('waits if the treasury sent unknown transactions, even with an empty database', async () => {
   const noted = () => app.sql(`select from key_values where key = $1`, [`treasury:${treasuryAddress}`])
@@ -101,7 +110,7 @@ it('pays the exact amount to the wei at the quoted fee, and keeps points', async
   moveCoins()
   await becomes(user, 'confirmed')
   expect(await balanceOf(to)).toBe((COIN * 7n) / 2n)
-  expect((await kindsOf(user))[0]).toEqual(['withdrawal', `-${made.total}`])
+  expect(await newestTransferOf(user)).toEqual(['withdrawal', `-${made.total}`])
   const { node } = expectOk(
     await user.graphql(`query ($id: ID!) { node(id: $id) { ... on Withdrawal { ${fields} } } }`, { id: made.id }),
   )
@@ -198,7 +207,7 @@ it('can be cancelled before it is signed, and is refunded with its fee', async (
   expect(cancelled.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(expectOk(cancelled[0]!)).toMatchObject({ id, status: 'cancelled' })
   expect(await app.wallet(user)).toMatchObject({ num: '3' })
-  expect((await kindsOf(user))[0]).toEqual(['withdrawal_refund', expect.stringMatching(/^1\./)])
+  expect(await newestTransferOf(user)).toEqual(['withdrawal_refund', expect.stringMatching(/^1\./)])
 
   const sent = await withdraw(user, { amount: '1', to: address() })
   moveCoins()
@@ -209,15 +218,11 @@ it('can be cancelled before it is signed, and is refunded with its fee', async (
 
 it('waits while the treasury lacks coins, and alerts the operator', async () => {
   await fund(0n)
-  const user = await app.newUser({ num: '5' })
-  const to = address()
-  await withdraw(user, { amount: '4', to })
+  const { user, to } = await withdrawFour()
   moveCoins()
-  const lines = await eventually(
-    () => app.log.lines.filter(({ message }) => message.includes('is short of coins')),
-    ({ length }) => length > 0,
-  )
-  expect(lines).toMatchObject([{ fields: { treasury: treasuryAddress } }])
+  const isShort = ({ message }: LogLine) => message.includes('is short of coins')
+  await eventually(() => app.log.lines.some(isShort))
+  expect(app.log.lines.filter(isShort)).toMatchObject([{ fields: { treasury: treasuryAddress } }])
   expect(await statusOf(user)).toEqual(['waiting'])
   await fund(5n)
   await becomes(user, 'confirmed')
@@ -227,9 +232,7 @@ it('waits while the treasury lacks coins, and alerts the operator', async () => 
 it('records the L1 data fee in the ledger', async () => {
   const l1Fee = 10n ** 15n
   proxy.fault = withL1Fee(l1Fee)
-  const user = await app.newUser({ num: '5' })
-  const to = address()
-  await withdraw(user, { amount: '4', to })
+  const { user, to } = await withdrawFour()
   moveCoins()
   await becomes(user, 'confirmed')
   const [move] = await app.sql<{ hash: string; fee: string }>(
@@ -242,9 +245,7 @@ it('records the L1 data fee in the ledger', async () => {
 })
 
 it('costs the quoted fee even after gas prices exceeded the maximum', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
-  const { fee } = await withdraw(user, { amount: '4', to })
+  const { user, to, fee } = await withdrawFour()
   // A pool that takes what pays less than the base fee, as geth's does.
   proxy.fault = async (_, pass) =>
     (await pass()).map((reply) =>
@@ -252,10 +253,7 @@ it('costs the quoted fee even after gas prices exceeded the maximum', async () =
     )
   moveCoins()
   await becomesNow(user, 'sending')
-  await eventually(
-    async () =>
-      (await app.sql(`select from coin_transfers where recipient = $1 and status = 'BROADCAST'`, [to])).length === 1,
-  )
+  await movesTo(to, 'BROADCAST')
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(600n * 10n ** 9n))
   await mine()
   const seen = proxy.faults
@@ -269,11 +267,8 @@ it('costs the quoted fee even after gas prices exceeded the maximum', async () =
 
 it('is paid if the treasury can pay it while larger ones wait, and the operator sees all waiting ones', async () => {
   await fund(1n)
-  const [many, few, late] = [
-    await app.newUser({ num: '40' }),
-    await app.newUser({ num: '5' }),
-    await app.newUser({ num: '5' }),
-  ]
+  const many = await app.newUser({ num: '40' })
+  const [few, late] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const large = Array.from({ length: 21 }, address)
   for (const to of large) await withdraw(many, { amount: '1.2', to })
   const to = address()
@@ -284,10 +279,8 @@ it('is paid if the treasury can pay it while larger ones wait, and the operator 
   await becomes(few, 'confirmed')
   expect(await balanceOf(to)).toBe(COIN / 2n)
   expect(new Set([...(await statusOf(many)), ...(await statusOf(late))])).toEqual(new Set(['waiting']))
-  const [{ total }] = (await app.sql<{ total: string }>(
-    `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id in ($1, $2)`,
-    [many.id, late.id],
-  )) as [{ total: string }]
+  const sum = `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id in ($1, $2)`
+  const { total } = (await app.sql(sum, [many.id, late.id]))[0]!
   await eventually(() => app.log.lines.some(({ fields }) => 'missing' in fields && fields.missing === total))
   await fund(100n)
   await eventually(async () => {
@@ -298,7 +291,7 @@ it('is paid if the treasury can pay it while larger ones wait, and the operator 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-/** Takes coins, and counts down from this number on the way. */
+/** Installs code that accepts coins and counts down from this number. */
 const count = (to: string, from: string) => chain.rpc.call('anvil_setCode', to, `0x62${from}5b600190038060045700`)
 const TOO_MUCH_GAS = 'needs more gas to take coins than a payment may'
 
@@ -344,8 +337,7 @@ it('that needs too much gas is refunded, and those behind it are paid', async ()
 })
 
 it('is paid once despite lost messages and several processes', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
   proxy.ambush = () => true
   await withdraw(user, { amount: '4', to })
   const first = moveCoins()
@@ -364,9 +356,9 @@ it('is paid once despite lost messages and several processes', async () => {
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-/** Refuses coins from now on. */
+/** Makes the address reject coins. */
 const refuse = (to: string) => chain.rpc.call('anvil_setCode', to, '0x60006000fd')
-/** Blocks after which a move is not looked at any more, and some. */
+/** More blocks than the worker examines for a transfer. */
 const LONG = 130
 /** Mines until the transaction to this address has failed in a block. */
 const isRefused = (to: string) =>
@@ -403,18 +395,8 @@ it('is refunded if the recipient rejects it, before or after signing', async () 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-/** Waits until the books say so of the coins that go there. */
-const movesTo = (to: string, status: string) =>
-  eventually(
-    async () =>
-      (await app.sql<{ status: string }>(`select status::text from coin_transfers where recipient = $1`, [to]))[0]
-        ?.status === status,
-  )
-
 it('stays included if one node lags, unless no node has its block for long', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
-  await withdraw(user, { amount: '4', to })
+  const { user, to } = await withdrawFour()
   const mover = moveCoins()
   await movesTo(to, 'BROADCAST')
   await mine()
@@ -433,9 +415,7 @@ it('stays included if one node lags, unless no node has its block for long', asy
 })
 
 it('is sent again only once if a node returns its receipt but lacks the block', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
-  await withdraw(user, { amount: '4', to })
+  const { user, to } = await withdrawFour()
   const doubtPatience = 2_000
   moveCoins(undefined, { doubtPatience })
   await movesTo(to, 'BROADCAST')
@@ -458,8 +438,7 @@ it('is sent again only once if a node returns its receipt but lacks the block', 
 })
 
 it('is not refunded if a node writes the receipt status with a leading zero', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
   proxy.fault = rewriting(({ method }, result) =>
     method === 'eth_getTransactionReceipt' && result ? { ...result, status: '0x01' } : result,
   )
@@ -471,8 +450,7 @@ it('is not refunded if a node writes the receipt status with a leading zero', as
 })
 
 it('waits without a refund while a node omits the receipt status', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
   let receipts = 0
   proxy.fault = rewriting(({ method }, result) => {
     if (method !== 'eth_getTransactionReceipt' || !result) return result
@@ -485,17 +463,15 @@ it('waits without a refund while a node omits the receipt status', async () => {
     await mine()
     return receipts >= 3
   })
-  expect(await app.sql(`select block_number from coin_transfers where recipient = $1`, [to])).toEqual([
-    { block_number: null },
-  ])
+  const seen = await app.sql('select block_number from coin_transfers where recipient = $1', [to])
+  expect(seen).toEqual([{ block_number: null }])
   proxy.fault = undefined
   await becomes(user, 'confirmed')
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
 it('that failed in a block that is reorganized away is paid once and not refunded', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
   const { total } = await withdraw(user, { amount: '1', to })
   const snapshot = await chain.rpc.call<string>('evm_snapshot')
   const mover = moveCoins()
@@ -521,8 +497,7 @@ it('that failed in a block that is reorganized away is paid once and not refunde
 })
 
 it('that was confirmed, reorganized away and then failed is refunded', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
   const { fee } = await withdraw(user, { amount: '1', to })
   const snapshot = await chain.rpc.call<string>('evm_snapshot')
   const mover = moveCoins()
@@ -539,11 +514,9 @@ it('that was confirmed, reorganized away and then failed is refunded', async () 
   await mine(LONG)
   await becomesNow(user, 'failed')
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })
-  expect((await kindsOf(user))[0]).toEqual(['withdrawal_refund', '1'])
-  const feed = await app.sql<{ type: string }>(`select type from events where owner_id = $1 order by sequence`, [
-    user.id,
-  ])
-  expect(feed.map(({ type }) => type).slice(-2)).toEqual(['withdrawal.confirmed', 'withdrawal.failed'])
+  expect(await newestTransferOf(user)).toEqual(['withdrawal_refund', '1'])
+  const feed = await app.sql('select type from events where owner_id = $1 order by sequence', [user.id])
+  expect(feed.slice(-2)).toEqual([{ type: 'withdrawal.confirmed' }, { type: 'withdrawal.failed' }])
   expect(await balanceOf(to)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
   // Were it confirmed still, the books would say so.
@@ -551,17 +524,15 @@ it('that was confirmed, reorganized away and then failed is refunded', async () 
   await set('CONFIRMED')
   const { broken } = await findings()
   expect(broken.map(({ invariant }) => invariant.id)).toEqual(['C8'])
-  expect(broken[0]!.rows).toContainEqual(
-    expect.objectContaining({ problem: 'confirmed, but its coin transfer failed' }),
-  )
+  expect(JSON.stringify(broken[0]!.rows)).toContain('confirmed, but its coin transfer failed')
   await set('FAILED')
 })
 
-/** What `annal check` says of withdrawals that wait. */
+/** Withdrawals that `annal check` reports as waiting. */
 const untaken = async () =>
   (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W4')?.rows
 
-/** At which prices of gas something is signed for a payment, or in its place. */
+/** Gas prices of the signed transactions of a payment, or of those that replace it. */
 const pricesOf = (recipient: string, isFiller: boolean) =>
   app.sql(
     `select t.gas_price::text as price from coin_transactions t join coin_transfers m on m.id = t.coin_transfer_id
@@ -607,8 +578,7 @@ it('that no block has room for is refunded, and those behind it are paid', async
 })
 
 it('that a node rejects for its gas a few times is paid without a second signature', async () => {
-  const user = await app.newUser({ num: '5' })
-  const to = address()
+  const [user, to] = [await app.newUser({ num: '5' }), address()]
   await withdraw(user, { amount: '1', to })
   let refusals = 0
   proxy.fault = async (calls) => {
