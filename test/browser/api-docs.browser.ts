@@ -1,6 +1,5 @@
 /** The reference page of the REST API in a real browser. */
-import type { Browser } from 'playwright-core'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { findViolations, listen, look } from '../support/browser.ts'
 import { launchChromium } from '../support/chromium.ts'
@@ -8,11 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await launchChromium(atEnd)
-})
+const browser = await launchChromium(atEnd)
 
 const isForeign = (url: string) => !url.startsWith(`${app.url}/`) && !/^(data|blob):/.test(url)
 

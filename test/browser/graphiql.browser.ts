@@ -1,7 +1,7 @@
 /** The playground in a real browser. */
 
-import type { Browser, Page } from 'playwright-core'
-import { beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { asSystem } from '../../src/context.ts'
 import { createAdministrator } from '../../src/modules/accounts/sign-up.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -13,13 +13,9 @@ import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
-let browser: Browser
+const browser = await launchChromium(atEnd)
 
 const looker = (page: Page) => (name: string) => look(page, `graphiql-${name}`, false)
-
-beforeAll(async () => {
-  browser = await launchChromium(atEnd)
-})
 
 it('shows the schema, completes a field, and runs a query with and without a token', { timeout: 60_000 }, async () => {
   const user = await app.newUser()

@@ -1,6 +1,5 @@
 /** Mails as programs show them, in a real browser. */
-import type { Browser } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMailComposer } from '../../src/mail/mail-templates.ts'
 import type { MailMessage } from '../../src/mail/mail-types.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -26,11 +25,7 @@ const mails: MailMessage[] = [
   ...accountMessages.map((message) => ({ ...message, username: LONG_NAME.slice(0, 21) })),
 ]
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchChromium(atEnd)
-})
-
+const browser = await launchChromium(atEnd)
 describe('every mail', () => {
   it.each(Object.keys(looks) as (keyof typeof looks)[])(
     'fits the screen with the longest names, and has no axe violations: %s',

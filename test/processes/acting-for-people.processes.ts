@@ -26,9 +26,7 @@ async function newFolder(): Promise<string> {
 const whileItWaits = (sql: string, args: readonly string[], deed: (child: ReturnType<typeof startAnnal>) => void) =>
   whileHeld(app, sql, async () => {
     const child = startAnnal(app.env.ANNAL_DIR!, args, app.env)
-    onTestFinished(() => {
-      child.kill('SIGKILL')
-    })
+    onTestFinished(() => void child.kill('SIGKILL'))
     const ended = once(child, 'exit')
     const said = Promise.all([text(child.stdout), text(child.stderr)])
     await waiting(app, 1)
@@ -76,9 +74,7 @@ it('a killed export leaves no file under the final name, and an interrupted one 
 it('commands work beside a server with embedded parts, and without one', async () => {
   const dir = await newFolder()
   const server = startAnnal(dir, ['serve'], { PORT: '0' })
-  onTestFinished(() => {
-    server.kill('SIGKILL')
-  })
+  onTestFinished(() => void server.kill('SIGKILL'))
   const ended = once(server, 'exit')
   server.stderr.resume()
   let said = ''

@@ -36,7 +36,7 @@ describe('annal', () => {
     expect(help.stdout).toMatch(/Examples:[\s\S]*annal verify/)
     const wrong = await runAnnal(dir, ['check'], { env: { PORT: 'x' } })
     expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('PORT') })
-    expect(await annal(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+    expect((await annal(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
   it.each([
@@ -54,11 +54,8 @@ describe('annal', () => {
   })
 
   it('exits with 2 when a proof does not exist', async () => {
-    const said = await annal(['verify', '/none.car'])
-    expect(said).toMatchObject({
-      ...{ code: 2, stdout: '' },
-      stderr: 'Cannot read /none.car: no such file or directory (ENOENT).\n',
-    })
+    const stderr = 'Cannot read /none.car: no such file or directory (ENOENT).\n'
+    expect(await annal(['verify', '/none.car'])).toEqual({ code: 2, stdout: '', stderr })
   })
 
   it('shows the configuration without its secrets', async () => {
@@ -107,10 +104,8 @@ describe('annal', () => {
     expect(await annal(['sessions', 'end'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--all') })
     const { rows: before } = await database.query('select id from access_tokens')
     expect(JSON.parse((await annal(['sessions', 'end', '--all', '--json'])).stdout)).toEqual({ ended: before.length })
-    const { rows: left } = await database.query(
-      'select user_id from access_tokens union all select user_id from one_time_tokens',
-    )
-    expect(left).toEqual([])
+    const sessions = 'select user_id from access_tokens union all select user_id from one_time_tokens'
+    expect((await database.query(sessions)).rows).toEqual([])
     const { rows: told } = await database.query(
       `select action from audit_entries e join users u on u.id = e.user_id where u.username = 'signed-in' order by e.id desc limit 1`,
     )
@@ -157,10 +152,7 @@ describe('annal', () => {
     }
     expect(await jobs()).toEqual({ code: 0, retried: 0, waiting: [], failed: [], deadLetters: [], failures: [] })
     const bury = async (data: object) => {
-      const { rows } = await database.query(
-        `with made as (select enqueue('dead-letter', $1::jsonb) as id) select id from made`,
-        [data],
-      )
+      const { rows } = await database.query(`select enqueue('dead-letter', $1::jsonb) as id`, [data])
       await database.query(
         `update jobs.job set source_name = 'account-mail', source_retry_count = 180,
            source_output = '{"message": "The mail server did not accept the mail (ESOCKET)."}' where id = $1`,
@@ -185,9 +177,7 @@ describe('annal', () => {
       ...{ code: 0, retried: 1, deadLetters: [{ id: cut }] },
       waiting: [{ queue: 'account-mail', count: 1, last_error: null }],
     })
-    const { rows } = await database.query(
-      `delete from jobs.job where name in ('account-mail', 'dead-letter') returning data`,
-    )
+    const { rows } = await database.query('delete from jobs.job returning data')
     expect(rows).toContainEqual({ data: subject })
   })
 
@@ -246,9 +236,7 @@ describe('annal', () => {
   })
 
   it('collects garbage', async () => {
-    expect(await annal(['gc', '--json'])).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('"removedBlocks": 0'),
-    })
+    const { code, stdout } = await annal(['gc', '--json'])
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { removedBlocks: 0 }])
   })
 })

@@ -10,6 +10,7 @@ import { unpackFolder } from '../fixtures/data-folder.ts'
 import { runAnnal, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest } from '../support/rest-client.ts'
+import { isReady } from '../support/service.ts'
 
 const fixtures = join(import.meta.dirname, '../fixtures')
 const archives = (await readdir(fixtures)).filter((name) => name.endsWith('.tar.br'))
@@ -40,29 +41,17 @@ describe.runIf(process.arch === 'x64' && process.platform === 'linux').each(arch
       services.push(service)
       service.stdout.resume()
       service.stderr.resume()
-      await eventually(
-        () =>
-          fetch(`${url}/readyz`).then(
-            (response) => response.status,
-            () => 0,
-          ),
-        (status) => status === 200,
-        120_000,
-      )
-
+      await eventually(() => isReady(url), Boolean, 120_000)
       expect(await recallAt(url, person)).toMatchObject({ headline: 'Sunset', commits: { length: 2 } })
 
       const rest = createRest(url)
       const actor = { token: person.token }
       const update = await rest('PATCH', `assets/${person.nid}/`, { actor, multipart: { headline: 'Night' } })
       expect(update.status).toBe(200)
-      const { commits } = await eventually(
-        () => rest('GET', `assets/${person.nid}/history/`, { actor }).then(({ body }) => body),
-        ({ commits }) => commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final'),
-        120_000,
-      )
-      expect(commits).toHaveLength(3)
-
+      await eventually(async () => {
+        const { commits } = (await rest('GET', `assets/${person.nid}/history/`, { actor })).body
+        return commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final')
+      })
       const check = await runAnnal(dir, ['check'])
       expect(check, check.stderr + check.stdout).toMatchObject({ code: 0 })
     })

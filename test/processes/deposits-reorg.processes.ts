@@ -1,6 +1,6 @@
-/** What becomes of deposits where the chain changes: before they count, and after. */
+/** Deposits on a chain that is reorganized before or after they are credited. */
 import { Transaction, Wallet } from 'ethers'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-checkpoint.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
@@ -9,14 +9,7 @@ import { collectShortfall, listFrozenDeposits, writeOffShortfall } from '../../s
 import { toId } from '../../src/shared/ids.ts'
 import { add } from '../../src/shared/money.ts'
 import { atEnd } from '../support/at-end.ts'
-import {
-  COIN,
-  CONFIRMATIONS,
-  contradictions,
-  type DepositScene,
-  depositsOf,
-  openDepositScene,
-} from '../support/chain/deposit-scene.ts'
+import { COIN, CONFIRMATIONS, contradictions, depositsOf, useDepositScene } from '../support/chain/deposit-scene.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -24,11 +17,7 @@ import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
-let scene: DepositScene
-beforeEach(async () => {
-  scene = await openDepositScene(app)
-})
-afterEach(() => scene.stop())
+const scene = useDepositScene(app)
 
 /** A payment of a coin that can be sent again on another branch of the chain. */
 async function newPayment(to: SignedIn): Promise<{ hash: string; send(): Promise<unknown> }> {
@@ -111,13 +100,11 @@ it('freezes a credited and spent deposit, alerts the operator, and keeps balance
   const system = asSystem(app.context)
   const listed = (await listFrozenDeposits(system, 100)).filter(({ wallet_id }) => wallet_id === user.id)
   expect(listed).toMatchObject([{ shortfall: owed, held: '0' }])
-  await expect(collectShortfall(system, { id: frozen!.id as string })).rejects.toMatchObject({
-    code: 'CONFLICT',
-    message: 'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.',
-  })
-  await expect(
-    listFrozenDeposits({ ...system, actor: { kind: 'anonymous', address: '', service: undefined } }, 10),
-  ).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
+  await expect(collectShortfall(system, { id: frozen!.id as string })).rejects.toThrow(
+    'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.',
+  )
+  const anonymous = { ...system, actor: { kind: 'anonymous', address: '', service: undefined } } as const
+  await expect(listFrozenDeposits(anonymous, 10)).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
 
   // The chain has it again: what was owed is settled with it, and the wallet gets the rest.
   await payment.send()
@@ -163,17 +150,10 @@ it('lets the operator collect or write off the shortfall, and reverses it if the
   })
   expect(await collected.asked).toBe(spent)
   expect(await writeOffShortfall(system, { id: await idOf(spared) })).toBe(spent)
-  await expect(writeOffShortfall(system, { id: await idOf(spared) })).rejects.toMatchObject({
-    code: 'CONFLICT',
-    message: 'The wallet owes nothing for this deposit.',
-  })
+  await expect(writeOffShortfall(system, { id: await idOf(spared) })).rejects.toThrow('The wallet owes nothing')
   const unknown = toId('deposit', '00000000-0000-7000-8000-000000000000')
-  for (const settle of [collectShortfall, writeOffShortfall]) {
-    await expect(settle(system, { id: unknown })).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-      message: 'Deposit not found.',
-    })
-  }
+  for (const settle of [collectShortfall, writeOffShortfall])
+    await expect(settle(system, { id: unknown })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await app.wallet(debtor)).toMatchObject({ num: add('1', `-${spent}`) })
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
   const trail = await app.sql(`select action from audit_entries where action like 'deposit.%' order by id`)

@@ -1,14 +1,7 @@
 /** Deposits of an ERC-20 token, compiled from Solidity, on a chain whose blocks are made by hand. */
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
-import {
-  COIN,
-  CONFIRMATIONS,
-  contradictions,
-  type DepositScene,
-  depositsOf,
-  openDepositScene,
-} from '../support/chain/deposit-scene.ts'
+import { COIN, CONFIRMATIONS, contradictions, depositsOf, useDepositScene } from '../support/chain/deposit-scene.ts'
 import { deploy } from '../support/chain/test-contracts.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -16,11 +9,10 @@ import { reasonOf } from '../support/test-log.ts'
 import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
-let scene: DepositScene
-beforeEach(async () => {
-  scene = await openDepositScene(app)
-})
-afterEach(() => scene.stop())
+const scene = useDepositScene(app)
+
+const hasLogged = (reason: string) =>
+  eventually(() => app.log.lines.some(({ fields }) => reasonOf(fields).includes(reason)))
 
 it('credits each transfer event of the configured token once, and ignores others', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
@@ -36,14 +28,10 @@ it('credits each transfer event of the configured token once, and ignores others
   await scene.send(user, COIN * 10n)
   await scene.mine(1)
   await scene.caughtUp()
-  const listed = (await depositsOf(user)).map(({ kind, amount, status, transactionHash }) => [
-    kind,
-    amount,
-    status,
-    transactionHash,
-  ])
-  expect(listed).toContainEqual(['TOKEN', '1.5', 'PENDING', twice])
-  expect(listed).toContainEqual(['TOKEN', '0.000001', 'PENDING', twice])
+  const listed = await depositsOf(user)
+  const transfer = { kind: 'TOKEN', status: 'PENDING', transactionHash: twice }
+  expect(listed).toContainEqual(expect.objectContaining({ ...transfer, amount: '1.5' }))
+  expect(listed).toContainEqual(expect.objectContaining({ ...transfer, amount: '0.000001' }))
   expect(listed).toHaveLength(3)
 
   await scene.mine(CONFIRMATIONS)
@@ -109,13 +97,9 @@ it('credits nothing if the configured token is invalid or has too many decimals,
   const user = await app.newUser({ points: '0' })
   const small = await deploy(scene, 'TestToken', [19])
   const waiting = scene.watch({ token: small.address })
-  await eventually(() =>
-    app.log.lines.some(({ fields }) => reasonOf(fields).includes('19 decimals; the ledger has 18')),
-  )
+  await hasLogged('19 decimals; the ledger has 18')
   await waiting.stop()
   scene.watch({ token: user.address })
-  await eventually(() =>
-    app.log.lines.some(({ fields }) => reasonOf(fields).includes(`no ERC-20 token at ${user.address}`)),
-  )
+  await hasLogged(`no ERC-20 token at ${user.address}`)
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })

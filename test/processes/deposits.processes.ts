@@ -1,11 +1,11 @@
 /** Deposits from a chain whose blocks are made by hand, so that each test says what is deep enough and when. */
 import { Wallet } from 'ethers'
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/check-commands.ts'
 import { deleteStaleJobFailures, findJobFailures, retryJobFailures } from '../../src/jobs/batch-jobs.ts'
 import { createDepositLedger } from '../../src/modules/coins/deposit-ledger.ts'
-import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from '../support/chain/deposit-scene.ts'
+import { COIN, CONFIRMATIONS, depositsOf, useDepositScene } from '../support/chain/deposit-scene.ts'
 import { cuts, rewriting } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
@@ -14,11 +14,7 @@ import { createTestApp } from '../support/test-app.ts'
 import type { TestUser } from '../support/user.ts'
 
 const app = await createTestApp()
-let scene: DepositScene
-beforeEach(async () => {
-  scene = await openDepositScene(app)
-})
-afterEach(() => scene.stop())
+const scene = useDepositScene(app)
 
 const bookedOf = (user: TestUser) =>
   app.sql<{ reference: string; amount: string; type: string }>(
@@ -95,21 +91,16 @@ it('credits several deposits of one block in separate transfers and in order', a
   const [one, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   scene.watch()
   await scene.caughtUp()
-  for (const [user, coins] of [
-    [one, 1n],
-    [other, 5n],
-    [one, 2n],
-  ] as const)
-    await scene.send(user, COIN * coins)
+  await scene.send(one, COIN)
+  await scene.send(other, COIN * 5n)
+  await scene.send(one, COIN * 2n)
   await scene.mine(CONFIRMATIONS + 1)
   await scene.caughtUp()
   expect((await bookedOf(one)).map(({ amount }) => amount)).toEqual(['1', '2'])
   expect(await app.wallet(one)).toMatchObject({ num: '3' })
   expect(await app.wallet(other)).toMatchObject({ num: '5' })
-  expect(await app.sql('select sequence from events where owner_id = $1::uuid order by sequence', [one.id])).toEqual([
-    { sequence: 1 },
-    { sequence: 2 },
-  ])
+  const events = await app.sql('select sequence from events where owner_id = $1::uuid order by sequence', [one.id])
+  expect(events).toEqual([{ sequence: 1 }, { sequence: 2 }])
 })
 
 /** Whatever writes to this wallet's row raises. */
@@ -120,7 +111,7 @@ const refuseWallet = async (user: TestUser) => {
     when (old.user_id = '${user.id}') execute function test_refuse()`)
   return () => app.sql('drop trigger test_refuse on wallets')
 }
-const job_failures = () => app.installation.database.query(findJobFailures, { limit: 100 })
+const findFailures = () => app.installation.database.query(findJobFailures, { limit: 100 })
 const whatIsKept = async () => {
   const [row] = await app.sql<{ position: string; credited: number; aside: number }>(
     `select (select value from key_values where key like 'deposits:%' limit 1) as position, (select count(*)::int from deposits where status = 'CREDITED') as credited,
@@ -144,21 +135,21 @@ it('suspends a deposit that the ledger rejects, credits the others, and retries 
   await scene.caughtUp()
   expect(await app.wallet(good)).toMatchObject({ num: '6' })
   expect(await app.wallet(bad)).toMatchObject({ num: '0' })
-  await eventually(job_failures, (rows) => rows.length > 0)
-  expect(await job_failures()).toMatchObject([{ job: 'credit-deposits', item: refused, last_error: 'for a test' }])
+  await eventually(findFailures, (rows) => rows.length > 0)
+  expect(await findFailures()).toMatchObject([{ job: 'credit-deposits', item: refused, last_error: 'for a test' }])
   const w3 = (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W3')
   expect(w3?.rows).toMatchObject([{ subject: refused, batchJob: 'credit-deposits' }])
   // However long nobody watches.
   await app.sql(`update job_failures set next_attempt_at = now() - interval '2 days'`)
   await app.installation.database.query(deleteStaleJobFailures)
-  expect(await job_failures()).toHaveLength(1)
+  expect(await findFailures()).toHaveLength(1)
   await app.installation.database.query(retryJobFailures)
-  await eventually(job_failures, ([job_failure]) => job_failure!.attempts > 1)
+  await eventually(findFailures, ([job_failure]) => job_failure!.attempts > 1)
   expect(app.log.lines).toMatchObject([{ level: 'error', fields: { job: 'credit-deposits', items: [refused] } }])
 
   await allow()
   await app.installation.database.query(retryJobFailures)
-  await eventually(job_failures, (rows) => rows.length === 0)
+  await eventually(findFailures, (rows) => rows.length === 0)
   expect(await app.wallet(bad)).toMatchObject({ num: '1' })
   expect(await bookedOf(bad)).toEqual([{ reference: refused, amount: '1', type: 'deposit.credited' }])
   expect(await whatIsKept()).toMatchObject({ aside: 0 })
@@ -175,10 +166,9 @@ it("suspends and lists a deposit that exceeds the ledger's maximum", async () =>
   await scene.send(good, COIN)
   await scene.mine(CONFIRMATIONS + 1)
   await eventually(async () => (await app.wallet(good)).num === '1')
-  await eventually(job_failures, (rows) => rows.length > 0)
-  expect(await job_failures()).toMatchObject([
-    { item: `deposit:${hash}:-1`, last_error: expect.stringContaining('overflow') },
-  ])
+  await eventually(findFailures, (rows) => rows.length > 0)
+  const failure = { item: `deposit:${hash}:-1`, last_error: expect.stringContaining('overflow') }
+  expect(await findFailures()).toMatchObject([failure])
   expect(await depositsOf(rich)).toMatchObject([{ status: 'PENDING', amount: `1${'0'.repeat(20)}` }])
 })
 

@@ -293,9 +293,7 @@ describe('embedded PostgreSQL', () => {
 
   it('starts if another program has the process ID of the last owner', async () => {
     const other = spawn('sleep', ['60'])
-    onTestFinished(() => {
-      other.kill('SIGKILL')
-    })
+    onTestFinished(() => void other.kill('SIGKILL'))
     await writeFile(join(dir, 'postgres.owner.7'), JSON.stringify({ identity: `${other.pid}-1`, isService: true }))
     const server = await startEmbeddedPostgres({ dir, log, isService: true })
     expect(await isListening(server.url)).toBe(true)

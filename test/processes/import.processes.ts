@@ -2,11 +2,9 @@
 import { once } from 'node:events'
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import pg from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { registerRows } from '../../src/cli/import/import-command.ts'
 import { createImportServer, createRetry } from '../../src/cli/import/import-server.ts'
 import { examineFiles } from '../../src/cli/import/import-source.ts'
@@ -14,6 +12,8 @@ import { InterruptedError } from '../../src/cli/terminal.ts'
 import { annalHere, type HereOptions, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
+import { listen } from '../support/listen.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -163,12 +163,8 @@ describe('annal import', () => {
     await writeFile(join(folder, 'a\\b.jpg'), `a backslash in a name of ${folder}`)
     const list = join(dir, 'windows.jsonl')
     const paths = [
-      'below\\3.jpg',
-      'a\\b.jpg',
-      '..\\..\\etc\\passwd',
-      '\\etc\\passwd',
-      'below\\..\\..\\..\\etc\\passwd',
-      'C:\\1.jpg',
+      ...['below\\3.jpg', 'a\\b.jpg', '..\\..\\etc\\passwd', '\\etc\\passwd'],
+      ...['below\\..\\..\\..\\etc\\passwd', 'C:\\1.jpg'],
     ]
     await writeFile(list, paths.map((file) => JSON.stringify({ file })).join('\n'))
     const { rows } = await importAs(user, list, '--files', folder)
@@ -228,29 +224,16 @@ describe('annal import', () => {
     // Enough for every file once.
     const user = await app.newUser({ points: '3.58' })
     const folder = await newFolder(20)
-    const holder = new pg.Client({ connectionString: app.env.DATABASE_URL })
-    await holder.connect()
-    const waiting = async () => {
-      const sql = `select count(*)::int as n from pg_stat_activity
-                   where datname = current_database() and wait_event_type = 'Lock'`
-      return (await app.sql<{ n: number }>(sql))[0]!.n
-    }
     const args = ['import', folder, '--url', app.url, '--concurrency', '3']
     const command = startAnnal(dir, args, { ANNAL_TOKEN: user.token })
     const ended = once(command, 'exit')
-    try {
-      await eventually(async () => (await ownedBy(user)) > 2)
-      // What is on its way stays there until nobody waits for it any more.
-      await holder.query('begin')
-      await holder.query('select from wallets where user_id = $1 for update', [user.id])
-      await eventually(waiting, (count) => count > 0)
+    await eventually(async () => (await ownedBy(user)) > 2)
+    // Requests in progress wait for the lock until the command is dead. They may complete during the next import.
+    await whileHeld(app, `select from wallets where user_id = '${user.id}' for update`, async () => {
+      await waiting(app, 1)
       command.kill('SIGKILL')
-      await ended
-      // What it had sent may be registered while the next one looks, or after it.
-      await holder.query('rollback')
-    } finally {
-      await holder.end()
-    }
+      return ended
+    })
     expect(await ownedBy(user)).toBeLessThan(20)
     const report = await importAs(user, folder)
     expect(report).toMatchObject({ code: 0, stopped: null })
@@ -301,19 +284,9 @@ describe('annal import', () => {
     const stale = await annal({ ...someone, token: 'not-a-token' }, folder)
     expect(stale).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/credentials/) })
     const elsewhere = createServer((_, response) => response.writeHead(301, { location: 'https://x.example/' }).end())
-    elsewhere.listen(0, '127.0.0.1')
-    await once(elsewhere, 'listening')
-    try {
-      const { port } = elsewhere.address() as AddressInfo
-      const said = await annalHere({ ANNAL_TOKEN: 'x' }, ['import', folder, '--url', `http://127.0.0.1:${port}`])
-      expect(said).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/301 and redirects to https:\/\/x\.example/),
-      })
-    } finally {
-      elsewhere.closeAllConnections()
-      elsewhere.close()
-    }
+    const port = await listen(elsewhere, onTestFinished)
+    const said = await annalHere({ ANNAL_TOKEN: 'x' }, ['import', folder, '--url', `http://127.0.0.1:${port}`])
+    expect(said).toMatchObject({ code: 1, stderr: expect.stringMatching(/301 and redirects to https:\/\/x\.example/) })
   })
 
   it.each([

@@ -68,9 +68,7 @@ it('is readable text on a terminal', async () => {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, ANNAL_DIR: installation.dir, ...installation.env, PORT: port, NO_COLOR: '1' },
   })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
+  onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   let said = ''
   child.stdout.on('data', (piece: Buffer) => (said += piece))

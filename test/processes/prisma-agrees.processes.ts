@@ -85,24 +85,6 @@ it('continue where the other stopped', async () => {
   expect(await historyOf(ours)).toEqual(await historyOf(prismas))
 })
 
-it('mark an unfinished migration of the other as rolled back, and retry it', async () => {
-  const name = '20270101000000_first'
-  await writeMigration(name, 'create table first_words (word text); insert into frist_words values (1);')
-  const interrupt = ({ url }: Migrated) => expect(deploy(url, folder)).rejects.toThrow()
-  await interrupt(ours)
-  await interrupt(prismas)
-  await writeMigration(name, 'create table first_words (word text)')
-  expect(await applyMigrations(ours.url, folder)).toEqual([name])
-  await withSchemaEngine(prismas.url, (engine) => engine.markMigrationRolledBack({ migrationName: name }))
-  expect(await deploy(prismas.url, folder)).toEqual([name])
-  const history = await historyOf(ours)
-  expect(history).toMatchObject([
-    { is_rolled_back: true, is_finished: null },
-    { is_rolled_back: null, is_finished: true },
-  ])
-  expect(history).toEqual(await historyOf(prismas))
-})
-
 it('reject a database with foreign tables', async () => {
   await writeMigration('20270101000000_first', 'create table first_words (word text);')
   for (const { client } of [ours, prismas]) await client.query('create table others (word text)')

@@ -113,22 +113,6 @@ describe('a node that lags behind other nodes', () => {
     expect(second.status().registry).toBe(registry)
     expect(await onChain(asset!)).toHaveLength(1)
   })
-
-  it('is trusted after its head stays the same: the chain lost the blocks', async () => {
-    const [asset] = await world.addCommits(1, 2)
-    const relay = world.relay(proxy.url, { ...options, doubtPatience: 100 })
-    await eventually(world.statuses, all('FINAL', 2))
-    const snapshot = await chain.rpc.call('evm_snapshot')
-    await world.addCommit(asset!)
-    relay.wake()
-    await eventually(world.statuses, all('FINAL', 3))
-    await chain.rpc.call('evm_revert', snapshot)
-    await world.addCommit(asset!)
-    relay.wake()
-    await eventually(world.statuses, all('FINAL', 4))
-    expect(await onChain(asset!)).toHaveLength(4)
-    expect(await nonces()).toEqual([1, 2, 3, 4])
-  })
 })
 
 describe('a node without a block at some height', () => {

@@ -27,27 +27,6 @@ const noncesByCommit = async () =>
   Object.fromEntries((await transactions()).map(({ commit_id, nonce }) => [commit_id, nonce]))
 
 describe('the relay with a faulty network', () => {
-  it('stores a transaction before sending it, and another process sends the same bytes', async () => {
-    const assets = await world.addCommits(2, 3)
-    const relay = world.relay(proxy.url, { commitsPerTransaction: 1 })
-    await hasRegistry(relay)
-    await eventually(world.statuses, all('FINAL', 6))
-    proxy.fault = onlyTo(isSending, cuts)
-    // One only: a round that began between two of them would be refused, and wait before it takes the second.
-    await world.addCommit(assets[0] as TestAsset)
-    const stored = await eventually(transactions, (rows) => rows.length === 7)
-    const unsent = stored.filter(({ status }) => status === 'PENDING').map(({ hash }) => hash)
-    expect(unsent).toHaveLength(1)
-    await eventually(() => proxy.faults > 0)
-    await relay.stop()
-    proxy.fault = undefined
-    world.relay(proxy.url)
-    await eventually(world.statuses, all('FINAL', 7))
-    const included = await world.sql<{ hash: string }>('select transaction_hash as hash from commit_relays')
-    expect(included.map(({ hash }) => hash)).toEqual(expect.arrayContaining(unsent))
-    await expectWhole(assets)
-  })
-
   it('creates one event after a lost reply, with or without a crash', async () => {
     let sendings = 0
     proxy.fault = onlyTo((call) => isSending(call) && ++sendings % 2 === 0, losesReply)
@@ -86,21 +65,6 @@ describe('the relay with a faulty network', () => {
     await eventually(world.statuses, all('FINAL', 4))
     await expectWhole(assets)
     expect(relay.status()).toMatchObject({ state: 'working', lastError: null })
-  })
-
-  it('logs a node that fails intermittently once', async () => {
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
-    proxy.fault = onlyTo((call) => isSending(call) && proxy.faults % 2 === 0, losesReply)
-    const [asset] = await world.addCommits(1, 1)
-    for (let failures = 1; failures <= 3; failures += 1) {
-      proxy.faults = 0
-      if (failures > 1) await world.addCommit(asset!)
-      relay.wake()
-      await eventually(world.statuses, all('FINAL', failures))
-      expect(proxy.faults).toBe(1)
-    }
-    expect(world.log.lines.filter(({ message }) => message.startsWith('Relay failed'))).toHaveLength(1)
   })
 
   it('stops without waiting for a hanging node', async () => {

@@ -45,11 +45,8 @@ afterEach(async () => {
 /** Another process that holds a lease, and writes under it whenever it is sent a line. It answers what became of that. */
 const startHolder = async (name: string, mode: 'idle' | 'in-transaction' = 'idle') => {
   const script = join(import.meta.dirname, 'lease-holder.ts')
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', script, world.databaseUrl, name, mode],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  )
+  const args = ['--disable-warning=ExperimentalWarning', script, world.databaseUrl, name, mode]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   children.push(child)
   const lines = createInterface(child.stdout)
   const next = async () => ((await once(lines, 'line')) as [string])[0]
@@ -80,7 +77,7 @@ describe('a lease', () => {
     const { epoch, left } = await epochOf('lane')
     expect(left).toBeLessThanOrEqual(2)
     frozen.signal('SIGSTOP')
-    const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    const successor = createLease(world)
     await eventually(() => successor.acquire('lane'), Boolean)
     expect(Number((await epochOf('lane')).epoch)).toBe(Number(epoch) + 1)
 
@@ -93,14 +90,14 @@ describe('a lease', () => {
   it('of a process frozen during a transaction expires', async () => {
     const frozen = await startHolder('lane', 'in-transaction')
     frozen.signal('SIGSTOP')
-    const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    const successor = createLease(world)
     await eventually(() => successor.acquire('lane').catch(() => false), Boolean)
     await successor.close()
   })
 
   it('of a killed process is free immediately', async () => {
     const killed = await startHolder('lane')
-    const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    const successor = createLease(world)
     expect(await successor.acquire('lane')).toBe(false)
     killed.signal('SIGKILL')
     await eventually(() => successor.acquire('lane'), Boolean)
@@ -119,8 +116,8 @@ describe('a lease', () => {
   })
 
   it('is kept while its holder runs, and released when it closes', async () => {
-    const holder = createLease({ databaseUrl: world.databaseUrl, log: world.log })
-    const other = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    const holder = createLease(world)
+    const other = createLease(world)
     expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
     await expect(other.write('lane', touch, { value: 'x' })).rejects.toThrow(LeaseLostError)
     expect((await epochOf('lane')).left).toBeLessThanOrEqual(30)
@@ -155,22 +152,11 @@ describe('the relay', () => {
     )
     const [lease, other] = [createLease(world), createLease(world)]
     expect([await lease.acquire(lane.name), await other.acquire('other')]).toEqual([true, true])
-    const fees = {
-      maxFeePerGas: 500_000_000_000n,
-      confirmations: 0,
-      receiptPatience: 0,
-      doubtPatience: 0,
-      gapPatience: 0,
-    }
-    const commitsPerTransaction = 1
     const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
     const parts: RelayParts = {
       ...world,
-      ...fees,
-      commitsPerTransaction,
-      meter: noopMeter,
-      tracer: noopTracer,
-      lease,
+      ...{ maxFeePerGas: 500_000_000_000n, commitsPerTransaction: 1, meter: noopMeter, tracer: noopTracer, lease },
+      ...{ confirmations: 0, receiptPatience: 0, doubtPatience: 0, gapPatience: 0 },
       rpc: chain.rpc,
       cpu: createCpuThrottle(),
       describe: () => expect.fail('nothing is described'),
@@ -180,9 +166,7 @@ describe('the relay', () => {
       recorders: new Set([account.address]),
       followLane() {},
     }
-    const close = async () => {
-      return closeGap(parts, lane, await readView(chain.rpc, [account.address]), [])
-    }
+    const close = async () => closeGap(parts, lane, await readView(chain.rpc, [account.address]), [])
     const sent = async () => Number(await chain.rpc.call('eth_getTransactionCount', account.address, 'pending'))
     await world.sql(
       `update leases set epoch = epoch + 1, holder = (select holder from leases where name = 'other') where name = $1`,

@@ -1,21 +1,18 @@
 /** Processes that have some of the roles, beside each other on one installation. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { runAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createRest, type Rest } from '../support/rest-client.ts'
-import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
+import { createSharedInstallation } from '../support/service.ts'
 
 const ada = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
 
-let shared: SharedInstallation
-beforeAll(async () => {
-  shared = await createSharedInstallation({ EMAIL_VERIFICATION: 'on' })
-})
-afterAll(() => shared.remove())
+const shared = await createSharedInstallation({ EMAIL_VERIFICATION: 'on' })
+afterAll(shared.remove)
 
 const missing = async (service: { readiness(): Promise<{ body: { missing?: string[] } }> }) =>
   (await service.readiness()).body.missing

@@ -1,19 +1,16 @@
 /** A process behind a balancer that is told to stop: it says so, and takes requests until the balancer has noticed. */
 import { Agent } from 'node:http'
-import { afterAll, beforeAll, it } from 'vitest'
+import { afterAll, it } from 'vitest'
 import { findFreePort } from '../../src/embedded/server-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
-import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
+import { createSharedInstallation } from '../support/service.ts'
 
 /** Seconds; more than the test needs on a busy machine. */
 const DELAY = '12'
 
-let shared: SharedInstallation
-beforeAll(async () => {
-  shared = await createSharedInstallation({ SHUTDOWN_DELAY_SECONDS: DELAY })
-})
-afterAll(() => shared.remove())
+const shared = await createSharedInstallation({ SHUTDOWN_DELAY_SECONDS: DELAY })
+afterAll(shared.remove)
 
 it('reports that it is not ready after SIGTERM, still answers requests, and then ends', async ({
   expect,

@@ -73,33 +73,30 @@ describe.concurrent('a signal', () => {
   })
 })
 
-it('closing the terminal stops the service and its embedded parts gracefully', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'annal-hang-up-'))
+/** Starts a service with embedded parts. */
+async function startService() {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-signals-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const service = startAnnal(dir, ['serve'], { PORT: '0' })
-  onTestFinished(() => {
-    service.kill('SIGKILL')
-  })
-  const ended = once(service, 'exit')
+  onTestFinished(() => void service.kill('SIGKILL'))
   service.stderr.resume()
-  // It says so once it serves.
+  const findPostgres = async () => readPostmaster(join(await realpath(dir), 'postgres'))
+  return { service, ended: once(service, 'exit'), findPostgres }
+}
+
+it('closing the terminal stops the service and its embedded parts gracefully', async () => {
+  const { service, ended, findPostgres } = await startService()
+  // The service prints its URL when it serves requests.
   await once(service.stdout, 'data')
   service.kill('SIGHUP')
   service.stdout.destroy()
   service.stderr.destroy()
   expect(await ended).toEqual([0, null])
-  expect(await readPostmaster(join(await realpath(dir), 'postgres'))).toBeUndefined()
+  expect(await findPostgres()).toBeUndefined()
 })
 
 it('ends immediately on a second signal, and stops the embedded parts', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'annal-told-again-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
-  const service = startAnnal(dir, ['serve'], { PORT: '0' })
-  onTestFinished(() => {
-    service.kill('SIGKILL')
-  })
-  const ended = once(service, 'exit')
-  service.stderr.resume()
+  const { service, ended, findPostgres } = await startService()
   const [announced] = await once(service.stdout, 'data')
   const begun = await beginRequest(/http:\/\/localhost:\d+/.exec(String(announced))![0])
   begun.answer.catch(() => undefined)
@@ -109,7 +106,6 @@ it('ends immediately on a second signal, and stops the embedded parts', async ()
   )
   const [, signal] = await ended
   expect(signal).toBeNull()
-  const findPostgres = async () => readPostmaster(join(await realpath(dir), 'postgres'))
   expect(await eventually(findPostgres, (server) => !server)).toBeUndefined()
 })
 

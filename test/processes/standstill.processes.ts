@@ -1,16 +1,13 @@
 /** A whole service that stood still for longer than any caller waits. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { runAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
-import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
+import { createSharedInstallation } from '../support/service.ts'
 
-let shared: SharedInstallation
-beforeAll(async () => {
-  shared = await createSharedInstallation()
-})
-afterAll(() => shared.remove())
+const shared = await createSharedInstallation()
+afterAll(shared.remove)
 
 it('executes no request that arrived during a standstill, and continues afterwards', async () => {
   const service = await shared.start()

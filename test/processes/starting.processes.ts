@@ -1,18 +1,15 @@
 /** A process that is not ready yet, behind a balancer that asks nobody whether it is: no request may come to it. */
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { canListen, findFreePort } from '../../src/embedded/server-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
-import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
+import { createSharedInstallation } from '../support/service.ts'
 import { newFile } from '../support/test-app.ts'
 
-let shared: SharedInstallation
-beforeAll(async () => {
-  shared = await createSharedInstallation()
-})
-afterAll(() => shared.remove())
+const shared = await createSharedInstallation()
+afterAll(shared.remove)
 
 /** A database that takes connections and never says a word: who asks it goes on starting. */
 const silentDatabase = async () =>

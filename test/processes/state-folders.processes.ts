@@ -10,7 +10,7 @@ import { findFreePort } from '../../src/embedded/server-process.ts'
 import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest } from '../support/rest-client.ts'
-import { createSharedInstallation, type Service, type SharedInstallation } from '../support/service.ts'
+import { createSharedInstallation, isReady, type Service, type SharedInstallation } from '../support/service.ts'
 import { registerWith } from '../support/test-app.ts'
 import { startS3Counterpart } from '../unit/files/s3-counterpart.ts'
 
@@ -237,10 +237,7 @@ describe('embedded data', () => {
       async ready() {
         await eventually(async () => {
           if (child.exitCode !== null) expect.fail((await ended).output)
-          return readiness().then(
-            ({ status }) => status === 200,
-            () => false,
-          )
+          return isReady(url)
         })
       },
       stop() {

@@ -22,12 +22,7 @@ const fetchFile = async (url: string) => {
 const recordOf = async (id: string) => expectOk(await user.rest('GET', `assets/${id}/`))
 const thumbnailUrlOf = async (id: string) =>
   expectOk(await user.graphql(`{ asset(id: "${id}") { thumbnailUrl } }`)).asset.thumbnailUrl
-const waiting = async () => {
-  const [row] = await app.sql<{ n: number }>(
-    `select count(*)::int as n from jobs.job where name = 'thumbnail' and state < 'active'`,
-  )
-  return row!.n
-}
+const waiting = async () => (await app.sql(`select from jobs.job where name = 'thumbnail' and state < 'active'`)).length
 
 /** A registered file whose job was carried out. */
 async function processed(file: File, fields: Record<string, string> = {}) {
@@ -44,11 +39,8 @@ describe('the thumbnail of a picture', () => {
     expect(after.asset_file_thumbnail).not.toBe(after.asset_file)
     expect(await thumbnailUrlOf(after.id)).toBe(after.asset_file_thumbnail)
     const { status, headers, bytes } = await fetchFile(after.asset_file_thumbnail)
-    expect([status, headers.get('content-type'), headers.get('access-control-allow-origin')]).toEqual([
-      200,
-      'image/webp',
-      '*',
-    ])
+    expect(status).toBe(200)
+    expect([headers.get('content-type'), headers.get('access-control-allow-origin')]).toEqual(['image/webp', '*'])
     const { format, width, height, exif, orientation } = await sharp(bytes).metadata()
     expect({ format, width, height, exif, orientation }).toEqual({ format: 'webp', width: 320, height: 512 })
     expect(expectOk(await user.rest('GET', 'assets/?limit=1')).results[0].asset_file_thumbnail).toBe(
@@ -155,20 +147,14 @@ it('is kept by garbage collection exactly as long as its asset', async () => {
 
 describe('no thumbnail is created', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
+  /** A file with this content, unique to the test, that claims to be a PNG picture. */
+  const png = (content: string | Blob) =>
+    new File([content, `<!-- ${performance.now()} -->`], 'a.png', { type: 'image/png' })
   const cases: [string, () => Promise<File> | File][] = [
-    [
-      'an SVG drawing with the type PNG',
-      () => new File([`${svg}<!-- ${performance.now()} -->`], 'a.png', { type: 'image/png' }),
-    ],
-    [
-      'a PDF document with the type PNG',
-      () => new File([`%PDF-1.4 ${performance.now()}`], 'a.png', { type: 'image/png' }),
-    ],
+    ['an SVG drawing with the type PNG', () => png(svg)],
+    ['a PDF document with the type PNG', () => png('%PDF-1.4')],
     ['random bytes', () => newFile()],
-    [
-      'a truncated picture',
-      async () => new File([(await newPicture({ format: 'png' })).slice(0, 400)], 'a.png', { type: 'image/png' }),
-    ],
+    ['a truncated picture', async () => png((await newPicture({ format: 'png' })).slice(0, 400))],
     ['a picture above the pixel limit', () => newPicture({ width: 8_000, height: 6_251, format: 'png' })],
   ]
 

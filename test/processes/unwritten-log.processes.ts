@@ -5,7 +5,7 @@ import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/embedded/server-process.ts'
 import { startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
-import { createSharedInstallation } from '../support/service.ts'
+import { createSharedInstallation, isReady } from '../support/service.ts'
 
 const installation = await createSharedInstallation({ LOG_LEVEL: 'info' })
 afterAll(installation.remove)
@@ -14,33 +14,28 @@ async function start(stdio: Parameters<typeof startAnnal>[3]) {
   const port = String(await findFreePort())
   const child = startAnnal(installation.dir, ['serve'], { ...installation.env, PORT: port }, stdio)
   const ended = once(child, 'exit')
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  const isReady = () =>
-    fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ status }) => status === 200,
-      () => false,
-    )
-  return { child, ended, isReady }
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const serves = async () => {
+    await eventually(async () => child.exitCode !== null || (await isReady(`http://127.0.0.1:${port}`)))
+    expect(child.exitCode).toBeNull()
+  }
+  return { child, ended, serves }
 }
 
 it('serves requests and stops gracefully if the disk of its log is full', async () => {
   const full = await open('/dev/full', 'w')
   onTestFinished(() => full.close())
-  const { child, ended, isReady } = await start(['ignore', full.fd, full.fd])
-  await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, 60_000)
-  expect(await isReady()).toBe(true)
+  const { child, ended, serves } = await start(['ignore', full.fd, full.fd])
+  await serves()
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
 })
 
 it('serves requests and stops gracefully if its output is not read', async () => {
-  const { child, ended, isReady } = await start('pipe')
+  const { child, ended, serves } = await start('pipe')
   child.stdout.destroy()
   child.stderr.destroy()
-  await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, 60_000)
-  expect(await isReady()).toBe(true)
+  await serves()
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
 })

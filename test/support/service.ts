@@ -39,6 +39,13 @@ async function startService(dir: string, args: readonly string[], env: Record<st
   }
 }
 
+/** Whether the service at this address is ready. */
+export const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/readyz`).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+
 /** An installation that several processes share: a database, a folder and a chain key. */
 export async function createSharedInstallation(variables: Record<string, string> = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-shared-'))

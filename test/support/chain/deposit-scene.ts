@@ -1,5 +1,6 @@
 /** A chain with manual mining and deposit watchers on it. Each test controls the confirmation depth. */
 
+import { afterEach, beforeEach } from 'vitest'
 import type { Poller } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
@@ -18,7 +19,15 @@ import { startChain } from './anvil.ts'
 export const CONFIRMATIONS = 3
 export const COIN = 10n ** 18n
 
-export async function openDepositScene(app: TestApp) {
+/** Opens a scene for each test. The object keeps its identity, and its members change. */
+export function useDepositScene(app: TestApp) {
+  const scene = {} as Awaited<ReturnType<typeof openDepositScene>>
+  beforeEach(async () => void Object.assign(scene, await openDepositScene(app)))
+  afterEach(() => scene.stop())
+  return scene
+}
+
+async function openDepositScene(app: TestApp) {
   await app.sql(`delete from key_values where key like 'deposits%'`)
   await app.sql('delete from job_failures')
   await app.sql(`delete from deposits where status = 'PENDING'`)
