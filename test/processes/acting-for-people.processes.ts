@@ -1,4 +1,4 @@
-/** An operator's commands for people who cannot sign in, as processes: beside a server, alone, and killed in the middle. */
+/** The operator's commands on accounts as processes: beside a server, alone, and killed. */
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { runAnnal, startAnnal } from '../support/annal-command.ts'
-import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createRest } from '../support/rest-client.ts'
@@ -77,15 +76,9 @@ it('commands work beside a server with embedded parts, and without one', async (
   onTestFinished(() => void server.kill('SIGKILL'))
   const ended = once(server, 'exit')
   server.stderr.resume()
-  let said = ''
-  server.stdout.on('data', (part) => {
-    said += part
-  })
-  const [url] = await eventually(
-    () => /http:\/\/localhost:\d+/.exec(said) ?? [],
-    ([found]) => found !== undefined,
-  )
-  const rest = createRest(url!)
+  const [banner] = await once(server.stdout, 'data')
+  const [url] = /http:\/\/localhost:\d+/.exec(String(banner))!
+  const rest = createRest(url)
   const annal = (...args: string[]) => runAnnal(dir, ['users', ...args])
   const people = ['ada', 'bert'].map((username) => ({ username, email: `${username}@example.org`, password: PASSWORD }))
   for (const json of people) expectOk(await rest('POST', 'auth/users/', { json }))

@@ -193,14 +193,9 @@ it('replaces a transaction at the same nonce when gas prices rise, even without 
   await mine()
   moveCoins()
   // Each block is a little cheaper: soon the first one would do again.
-  await eventually(
-    () =>
-      app.sql(
-        'select from coin_transfers m join coin_transactions t on t.hash = m.transaction_hash where m.wallet_id = $1::uuid and t.gas_price > $2::numeric',
-        [user.id, prices[0]!.price],
-      ),
-    ({ length }) => length === 1,
-  )
+  const dearer = `select from coin_transfers m join coin_transactions t on t.hash = m.transaction_hash
+    where m.wallet_id = $1::uuid and t.gas_price > $2::numeric`
+  await eventually(async () => (await app.sql(dearer, [user.id, prices[0]!.price])).length === 1)
   const [move] = await settled(user)
   expect(toUnits(move!.fee!)).toBeGreaterThan(21_000n * BigInt(prices[0]!.price))
   expect(await balanceOf(user.address)).toBe(0n)
@@ -495,11 +490,9 @@ it('reports coins at a previous treasury at startup', async () => {
   await mover.stop()
   const other = createKeyPair()
   moveCoins(other)
-  const told = await eventually(
-    () => app.log.lines.filter(({ message }) => message.includes('earlier treasury')),
-    ({ length }) => length > 0,
-  )
-  expect(told).toMatchObject([{ level: 'error', fields: { address: treasuryAddress, treasury: other.address } }])
+  const lines = () => app.log.lines.filter(({ message }) => message.includes('earlier treasury'))
+  await eventually(() => lines().length > 0)
+  expect(lines()).toMatchObject([{ level: 'error', fields: { address: treasuryAddress, treasury: other.address } }])
 })
 
 it('reports missing coins and coins without a key', async () => {
@@ -518,11 +511,9 @@ it('reports missing coins and coins without a key', async () => {
     ],
     H7: [expect.objectContaining({ address: left.address, problem: 'its key is destroyed' })],
   })
-  const told = await eventually(
-    () => app.log.lines.filter(({ fields }) => 'address' in fields && fields.address === user.address),
-    ({ length }) => length > 0,
-  )
-  expect(told).toMatchObject([{ fields: { reason: 'the chain has less there than was credited.' } }])
+  const lines = () => app.log.lines.filter(({ fields }) => 'address' in fields && fields.address === user.address)
+  await eventually(() => lines().length > 0)
+  expect(lines()).toMatchObject([{ fields: { reason: 'the chain has less there than was credited.' } }])
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 

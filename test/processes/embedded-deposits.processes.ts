@@ -16,11 +16,8 @@ const sender = new Wallet(developmentKey)
 const open = async (dir: string, embeddedDeposits: boolean) => {
   const { config } = app.installation
   const chain = { ...config.chain, rpcUrl: undefined, relayKeys: undefined, embeddedDeposits }
-  const connection = await openChain(
-    { ...app.installation, config: { ...config, dir, chain } },
-    app.url,
-    await loadModules(),
-  )
+  const installation = { ...app.installation, config: { ...config, dir, chain } }
+  const connection = await openChain(installation, app.url, await loadModules())
   connection.deposits.start()
   return connection
 }
@@ -50,11 +47,8 @@ it('deposits on the embedded chain are not credited unless ANNAL_EMBEDDED_DEPOSI
   await eventually(async () => (await app.sql(`select value from key_values where key like 'deposits:%'`)).length > 0)
   await pay(opened.registry.rpc, user.address, 5n)
   // The watcher reads in order, so what it had credited before would be there as well.
-  const wallet = await eventually(
-    () => app.wallet(user),
-    ({ num }) => num !== '0',
-  )
-  expect(wallet).toEqual({ num: '5', points: '0' })
+  await eventually(async () => (await app.wallet(user)).num !== '0')
+  expect(await app.wallet(user)).toEqual({ num: '5', points: '0' })
   expect(Number(await opened.registry.rpc.call<string>('eth_getBalance', user.address, 'latest'))).toBe(12e18)
   await opened.close()
   await rm(dir, { recursive: true, force: true })

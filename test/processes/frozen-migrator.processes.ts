@@ -53,11 +53,8 @@ it('a process frozen during a migration delays the next one for a limited time, 
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const said = text(frozen.stdout!)
-  const waiting = async () => {
-    const { rows } = await database.query('select from pg_locks where objid = $1 and not granted', [GATE])
-    return rows.length
-  }
-  await eventually(waiting, (count) => count === 1, 30_000)
+  const find = 'select from pg_locks where objid = $1 and not granted'
+  await eventually(async () => (await database.query(find, [GATE])).rows.length === 1)
   frozen.kill('SIGSTOP')
   const heir = applyMigrations(testDatabase.url, folder, SILENCE)
   // The server finishes what it was sent, without anybody.

@@ -89,8 +89,8 @@ async function writesAfterwards(gate: number, ...state: string[]) {
   endings.push(() => holder.end())
   await holder.query('select pg_advisory_lock($1)', [gate])
   const { child, next } = start('late-writer.ts', String(gate), ...state)
-  const waiting = async () => (await holder.query('select from pg_locks where objid = $1 and not granted', [gate])).rows
-  await eventually(waiting, ({ length }) => length === 1, 30_000)
+  const find = 'select from pg_locks where objid = $1 and not granted'
+  await eventually(async () => (await holder.query(find, [gate])).rows.length === 1)
   child.kill('SIGSTOP')
   await holder.query('select pg_sleep(2)')
   await holder.query('select pg_advisory_unlock($1)', [gate])

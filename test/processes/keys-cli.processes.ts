@@ -81,11 +81,8 @@ async function killHalfway(args: string[]) {
     const { rows } = await holder.query('select pg_backend_pid() as pid')
     const command = startAnnal(dir, args, { DATABASE_URL: testDatabase.url })
     const ended = once(command, 'exit')
-    await eventually(
-      async () =>
-        (await read('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0].pid])).length >
-        0,
-    )
+    const blocked = 'select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
+    await eventually(async () => (await read(blocked, [rows[0].pid])).length > 0)
     command.kill('SIGKILL')
     await ended
     await holder.query('rollback')
@@ -122,12 +119,8 @@ describe('annal keys', () => {
 
     const resumed = await annal(['keys', 'rotate', '--json'])
     expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/\d+ of \d+ rewrapped/) })
-    expect(JSON.parse(resumed.stdout)).toEqual({
-      current: current!.id,
-      isNew: false,
-      rewrapped: earlier!.total,
-      unreadable: [],
-    })
+    const rotation = { current: current!.id, isNew: false, rewrapped: earlier!.total, unreadable: [] }
+    expect(JSON.parse(resumed.stdout)).toEqual(rotation)
     expect((await status()).keys.map(({ total }) => total)).toEqual([USERS, 0])
     expect(await signAll()).toEqual(signatures)
   })

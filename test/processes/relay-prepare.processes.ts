@@ -112,14 +112,11 @@ describe('an unavailable file store', () => {
       await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
       relay.wake()
     }
-    const rows = await eventually(
-      async () => {
-        await tryNow()
-        return waiting()
-      },
-      (seen) => seen.every(({ attempts }) => attempts > 12),
-    )
-    for (const { pause } of rows) expect(pause).toBeLessThanOrEqual(30)
+    await eventually(async () => {
+      await tryNow()
+      return (await waiting()).every(({ attempts }) => attempts > 12)
+    })
+    for (const { pause } of await waiting()) expect(pause).toBeLessThanOrEqual(30)
     const message = 'Preparation of commits failed; retrying'
     expect(world.log.lines).toMatchObject([{ level: 'warn', message, fields: { reason: expect.stringMatching(told) } }])
     isAway = false

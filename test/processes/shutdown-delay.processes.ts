@@ -1,6 +1,6 @@
 /** A process behind a balancer that is told to stop: it says so, and takes requests until the balancer has noticed. */
 import { Agent } from 'node:http'
-import { afterAll, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/embedded/server-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
@@ -12,10 +12,7 @@ const DELAY = '12'
 const shared = await createSharedInstallation({ SHUTDOWN_DELAY_SECONDS: DELAY })
 afterAll(shared.remove)
 
-it('reports that it is not ready after SIGTERM, still answers requests, and then ends', async ({
-  expect,
-  onTestFinished,
-}) => {
+it('reports that it is not ready after SIGTERM, still answers requests, and then ends', async () => {
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
   const HEALTH_PORT = String(await findFreePort())
@@ -27,11 +24,8 @@ it('reports that it is not ready after SIGTERM, still answers requests, and then
 
   service.child.kill('SIGTERM')
   for (const url of [health, `${service.url}/readyz`]) {
-    const stopping = await eventually(
-      () => send(url),
-      ({ status }) => status !== 200,
-    )
-    expect(stopping).toMatchObject({ status: 503, body: { status: 'unavailable', missing: ['stopping'] } })
+    await eventually(async () => (await send(url)).status !== 200)
+    expect(await send(url)).toMatchObject({ status: 503, body: { status: 'unavailable', missing: ['stopping'] } })
   }
   const answer = await send(service.url, { path: '/graphql', json: { query: '{ __typename }' } }, { agent })
   expect(answer).toMatchObject({ status: 200, body: { data: { __typename: 'Query' } } })

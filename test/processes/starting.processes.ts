@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { canListen, findFreePort } from '../../src/embedded/server-process.ts'
-import { eventually } from '../support/eventually.ts'
+import { until } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
 import { createSharedInstallation } from '../support/service.ts'
@@ -15,15 +15,15 @@ afterAll(shared.remove)
 const silentDatabase = async () =>
   `postgresql://annal@127.0.0.1:${await listen(createServer(), onTestFinished)}/annal?connect_timeout=60`
 
+/** Expects that the first response at this address reports the start. */
+const expectStarting = async (url: string) =>
+  expect(await until('a response', () => send(url).catch(() => undefined))).toMatchObject({ status: 503 })
+
 it('with HEALTH_PORT, reports the start there, and opens PORT when it is ready', async () => {
   const HEALTH_PORT = String(await findFreePort())
   const health = `http://127.0.0.1:${HEALTH_PORT}/readyz`
   const starting = await shared.spawn([], { HEALTH_PORT, DATABASE_URL: await silentDatabase() })
-  const told = await eventually(
-    () => send(health).catch(() => undefined),
-    (answer) => answer !== undefined,
-  )
-  expect(told).toMatchObject({ status: 503 })
+  await expectStarting(health)
   await expect(fetch(`${starting.url}/version`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
   await starting.stop('SIGKILL')
 
@@ -34,11 +34,7 @@ it('with HEALTH_PORT, reports the start there, and opens PORT when it is ready',
 
 it('without HEALTH_PORT, reports the start on PORT', async () => {
   const starting = await shared.spawn([], { DATABASE_URL: await silentDatabase() })
-  const told = await eventually(
-    () => send(`${starting.url}/readyz`).catch(() => undefined),
-    (answer) => answer !== undefined,
-  )
-  expect(told).toMatchObject({ status: 503 })
+  await expectStarting(`${starting.url}/readyz`)
   await starting.stop('SIGKILL')
 })
 
