@@ -173,34 +173,22 @@ describe('the admin pages', () => {
     await context.close()
   })
 
-  it.each(Object.keys(looks) as Look[])('fit the width of the screen: %s', async (name) => {
-    const context = await open(name)
-    const page = await context.newPage()
-    await page.goto(`${app.url}/admin`)
-    await look(page, `sign-in-${name}`)
-    await signIn(page)
-    for (const path of paths) {
-      await page.goto(app.url + path)
-      await look(page, `${nameOf(path)}-${name}`)
-      if (!path.endsWith('/none')) expect(await page.title(), path).not.toMatch(/There is no|did not work/)
-      const width = await page.locator('html').evaluate((html) => html.scrollWidth)
-
-      expect(width, path).toBeLessThanOrEqual(page.viewportSize()!.width)
-    }
-    await context.close()
-  })
-
-  it.each(Object.keys(looks) as Look[])('have no axe violations: %s', async (name) => {
+  it.each(Object.keys(looks) as Look[])('fit the width of the screen, and have no axe violations: %s', async (name) => {
     const context = await open(name, true)
     const page = await context.newPage()
     const findings: string[] = []
-    const inspect = async (path: string) =>
+    const inspect = async (path: string) => {
+      await look(page, `${nameOf(path)}-${name}`)
       findings.push(...(await findViolations(page)).map((violation) => `${path}: ${violation}`))
+      const width = await page.locator('html').evaluate((html) => html.scrollWidth)
+      expect(width, path).toBeLessThanOrEqual(page.viewportSize()!.width)
+    }
     await page.goto(`${app.url}/admin`)
     await inspect('/admin/sign-in')
     await signIn(page)
     for (const path of paths) {
       await page.goto(app.url + path)
+      if (!path.endsWith('/none')) expect(await page.title(), path).not.toMatch(/There is no|did not work/)
       await inspect(path)
     }
     expect(findings).toEqual([])

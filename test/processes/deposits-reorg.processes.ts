@@ -1,9 +1,7 @@
 /** Deposits on a chain that is reorganized before or after they are credited. */
 import { Transaction, Wallet } from 'ethers'
 import { expect, it } from 'vitest'
-import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-checkpoint.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import type { BlockId } from '../../src/chain/view.ts'
 import { asSystem } from '../../src/context.ts'
 import { collectShortfall, listFrozenDeposits, writeOffShortfall } from '../../src/modules/coins/deposits.ts'
 import { toId } from '../../src/shared/ids.ts'
@@ -255,19 +253,4 @@ it('freezes nothing if a node lacks blocks, and continues with a node that has t
   expect(told()).toEqual([])
   expect(await depositsOf(user)).toMatchObject([{ status: 'CREDITED' }])
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
-})
-
-it('stores the newest block hashes, and fewer of older ones', () => {
-  let trail: readonly BlockId[] = []
-  for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })
-  expect(readTrail(writeTrail(extendTrail(trail, { number: 5_001, hash: '0x5001' })))).toHaveLength(trail.length)
-  expect(trail.length).toBeLessThan(140)
-  expect(trail.slice(0, 128).map(({ number }) => number)).toEqual(
-    Array.from({ length: 128 }, (_, index) => 5_000 - index),
-  )
-  expect(trail.at(-1)).toMatchObject({ number: 1 })
-  for (const depth of [130, 1_000]) {
-    const nearest = trail.find(({ number }) => number <= 5_000 - depth)
-    expect(5_000 - nearest!.number).toBeLessThanOrEqual(4 * depth)
-  }
 })

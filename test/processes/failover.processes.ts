@@ -79,6 +79,21 @@ const cancelWaits = async (server: PostgresServer) =>
     )
   ).map(({ name }) => name)
 
+/** Sends a request and cancels every wait for a standby, including that of this statement. Returns the status of the response. */
+async function statusWhileCancelled(statement: string, request: () => Promise<{ status: number }>) {
+  let status: number | undefined
+  const sending = request().then((answer) => {
+    status = answer.status
+  })
+  const cancelled = new Set<string>()
+  await until(`a response after ${statement} was cancelled`, async () => {
+    for (const name of await cancelWaits(second)) cancelled.add(name)
+    return status !== undefined && cancelled.has(statement)
+  })
+  await sending
+  return status
+}
+
 /** The standby that replaces `first`. */
 let third: PostgresServer
 
@@ -135,17 +150,7 @@ describe('a failover', () => {
     await second.settleStandbys()
     const file = newFile('five')
     for (const statement of ['asset_insert', 'idempotency_find']) {
-      let answer: Awaited<ReturnType<typeof send>> | undefined
-      const sending = send('five', file).then((given) => {
-        answer = given
-      })
-      const cancelled = new Set<string>()
-      await until(`whatever waits is cancelled, ${statement} among it`, async () => {
-        for (const name of await cancelWaits(second)) cancelled.add(name)
-        return answer !== undefined && cancelled.has(statement)
-      })
-      await sending
-      expect(answer!.status).toBe(503)
+      expect(await statusWhileCancelled(statement, () => send('five', file))).toBe(503)
     }
     // The row exists, although no answer reported it.
     expect(await assetsOn(second)).toBe(3)
@@ -161,17 +166,7 @@ describe('a primary whose standby may have been promoted', () => {
     const missing = toId('order', crypto.randomUUID())
     await second.configure({ synchronous_standby_names: 'nobody' })
     await second.settleStandbys()
-    let answer: Awaited<ReturnType<typeof store.confirm>> | undefined
-    const asking = store.confirm(alice, missing).then((given) => {
-      answer = given
-    })
-    const cancelled = new Set<string>()
-    await until('the question is cancelled', async () => {
-      for (const name of await cancelWaits(second)) cancelled.add(name)
-      return answer !== undefined
-    })
-    await asking
-    expect([answer!.status, cancelled.has('order_await')]).toEqual([503, true])
+    expect(await statusWhileCancelled('order_await', () => store.confirm(alice, missing))).toBe(503)
     await second.configure({ synchronous_standby_names: null })
     expect((await store.confirm(alice, missing)).status).toBe(404)
   })

@@ -9,9 +9,7 @@ import { until } from '../support/eventually.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-launchers-'))
 afterAll(() => rm(dir, { recursive: true }))
-await Promise.all(
-  ['bin', 'dist/src', 'node_modules/.bin'].map((folder) => mkdir(join(dir, folder), { recursive: true })),
-)
+for (const folder of ['bin', 'dist/src', 'node_modules/.bin']) await mkdir(join(dir, folder), { recursive: true })
 await writeFile(join(dir, 'package.json'), '{"type":"module"}')
 const bin = join(dir, 'bin/annal.js')
 await copyFile(join(import.meta.dirname, '../../bin/annal.js'), bin)

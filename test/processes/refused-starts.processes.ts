@@ -1,4 +1,4 @@
-/** Starts that fail for something outside: which part it is, why, and what to do, and no secret. */
+/** Starts that fail report the part, the reason and the remedy, and no secret. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
@@ -38,15 +38,10 @@ it.each([
 it('names the variable of a database URL that is another service', async () => {
   const service = createServer((socket) => socket.destroy())
   const port = await listen(service, onTestFinished)
-  const direct = {
-    DATABASE_URL: 'postgresql://127.0.0.1:5/db',
-    DATABASE_DIRECT_URL: `postgresql://127.0.0.1:${port}/db`,
-  }
-  const { code, stderr } = await annalHere({ ANNAL_DIR: dir, ...direct }, ['jobs'])
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringMatching(/^The database that DATABASE_DIRECT_URL names cannot be had: /),
-  ])
+  const DATABASE_DIRECT_URL = `postgresql://127.0.0.1:${port}/db`
+  const env = { ANNAL_DIR: dir, DATABASE_URL: 'postgresql://127.0.0.1:5/db', DATABASE_DIRECT_URL }
+  const stderr = expect.stringMatching(/^The database that DATABASE_DIRECT_URL names cannot be had: /)
+  expect(await annalHere(env, ['jobs'])).toMatchObject({ code: 1, stderr })
 })
 
 it('names an address of another machine, and warns about unknown variables first', async () => {
@@ -121,11 +116,10 @@ describe("a first start on the operator's own chain", () => {
     }
     const main = await startMain({ ...shared.env, ANNAL_DIR: shared.dir })
     expect(main).toMatchObject({ code: 2, stderr: expect.stringMatching(refused) })
-    const doctor = async (env = {}) =>
-      JSON.parse(
-        (await annalHere({ ...shared.env, ANNAL_DIR: shared.dir, ...env }, ['doctor', '--only', 'chain', '--json']))
-          .stdout,
-      )
+    const doctor = async (more = {}) => {
+      const env = { ...shared.env, ANNAL_DIR: shared.dir, ...more }
+      return JSON.parse((await annalHere(env, ['doctor', '--only', 'chain', '--json'])).stdout)
+    }
     expect(await doctor()).toContainEqual({
       ...{ check: 'chain', state: 'error', finding: 'This installation has no registry contract yet.' },
       fix: expect.stringMatching(refused),
