@@ -7,18 +7,13 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { checkDeposits } from '../../src/modules/coins/treasury/check-coins.ts'
 import { toId } from '../../src/shared/ids.ts'
-import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
-import { useRelayScene } from '../support/chain/relay-scene.ts'
+import { relayKeys } from '../support/chain/anvil.ts'
+import { chain, server, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { deploy } from '../support/chain/test-contracts.ts'
-import type { TestServer, World } from '../support/chain/world.ts'
+import type { World } from '../support/chain/world.ts'
 import { eventually } from '../support/eventually.ts'
 
-let server: TestServer
-let world: World
-let chain: TestChain
-useRelayScene((scene) => {
-  ;({ server, world, chain } = scene)
-})
+useRelayScene()
 
 const account = createRelayAccount(relayKeys[0]!)
 

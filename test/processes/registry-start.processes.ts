@@ -3,19 +3,13 @@ import { afterEach, expect, it } from 'vitest'
 import type { Poller } from '../../src/chain/poller.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
-import { all, useRelayScene } from '../support/chain/relay-scene.ts'
-import type { World } from '../support/chain/world.ts'
+import { relayKeys } from '../support/chain/anvil.ts'
+import { all, chain, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { refusesOnly, rewriting } from '../support/chain-faults.ts'
-import type { ChainProxy, RpcRequest } from '../support/chain-proxy.ts'
+import type { RpcRequest } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-let proxy: ChainProxy
-useRelayScene((scene) => {
-  ;({ world, chain, proxy } = scene)
-})
+useRelayScene()
 const watchers: Poller[] = []
 afterEach(async () => {
   await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()))

@@ -8,19 +8,13 @@ import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { supportsBatches } from '../../src/chain/relay/sign-transactions.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { statement, uuid } from '../../src/db/sql.ts'
-import { relayKeys, startChain, type TestChain } from '../support/chain/anvil.ts'
-import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from '../support/chain/relay-scene.ts'
-import type { TestAsset, World } from '../support/chain/world.ts'
+import { relayKeys, startChain } from '../support/chain/anvil.ts'
+import { all, chain, expectWhole, hasRegistry, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { onlyTo, refuses, rewriting } from '../support/chain-faults.ts'
-import { type ChainProxy, isSending, type RpcRequest, startChainProxy } from '../support/chain-proxy.ts'
+import { isSending, type RpcRequest, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-let proxy: ChainProxy
-useRelayScene((scene) => {
-  ;({ world, chain, proxy } = scene)
-})
+useRelayScene()
 
 const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 const account = createRelayAccount(relayKeys[0]!)
@@ -47,7 +41,6 @@ const addReady = async (assets: number, each: number) => {
   await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
   return made
 }
-const expectWhole = (assets: readonly TestAsset[], on = chain) => expectAllWhole(on, world, assets)
 /** The gas and the fee of every transaction, as the commits have them and as the chain has them. */
 const expectCosts = async (on = chain) => {
   const rows = await world.sql<{ hash: string; gas: number; fee: string }>(
@@ -166,7 +159,7 @@ describe('a batch', () => {
     // Before calldata had a price of its own, enough to be taken was too little to be carried out.
     const earlier = await startChain({ args: ['--hardfork', 'cancun'] })
     onTestFinished(() => earlier.stop())
-    proxy = await startChainProxy(onTestFinished, earlier.url)
+    const proxy = await startChainProxy(onTestFinished, earlier.url)
     const assets = await addReady(2, 4)
     let estimates = 0
     proxy.fault = rewriting(({ method }, result) =>

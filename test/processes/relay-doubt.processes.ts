@@ -3,19 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../proofs/harness/random.ts'
 import type { Relay } from '../../src/chain/relay/relay-parts.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
-import { all, hasRegistry, messagesOn, useRelayScene } from '../support/chain/relay-scene.ts'
-import type { TestAsset, World } from '../support/chain/world.ts'
+import { relayKeys } from '../support/chain/anvil.ts'
+import { all, chain, hasRegistry, messagesOf, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { cuts, lagging, miscounts, onlyTo, rewriting } from '../support/chain-faults.ts'
-import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-let proxy: ChainProxy
-useRelayScene((scene) => {
-  ;({ world, chain, proxy } = scene)
-})
+useRelayScene()
 
 const options = { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 }
 const random = createRandom('lag')
@@ -23,7 +16,6 @@ const lastErrorOf = (relay: Relay) => eventually(async () => relay.status().last
 const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Chain reorganization'))
 const nonces = async () =>
   (await world.sql<{ nonce: number }>('select nonce from commit_relays order by nonce')).map(({ nonce }) => nonce)
-const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
 const meets = async (faults: number) => {
   const before = proxy.faults
   await eventually(() => proxy.faults - before >= faults)
@@ -56,7 +48,7 @@ describe('a node that lags behind other nodes', () => {
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 5))
     expect(await nonces()).toEqual([1, 2, 3, 4, 5])
-    expect(await onChain(asset!)).toHaveLength(5)
+    expect(await messagesOf(asset!)).toHaveLength(5)
   })
 
   it('is detected by a process that starts meanwhile', async () => {
@@ -93,7 +85,7 @@ describe('a node that lags behind other nodes', () => {
     proxy.fault = undefined
     await chain.rpc.call('anvil_mine', quantity(8))
     await eventually(world.statuses, all('FINAL', 1))
-    expect(await onChain(asset!)).toHaveLength(1)
+    expect(await messagesOf(asset!)).toHaveLength(1)
   })
 
   it('causes no second registry deployment if it lacks the first one', async () => {
@@ -111,7 +103,7 @@ describe('a node that lags behind other nodes', () => {
     await eventually(world.statuses, all('FINAL', 1))
     expect(proxy.faults).toBe(1)
     expect(second.status().registry).toBe(registry)
-    expect(await onChain(asset!)).toHaveLength(1)
+    expect(await messagesOf(asset!)).toHaveLength(1)
   })
 })
 
@@ -145,7 +137,7 @@ describe('a node without a block at some height', () => {
       return (await world.statuses()).FINAL === 3
     })
     expect(await nonces()).toEqual([1, 2, 3])
-    expect(await onChain(asset!)).toHaveLength(3)
+    expect(await messagesOf(asset!)).toHaveLength(3)
   })
 })
 
@@ -181,6 +173,6 @@ describe('a node that returns a wrong transaction count', () => {
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 3))
     expect(await nonces()).toEqual([1, 2, 3])
-    expect(await onChain(asset!)).toHaveLength(3)
+    expect(await messagesOf(asset!)).toHaveLength(3)
   })
 })

@@ -1,20 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
-import { startChain, type TestChain } from '../support/chain/anvil.ts'
-import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from '../support/chain/relay-scene.ts'
-import type { TestAsset, World } from '../support/chain/world.ts'
+import { startChain } from '../support/chain/anvil.ts'
+import { all, chain, expectWhole, hasRegistry, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { cuts, hangs, html, losesReply, onChain, onlyTo, refuses } from '../support/chain-faults.ts'
-import { type ChainProxy, type Fault, isSending } from '../support/chain-proxy.ts'
+import { type Fault, isSending } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-let proxy: ChainProxy
-useRelayScene((scene) => {
-  ;({ world, chain, proxy } = scene)
-})
-
-const expectWhole = (assets: readonly TestAsset[]) => expectAllWhole(chain, world, assets)
+useRelayScene()
 
 const transactions = () =>
   world.sql<{ commit_id: string; hash: string; nonce: number; status: string; fee: string; tip: string }>(
@@ -299,8 +291,8 @@ describe('the relay with a faulty network', () => {
     const { registry } = relay.status()
     const port = Number(new URL(chain.url).port)
     await chain.stop()
-    chain = await startChain({ port })
-    onTestFinished(() => chain.stop())
+    const emptied = await startChain({ port })
+    onTestFinished(() => emptied.stop())
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 36))

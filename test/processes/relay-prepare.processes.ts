@@ -3,16 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { ContentStore } from '../../src/files/file-types.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
 import { insufficientStorage, unavailable } from '../../src/shared/errors.ts'
-import type { TestChain } from '../support/chain/anvil.ts'
-import { all, useRelayScene } from '../support/chain/relay-scene.ts'
-import type { World } from '../support/chain/world.ts'
+import { all, chain, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { eventually } from '../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-useRelayScene((scene) => {
-  ;({ world, chain } = scene)
-})
+useRelayScene()
 
 const waiting = () =>
   world.sql<{ attempts: number; last_error: string; pause: number }>(

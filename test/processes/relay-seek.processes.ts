@@ -6,19 +6,14 @@ import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { createHistories } from '../../src/chain/relay/find-on-chain.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/shared/errors.ts'
-import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
-import { all, messagesOn, useRelayScene } from '../support/chain/relay-scene.ts'
+import { relayKeys } from '../support/chain/anvil.ts'
+import { all, chain, messagesOf, proxy, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import type { TestAsset, World } from '../support/chain/world.ts'
 import { onlyTo, page, refuses, rewriting } from '../support/chain-faults.ts'
-import { type ChainProxy, isSending, type RpcRequest } from '../support/chain-proxy.ts'
+import { isSending, type RpcRequest } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-let proxy: ChainProxy
-useRelayScene((scene) => {
-  ;({ world, chain, proxy } = scene)
-})
+useRelayScene()
 
 const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 
@@ -29,7 +24,6 @@ const isRead = ({ method }: RpcRequest) => method === 'eth_call'
 
 const signatures = () =>
   world.sql<{ commit_id: string; hash: string }>('select commit_id, hash from chain_transactions order by created_at')
-const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
 
 describe('a commit without a receipt', () => {
   it('is found in the registry and not signed again', async () => {
@@ -38,7 +32,7 @@ describe('a commit without a receipt', () => {
     world.relay(proxy.url, { ...options, commitsPerTransaction: 1 })
     await eventually(world.statuses, all('FINAL', 3))
     expect(await signatures()).toHaveLength(3)
-    expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
+    expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
   it('stays pending while the node cannot report who used its nonce', async () => {
@@ -60,7 +54,7 @@ describe('a commit without a receipt', () => {
     expect(await signatures()).toHaveLength(1)
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 1))
-    expect(await onChain(asset!)).toEqual(['change 1'])
+    expect(await messagesOf(asset!)).toEqual(['change 1'])
   })
 
   it('is signed again if another transaction used its nonce', async () => {
@@ -82,7 +76,7 @@ describe('a commit without a receipt', () => {
     await chain.rpc.call('evm_setAutomine', true)
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 1))
-    expect(await onChain(asset)).toEqual(['change 1'])
+    expect(await messagesOf(asset)).toEqual(['change 1'])
   })
 })
 
@@ -125,7 +119,7 @@ describe('a database restored from before its commits were sent', () => {
     for (const asset of assets) await world.addCommit(asset)
     await eventually(world.statuses, all('FINAL', 15))
     expect(await signatures()).toHaveLength(3)
-    for (const asset of assets) expect(await onChain(asset)).toHaveLength(5)
+    for (const asset of assets) expect(await messagesOf(asset)).toHaveLength(5)
   })
 
   const asIs = (address: string) => address
@@ -144,7 +138,7 @@ describe('a database restored from before its commits were sent', () => {
     expect(await signatures()).toEqual([])
     for (const asset of assets) await world.addCommit(asset)
     await eventually(world.statuses, all('FINAL', 12))
-    for (const asset of assets) expect(await onChain(asset)).toEqual(['change 1', 'change 2', 'change 3'])
+    for (const asset of assets) expect(await messagesOf(asset)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
   it('marks commits final that another account sent, on an idle chain', async () => {
@@ -240,7 +234,7 @@ describe('a database restored from before its commits were sent', () => {
     second.wake()
     await eventually(world.statuses, all('FINAL', 3))
     expect(await signatures()).toEqual([])
-    expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
+    expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
   it.each([
@@ -261,7 +255,7 @@ describe('a database restored from before its commits were sent', () => {
     expect(await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')).toEqual(signed)
     expect(await world.sql(`select 1 from transfers where reference like 'refund:%'`)).toEqual([])
     expect(await world.sql(`select 1 from pins where kind = 'TREE'`)).toHaveLength(2)
-    expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
+    expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2'])
   })
 
   it('marks found commits final on an idle chain while other blocks are read', async () => {
@@ -292,7 +286,7 @@ describe('a database restored from before its commits were sent', () => {
     noted.resolve()
     await eventually(world.statuses, all('FINAL', 2))
     expect(await signatures()).toEqual([])
-    expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
+    expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2'])
   })
 
   it('refunds nothing while the chain is unavailable', async () => {
@@ -319,6 +313,6 @@ describe('a database restored from before its commits were sent', () => {
     world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 1))
     expect(await signatures()).toHaveLength(1)
-    expect(await onChain(asset!)).toHaveLength(2)
+    expect(await messagesOf(asset!)).toHaveLength(2)
   })
 })

@@ -7,26 +7,26 @@ import { eventually } from '../eventually.ts'
 import { startChain, type TestChain } from './anvil.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './world.ts'
 
-export type RelayScene = { server: TestServer; world: World; chain: TestChain; proxy: ChainProxy }
+/** Members of the scene of the current test. */
+export let server: TestServer
+export let world: World
+export let chain: TestChain
+export let proxy: ChainProxy
 
-export function useRelayScene(enter: (scene: RelayScene) => void): void {
-  let server: TestServer
-  let scene: RelayScene
+export function useRelayScene(): void {
   let closing: (() => Promise<void>)[]
   beforeAll(async () => {
     server = await startServer()
   })
-  afterAll(() => server?.stop())
+  afterAll(() => server.stop())
   beforeEach(async () => {
     closing = []
-    const [world, chain] = await Promise.all([server.createWorld(), startChain()])
-    const proxy = await startChainProxy((close) => closing.push(close), chain.url)
-    scene = { server, world, chain, proxy }
-    enter(scene)
+    ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+    proxy = await startChainProxy((close) => closing.push(close), chain.url)
   })
   afterEach(async () => {
     // `close` fails if a test left the database open. The chain must be stopped anyway.
-    await scene.world.close().finally(() => Promise.all([scene.chain.stop(), ...closing.map((close) => close())]))
+    await world.close().finally(() => Promise.all([chain.stop(), ...closing.map((close) => close())]))
   })
 }
 
@@ -37,14 +37,14 @@ export const all =
 
 export const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
 
-export async function messagesOn({ url }: TestChain, { database }: World, { nid }: TestAsset) {
-  const commits = await createRegistry({ rpcUrl: url, database }).readCommits(nid)
+export async function messagesOf({ nid }: TestAsset, { url }: TestChain = chain) {
+  const commits = await createRegistry({ rpcUrl: url, database: world.database }).readCommits(nid)
   return commits.map(({ commitData }) => commitData?.abstract)
 }
 
-export async function expectWhole(chain: TestChain, world: World, assets: readonly TestAsset[]): Promise<void> {
+export async function expectWhole(assets: readonly TestAsset[], on: TestChain = chain): Promise<void> {
   for (const asset of assets) {
     const expected = Array.from({ length: asset.sequence }, (_, index) => `change ${index + 1}`)
-    expect(await messagesOn(chain, world, asset)).toEqual(expected)
+    expect(await messagesOf(asset, on)).toEqual(expected)
   }
 }

@@ -2,16 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { storeSigned } from '../../../src/chain/relay/relay.sql.ts'
 import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
-import { relayKeys, type TestChain } from '../../support/chain/anvil.ts'
-import { all, useRelayScene } from '../../support/chain/relay-scene.ts'
-import type { World } from '../../support/chain/world.ts'
+import { relayKeys } from '../../support/chain/anvil.ts'
+import { all, chain, useRelayScene, world } from '../../support/chain/relay-scene.ts'
 import { eventually, until } from '../../support/eventually.ts'
 
-let world: World
-let chain: TestChain
-useRelayScene((scene) => {
-  ;({ world, chain } = scene)
-})
+useRelayScene()
 
 describe('the relay', () => {
   it("keeps the order of each asset's commits across several lanes and batches", async () => {
