@@ -18,7 +18,6 @@ let app: TestApp
 let admin: SignedIn
 let store: TestStore
 let browser: Browser
-/** Pages with content. */
 let paths: string[]
 
 /** Inserts users and transfers of the past month into the tables. */

@@ -69,11 +69,9 @@ it('works without browser storage', { timeout: 60_000 }, async () => {
 })
 
 it('opens with example tabs that work from left to right', { timeout: 120_000 }, async () => {
-  // As the comment of a tab says, in a terminal.
   await createAdministrator(asSystem(app.context), {
     ...{ username: 'root', email: 'root@example.org', password: 'correct horse battery' },
   })
-  // So high that every answer is in view.
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
   const { complaints } = listen(page)
   const file = { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('Evening at sea') }

@@ -1,4 +1,4 @@
-/** The page that looks files up, in a real browser: it hashes, and sends the hash alone. */
+/** The lookup page in a real browser. It hashes a file and sends only the hash. */
 import { createHash } from 'node:crypto'
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { createTestApp, registerWith } from '../support/test-app.ts'
 
 const MEGABYTE = 1_000_000
 const LARGE_MEGABYTES = 250
-/** Of scripts, while a file is read that is many times as large. */
+/** Maximum heap of the scripts while they read a much larger file. */
 const MAX_HEAP_BYTES = 60 * MEGABYTE
 
 const app = await createTestApp({ withChain: true })
@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** The page about this file is there as a whole; while a form is being sent there is no page to ask. */
+/** Waits until the page about this file is complete. */
 const arrive = (page: Page, file: string) =>
   page.waitForFunction((sent) => document.readyState === 'complete' && location.search === sent, `?file=${file}`)
 
@@ -94,7 +94,7 @@ it('reads a large file in chunks with progress, and restarts for another file', 
       const { memory } = performance as unknown as { memory: { usedJSHeapSize: number } }
       seen.peak = Math.max(seen.peak, memory.usedJSHeapSize)
       sessionStorage.setItem('seen', JSON.stringify(seen))
-      // In the middle of the first reading, however quick it is: as a person chooses a file once more.
+      // Chooses a file again in the middle of the first reading.
       const isBegun = seen.told.filter((text) => text.endsWith(' 0 %')).length === 1
       if (isBegun && / [1-9]0 %/.test(status.textContent)) choice.dispatchEvent(new Event('change'))
     }).observe(status, { childList: true })

@@ -1,5 +1,5 @@
 /** Mails as programs show them, in a real browser. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createMailComposer } from '../../src/mail/mail-templates.ts'
 import type { MailMessage } from '../../src/mail/mail-types.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -26,27 +26,24 @@ const mails: MailMessage[] = [
 ]
 
 const browser = await launchChromium(atEnd)
-describe('every mail', () => {
-  it.each(Object.keys(looks) as (keyof typeof looks)[])(
-    'fits the screen with the longest names, and has no axe violations: %s',
-    async (name) => {
-      const context = await browser.newContext(looks[name])
-      const page = await context.newPage()
-      const findings: string[] = []
-      for (const [number, message] of mails.entries()) {
-        await page.setContent(compose(message, number % 2 ? 'en' : 'zh-TW').html)
-        await look(page, `mail-${number}-${message.template}-${name}`)
-        const width = await page.locator('html').evaluate((html) => html.scrollWidth)
-        if (width > looks[name].viewport.width) findings.push(`${message.template}: ${width} pixels`)
-        const violations = await findViolations(page, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] })
-        findings.push(...violations.map((violation) => `${message.template}: ${violation}`))
-      }
-      expect(findings).toEqual([])
-      await context.close()
-    },
-  )
-})
-
+it.each(Object.keys(looks) as (keyof typeof looks)[])(
+  'every mail fits the screen with the longest names, and has no axe violations: %s',
+  async (name) => {
+    const context = await browser.newContext(looks[name])
+    const page = await context.newPage()
+    const findings: string[] = []
+    for (const [number, message] of mails.entries()) {
+      await page.setContent(compose(message, number % 2 ? 'en' : 'zh-TW').html)
+      await look(page, `mail-${number}-${message.template}-${name}`)
+      const width = await page.locator('html').evaluate((html) => html.scrollWidth)
+      if (width > looks[name].viewport.width) findings.push(`${message.template}: ${width} pixels`)
+      const violations = await findViolations(page, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] })
+      findings.push(...violations.map((violation) => `${message.template}: ${violation}`))
+    }
+    expect(findings).toEqual([])
+    await context.close()
+  },
+)
 it('shows a reason with its line breaks and text direction', async () => {
   const context = await browser.newContext({ ...looks.phone, javaScriptEnabled: false })
   const page = await context.newPage()

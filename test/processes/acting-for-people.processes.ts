@@ -1,4 +1,4 @@
-/** The operator's commands on accounts as processes: beside a server, alone, and killed. */
+/** The operator's commands on accounts, run as processes. */
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,6 @@ async function newFolder(): Promise<string> {
   return dir
 }
 
-/** Starts a command and returns once it waits for what a transaction of ours holds, which `sql` takes. */
 const whileItWaits = (sql: string, args: readonly string[], deed: (child: ReturnType<typeof startAnnal>) => void) =>
   whileHeld(app, sql, async () => {
     const child = startAnnal(app.env.ANNAL_DIR!, args, app.env)
@@ -37,7 +36,6 @@ it('a killed `annal users delete` changes nothing, and a second run completes it
   const user = await app.newUser({ num: '5' })
   const { id: nid } = await user.register()
   const deletion = ['users', 'delete', user.publicId, ...REASON, '--yes']
-  // The last row that it locks: all others are in its hands.
   const { ended } = await whileItWaits(`select from users where id = '${user.id}' for update`, deletion, (child) =>
     child.kill('SIGKILL'),
   )
@@ -56,7 +54,6 @@ it('a killed export leaves no file under the final name, and an interrupted one 
   const [user, dir] = [await app.newUser(), await newFolder()]
   const out = join(dir, 'person.json')
   const taking = ['users', 'export', user.publicId, ...REASON, '--out', out]
-  // The last list that it reads.
   const lock = 'lock table events in access exclusive mode'
   const killed = await whileItWaits(lock, taking, (child) => child.kill('SIGKILL'))
   expect(await killed.ended).toEqual([null, 'SIGKILL'])

@@ -6,19 +6,18 @@ import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 setFlagsFromString('--expose-gc')
-// What is not used for a while is freed otherwise, a piece with each collection, and looks like memory that an answer gave back.
+// Otherwise V8 flushes unused bytecode gradually, which looks like memory that a response released.
 setFlagsFromString('--no-flush-bytecode')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const app = await createTestApp()
 const user = await app.newUser()
 const { id } = await user.register({ public_access: 'true' })
-// More than the system keeps for a connection by itself, and longer than a text may be now.
+// Longer than the socket buffers of the system.
 await app.sql(`update assets set meta = to_jsonb(repeat('"', 1900000))::text`)
 
 const query = JSON.stringify({ query: `{ asset(id: "${id}") { meta } }` })
 
-/** What is held for sure, in bytes. */
 function inUse(): number {
   collectGarbage()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
@@ -50,7 +49,7 @@ it.each([
   let held = 0
   try {
     await eventually(() => idler.bytesRead > 0)
-    // What the requests before left behind is gone once nothing more is freed, several times in a row.
+    // Garbage of previous requests is collected when several measurements in a row are equal.
     const last: number[] = []
     await eventually(
       () => last.unshift(inUse()),

@@ -1,4 +1,3 @@
-/** What the database and the chain have of each other, as `annal check` tells it. */
 import { expect, it } from 'vitest'
 import { checkChain } from '../../src/chain/check-chain.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
@@ -17,7 +16,6 @@ useRelayScene()
 
 const account = createRelayAccount(relayKeys[0]!)
 
-/** The rows of each finding that has some. */
 async function check({ database }: World = world) {
   const registry = createRegistry({ rpcUrl: chain.url, database })
   const check = { database, registry, recorders: [account.address], most: 100 }
@@ -28,7 +26,6 @@ async function check({ database }: World = world) {
   return Object.fromEntries(findings.filter(({ rows }) => rows.length > 0).map(({ id, rows }) => [id, rows]))
 }
 
-/** Brings commits to the chain, and stops the relay. */
 async function settle(assets: number, each: number) {
   const made = await world.addCommits(assets, each)
   const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 })

@@ -1,4 +1,3 @@
-/** Coins after the database came back from a backup, while the chain had gone on. */
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { quantity, type ReceiptReply } from '../../src/chain/rpc.ts'
@@ -60,7 +59,6 @@ it('imports transactions that only the chain knows, and pays nothing twice', asy
   await second.stop()
   await backup.restore()
 
-  // Whatever runs on it meanwhile waits.
   const third = moveCoins()
   await eventually(() => app.log.lines.some(({ message }) => message.includes('the treasury has transactions that')))
   await credited(other, '5')
@@ -73,7 +71,6 @@ it('imports transactions that only the chain knows, and pays nothing twice', asy
     payer.graphql(`mutation ($id: ID!) { cancelWithdrawal(input: { id: $id }) { withdrawal { status } } }`, {
       id: waiting!.id,
     })
-  // It was paid.
   expectError(await cancel(), 'UNAVAILABLE')
   expect(await statusesOf(payer)).toEqual(['waiting'])
 
@@ -94,14 +91,13 @@ it('imports transactions that only the chain knows, and pays nothing twice', asy
     ],
     problems: [expect.stringContaining(`paid 0.5 to ${unknown}, and no waiting withdrawal matches it`)],
   })
-  // It does not add up: nothing is written.
   expect(await coins('--import')).toMatchObject({ code: 1, imported: null })
   expect(await movesOf(other)).toEqual([])
 
   const borne = atTreasury.unknown[1].transaction
   expect(await coins('--write-off', borne)).toMatchObject({ code: 1, imported: null })
   expect(await movesOf(other)).toEqual([])
-  // A node that keeps no old state says nothing of who used a nonce: the blocks are read.
+  // A node without archive state cannot report who used a nonce. The blocks are read instead.
   proxy.fault = async (calls, pass) => {
     const replies = await pass()
     return replies.map((reply) => {
@@ -122,7 +118,6 @@ it('imports transactions that only the chain knows, and pays nothing twice', asy
   expect([await balanceOf(asked), await balanceOf(unknown)]).toEqual([COIN, COIN / 2n])
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
   expect(await coins()).toMatchObject({ code: 0, differing: [] })
-  // Everything goes on, and what was paid for nobody's withdrawal is the platform's loss.
   expect(await app.sql(`select from key_values where key = 'treasury-in-doubt'`)).toEqual([])
   await withdraw(payer, '2', later)
   await confirmed(payer, 2)

@@ -1,5 +1,3 @@
-/** Coins that came in and where they go, on a chain whose blocks are made by hand. */
-
 import { isDeepStrictEqual } from 'node:util'
 import { Transaction, Wallet } from 'ethers'
 import { expect, it } from 'vitest'
@@ -104,7 +102,7 @@ it('only one of two processes signs a sweep', async () => {
 
 it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async () => {
   const user = await rich(1_234n * COIN)
-  // In a block, and not deep enough to be credited.
+  // In a block, but without enough confirmations.
   await pay(user.address, 5n * COIN)
   await mine()
   const before = await balanceOf(treasuryAddress)
@@ -119,7 +117,6 @@ it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async 
   expect(await balanceOf(user.address)).toBe(0n)
   const arrived = moves.reduce((sum, move) => sum + toUnits(move.arrived!), 0n)
   expect((await balanceOf(treasuryAddress)) - before).toBe(arrived)
-  // Credited to the closed wallet, and forfeited: in the books, too.
   await mine(CONFIRMATIONS + 1)
   await credited(user, '5')
   await cleanUpDeletedAccounts(app.context)
@@ -162,7 +159,6 @@ it('sweeps all coins of an account that is deleted during a sweep', async () => 
 })
 
 it('leaves coins below a hundred fees until there are more', async () => {
-  // More than one fee, and less than a hundred.
   const dust = 5n * 10n ** 14n
   const user = await rich(dust)
   const mover = moveCoins()
@@ -192,7 +188,6 @@ it('replaces a transaction at the same nonce when gas prices rise, even without 
   await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(BigInt(prices[0]!.price) * 3n))
   await mine()
   moveCoins()
-  // Each block is a little cheaper: soon the first one would do again.
   const dearer = `select from coin_transfers m join coin_transactions t on t.hash = m.transaction_hash
     where m.wallet_id = $1::uuid and t.gas_price > $2::numeric`
   await eventually(async () => (await app.sql(dearer, [user.id, prices[0]!.price])).length === 1)
@@ -229,7 +224,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
 
 it('failing transfers do not delay others', async () => {
   const poor = await app.newUser({ points: '0' })
-  // Nothing will ever come in there, and they are first in the order of senders.
+  // These senders never have coins, and come first in the order of senders.
   await app.sql(
     `with bad as (
        insert into coin_transfers (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
@@ -379,7 +374,6 @@ it('records the amount on the chain if two transactions were signed at one nonce
   const mover = moveCoins()
   await eventually(async () => (await movesOf(user))[0]?.amount === '1')
   await mover.stop()
-  // Somebody else had kept the bytes of before, and what they move is back.
   await chain.rpc.call('anvil_dropAllTransactions')
   await send()
   await mine()
@@ -418,7 +412,6 @@ it('sweeps the remaining coins of a deleted account after some deposits are lost
   await credited(user, '13')
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   await goBack(snapshot)
-  // One of them comes back from somebody who still has it, in another block.
   await pay(user.address, 4n * COIN)
   await mine(CONFIRMATIONS + 1)
   moveCoins()
@@ -445,7 +438,6 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
   await credited(user, '15')
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   await goBack(snapshot)
-  // Two come back, one of them so late that it does not count yet.
   const lost = async () => {
     const rows = await app.sql<{ text: string }>(
       `select trim_scale(amount) || case when block_number is null then ' lost' else ' found' end as text from deposits
@@ -475,7 +467,6 @@ it('sweeps the full on-chain balance of a deleted account, even before deposits 
   await mover.stop()
   await mine(CONFIRMATIONS)
   await eventually(lost, (found) => found.length === 1)
-  // By a process that knows nothing of it.
   moveCoins()
   expect(await settled(user)).toMatchObject([{ amount: '7' }])
   expect([await balanceOf(user.address), await waiting()]).toEqual([0n, 0])

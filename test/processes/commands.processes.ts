@@ -1,4 +1,3 @@
-/** What every command promises, and the commands on webhooks and migrations. */
 import { execFileSync, spawn } from 'node:child_process'
 import { type EventEmitter, once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -47,7 +46,7 @@ describe('each command', () => {
       const { code, stdout } = await annal(...name.split(' '), '--help')
       expect(code).toBe(0)
       expect(stdout).toMatch(new RegExp(`\nExamples:\n  \\$ .*annal ${name}\\b`))
-      // One goes on until it is stopped, and what the other prints is read by a shell.
+      // `serve` runs until it is stopped, and a shell reads the output of `completion`.
       if (!['serve', 'completion'].includes(name)) expect(command.options.map(({ long }) => long)).toContain('--json')
     },
   )
@@ -93,7 +92,7 @@ it.runIf(process.platform === 'linux')(
 it.runIf(process.platform === 'linux')('a command reports a partially written output file', async () => {
   const dir = await newFolder()
   const out = join(dir, 'config.json')
-  // A file may have 1,024 bytes here, as where so many are left of a disk.
+  // Limits the file size to 1,024 bytes, like a full disk.
   const command = spawn('bash', ['-c', 'ulimit -f 1; exec "$@" >"$0"', out, ...annalCommand('config', '--json')], {
     env: { PATH: process.env.PATH, ...app.env },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -154,7 +153,6 @@ describe('annal webhooks', () => {
     expect(await list('--order', order, '--app', appId)).toEqual([given])
     expect((await annal('webhooks', 'list')).stdout).toMatch(new RegExp(`^${given.id} +given-up +1 `, 'm'))
 
-    // Its receiver said that it is gone.
     const refused = await annal('webhooks', 'replay', given.id)
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${given.id}: `) })
     expectOk(await store.owner.rest('PATCH', `store/network-apps/${appId}/`, { json: { webhook_url: receiver.url } }))

@@ -32,7 +32,6 @@ const pinsOf = (nid: string) =>
     `select p.cid from pins p join assets a on a.id = p.asset_id where a.nid = $1 and p.kind = 'C2PA'`,
     [nid],
   )
-/** The history, once all of it is on the chain. */
 const recorded = async (nid: string) => {
   const waiting = `select 1 from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
     where a.nid = $1 and r.block_number is null`

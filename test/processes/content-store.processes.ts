@@ -27,7 +27,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const chunkSize = 262_144
 
-/** As `toEqual`, which takes seconds for megabytes. */
+/** Compares bytes faster than `toEqual`, which takes seconds for megabytes. */
 const expectBytes = (found: Uint8Array, expected: Uint8Array, message?: string) => {
   expect(found.length, message).toBe(expected.length)
   expect(Buffer.compare(found, expected), message).toBe(0)
@@ -59,7 +59,6 @@ const age = async (seconds: number) => {
   for (const file of await filesOnDisk()) await utimes(file, then, then)
 }
 
-/** Every block under its name must be the bytes that the name promises. */
 const expectBlocksWhole = async () => {
   const files = (await filesOnDisk()).filter((file) => file.endsWith('.data'))
   for (const file of files) {

@@ -20,7 +20,6 @@ const annal = (hash: string, user: SignedIn, amount: string, ...more: string[]) 
     ...['deposits', 'credit', hash, '--user', user.publicId, '--amount', amount, '--reason', 'Paid by an exchange'],
     ...more,
   ])
-/** Makes what was sent final, and waits until the watcher has read it. */
 const finalize = async () => {
   await mine(CONFIRMATIONS + 1)
   const { hash } = await chain.rpc.call<{ hash: string }>('eth_getBlockByNumber', 'latest', false)

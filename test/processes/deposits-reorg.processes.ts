@@ -17,7 +17,6 @@ import { createTestApp, type SignedIn } from '../support/test-app.ts'
 const app = await createTestApp()
 const scene = useDepositScene(app)
 
-/** A payment of a coin that can be sent again on another branch of the chain. */
 async function newPayment(to: SignedIn): Promise<{ hash: string; send(): Promise<unknown> }> {
   const payer = Wallet.createRandom()
   await scene.rpc.call('anvil_setBalance', payer.address, quantity(100n * COIN))
@@ -104,7 +103,6 @@ it('freezes a credited and spent deposit, alerts the operator, and keeps balance
   const anonymous = { ...system, actor: { kind: 'anonymous', address: '', service: undefined } } as const
   await expect(listFrozenDeposits(anonymous, 10)).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
 
-  // The chain has it again: what was owed is settled with it, and the wallet gets the rest.
   await payment.send()
   await scene.mine(CONFIRMATIONS + 1)
   await scene.caughtUp()
@@ -136,7 +134,6 @@ it('lets the operator collect or write off the shortfall, and reverses it if the
     (await depositsOf(user)).find(({ status }) => status === 'FROZEN')!.id as string
 
   const system = asSystem(app.context)
-  // What was paid in was locked when it was asked for: it is counted as it is then.
   const had = (await app.wallet(debtor)).num
   const owing = await idOf(debtor)
   await app.sql('update wallets set num = 0 where user_id = $1::uuid', [debtor.id])
@@ -238,7 +235,6 @@ it('freezes nothing if a node lacks blocks, and continues with a node that has t
   await scene.mine(1)
   await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
-  // The question where the chain parts comes to one that syncs.
   let asked = 0
   proxy.fault = (calls) => {
     const isTrail = calls.length > 1 && calls.every(({ params }) => params[1] === false)

@@ -1,4 +1,3 @@
-/** Deposits of an ERC-20 token, compiled from Solidity, on a chain whose blocks are made by hand. */
 import { expect, it } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { COIN, CONFIRMATIONS, contradictions, depositsOf, useDepositScene } from '../support/chain/deposit-scene.ts'
@@ -66,7 +65,6 @@ it('freezes reorganized token deposits, and releases them in another block', asy
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
   expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['FROZEN', 'FROZEN'])
 
-  // The same transaction, behind another one whose event comes first in the block.
   const [, stranger] = await scene.rpc.call<string[]>('eth_accounts')
   const dearer = { maxFeePerGas: quantity(10n ** 12n), maxPriorityFeePerGas: quantity(10n ** 12n) }
   await token.call('transfer', [stranger, 0n], 0n, { from: stranger, ...dearer })

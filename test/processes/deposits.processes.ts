@@ -1,4 +1,4 @@
-/** Deposits from a chain whose blocks are made by hand, so that each test says what is deep enough and when. */
+/** Deposits on a chain with manual mining. Each test controls the confirmation depth. */
 import { Wallet } from 'ethers'
 import { expect, it, onTestFinished } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
@@ -33,7 +33,6 @@ it('credits a confirmed deposit; before, only its owner sees it in both APIs', a
   await scene.mine(1)
   const hash = await scene.send(user, (COIN * 3n) / 2n + 1n)
   await scene.mine(CONFIRMATIONS)
-  // What stands one block lower counts by now, and so it was looked for what does.
   await eventually(async () => (await depositsOf(earlier))[0]?.status === 'CREDITED')
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   const amount = '1.500000000000000001'
@@ -103,7 +102,6 @@ it('credits several deposits of one block in separate transfers and in order', a
   expect(events).toEqual([{ sequence: 1 }, { sequence: 2 }])
 })
 
-/** Whatever writes to this wallet's row raises. */
 const refuseWallet = async (user: TestUser) => {
   await app.sql(`create or replace function test_refuse() returns trigger language plpgsql as
     $$ begin raise exception 'for a test'; end $$`)
@@ -139,7 +137,6 @@ it('suspends a deposit that the ledger rejects, credits the others, and retries 
   expect(await findFailures()).toMatchObject([{ job: 'credit-deposits', item: refused, last_error: 'for a test' }])
   const w3 = (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W3')
   expect(w3?.rows).toMatchObject([{ subject: refused, batchJob: 'credit-deposits' }])
-  // However long nobody watches.
   await app.sql(`update job_failures set next_attempt_at = now() - interval '2 days'`)
   await app.installation.database.query(deleteStaleJobFailures)
   expect(await findFailures()).toHaveLength(1)
@@ -192,10 +189,8 @@ it('stores deposits and scan position together, and credits once with several pr
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => books.note(1, move, found)))
   expect(outcomes.filter(Boolean)).toHaveLength(1)
   expect(await whatIsKept()).toEqual({ ...before, position: 'end', aside: before.aside + 2 })
-  // Who read the chain before it changed credits nothing any more.
   expect(await books.creditDue({ chainId: 1, position: 'start' }, 1)).toBe(0)
   await Promise.all(Array.from({ length: 8 }, () => books.creditDue({ chainId: 1, position: 'end' }, 1)))
-  // Found once more, as after a chain that changed.
   expect(await books.note(1, { from: 'end', to: 'again' }, found)).toBe(true)
   expect(await books.creditDue({ chainId: 1, position: 'again' }, 1)).toBe(0)
   for (const user of [bad, good]) expect(await app.wallet(user)).toMatchObject({ num: '1' })
@@ -235,7 +230,7 @@ it('credits once when one process takes over from another', async () => {
 it('ignores failed transactions, transactions without value, and other recipients', async () => {
   const user = await app.newUser({ points: '0' })
   const reverting = await app.newUser({ points: '0' })
-  // Code that reverts: only so can a payment be included and fail.
+  // Code that reverts, so that the payment is included and fails.
   await scene.rpc.call('anvil_setCode', reverting.address, '0x60006000fd')
   scene.watch()
   await scene.caughtUp()

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  // Takes over and stops whatever a test left running.
+  // Takes over and stops what a test left running.
   killHolders()
   const { folder, argument } = anvilFiles(dir)
   if (await stat(folder).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
@@ -62,7 +62,6 @@ describe('the embedded chain', () => {
     const listening = rows.flatMap(([, local, , state, , , , , , inode]) =>
       state === '0A' ? [{ port: Number.parseInt(local!.split(':')[1]!, 16), isOwn: sockets.has(inode ?? '') }] : [],
     )
-    // Somebody else may have the same number at another address.
     const others = listening.flatMap(({ port, isOwn }) => (isOwn ? [] : [port]))
     return listening.flatMap(({ port, isOwn }) => (isOwn ? [{ port, isShared: others.includes(port) }] : []))
   }
@@ -132,7 +131,7 @@ describe('the embedded chain', () => {
     const { receipt } = await transact(anvil.rpcUrl)
     const rpc = createRpc({ url: anvil.rpcUrl })
     const head = Number(receipt?.blockNumber) + 2
-    // Another transaction shows that the miner went on, and how many blocks came before it.
+    // Another transaction shows that the miner continued, and how many blocks came before it.
     const next = await transact(anvil.rpcUrl)
     expect(Number(next.receipt?.blockNumber)).toBe(head + 1)
     expect(Number(await rpc.call<string>('eth_blockNumber'))).toBe(head + 3)
@@ -197,7 +196,7 @@ describe('the embedded chain', () => {
     const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
     const state = join(dir, 'chain', 'state.json.gz')
     expect(await waitFor(20_000, () => stat(state).catch(() => undefined))).toBeDefined()
-    // Nothing can take the place of a folder.
+    // A folder at this path makes saving fail.
     await rm(state)
     await mkdir(state)
     const { hash } = await transact(first.rpcUrl)
@@ -242,7 +241,7 @@ describe('the embedded chain', () => {
     const starter = beginToHold('anvil', dir)
     const begun = await waitFor(20_000, async () => (await anvilsOf())[0])
     expect(begun).toBeDefined()
-    // One that stands still never answers, however quick the machine is.
+    // A suspended process never responds, even on a fast machine.
     process.kill(begun!, 'SIGSTOP')
     starter.kill('SIGKILL')
     await once(starter, 'exit')

@@ -1,4 +1,4 @@
-/** Coins that come in over the embedded chain: whoever runs it makes them out of nothing. */
+/** Deposits on the embedded chain, whose operator can create any coins. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,6 @@ const open = async (dir: string, embeddedDeposits: boolean) => {
   return connection
 }
 
-/** Fulfilled when it is deeper than any deposit must be. */
 const pay = async (rpc: Rpc, to: string, coins: bigint) => {
   const nonce = Number(await rpc.call<string>('eth_getTransactionCount', sender.address, 'latest'))
   const fees = { gasPrice: 3_000_000_000n, gasLimit: 21_000n, chainId: 31337, type: 0 }
@@ -43,10 +42,9 @@ it('deposits on the embedded chain are not credited unless ANNAL_EMBEDDED_DEPOSI
   await closed.close()
 
   const opened = await open(dir, true)
-  // It begins to look at what is deep enough now; blocks come only with transactions.
   await eventually(async () => (await app.sql(`select value from key_values where key like 'deposits:%'`)).length > 0)
   await pay(opened.registry.rpc, user.address, 5n)
-  // The watcher reads in order, so what it had credited before would be there as well.
+  // The watcher reads blocks in order, so it would have credited the first payment before.
   await eventually(async () => (await app.wallet(user)).num !== '0')
   expect(await app.wallet(user)).toEqual({ num: '5', points: '0' })
   expect(Number(await opened.registry.rpc.call<string>('eth_getBalance', user.address, 'latest'))).toBe(12e18)

@@ -17,7 +17,7 @@ let dir: string
 
 const query = async (url: string, sql: string) => {
   const client = new pg.Client({ connectionString: url })
-  // A server that goes away is told by the query, too.
+  // The query reports a lost connection, too.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -60,7 +60,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  // Takes over and stops whatever a test left running.
+  // Takes over and stops what a test left running.
   killHolders()
   if (await stat(join(dir, 'postgres')).catch(() => undefined)) await (await startEmbeddedPostgres({ dir, log })).stop()
   await rm(dir, { recursive: true, force: true })
@@ -92,7 +92,6 @@ describe('embedded PostgreSQL', () => {
       const binaries = { initdb: bin('initdb'), postgres: bin('postgres') }
       await ensureCluster(dir, binaries, await createRunner(dir, binaries), 'a password')
       expect(await readFile(join(dir, 'postgres/PG_VERSION'), 'utf8')).toBe('18\n')
-      // Nothing was ever started on it.
       await rm(join(dir, 'postgres'), { recursive: true })
     },
   )
@@ -153,7 +152,7 @@ describe('embedded PostgreSQL', () => {
     }
     const starter = beginToHold('postgres', dir)
     const maker = await waitFor(20_000, async () => (await makersOf())[0])
-    // One that stands still is not done, however quick the machine is.
+    // A suspended process cannot complete, even on a fast machine.
     process.kill(maker!, 'SIGSTOP')
     starter.kill('SIGKILL')
     await once(starter, 'exit')
@@ -321,7 +320,7 @@ describe('embedded PostgreSQL', () => {
 
   it('is waited for, with a message, during a long recovery', async () => {
     await createStopped()
-    // The server asks an archive that takes its time.
+    // The server waits for a slow archive.
     await appendFile(join(dir, 'postgres', 'postgresql.conf'), "\nrestore_command = 'sleep 2; false'\n")
     await copyFile(join(dir, 'postgres', 'PG_VERSION'), join(dir, 'postgres', 'recovery.signal'))
     const { uid, gid } = await stat(join(dir, 'postgres'))
@@ -342,7 +341,6 @@ describe('embedded PostgreSQL', () => {
     const server = await startEmbeddedPostgres({ dir, log: told, patience: 3_000 })
     await createWords(server.url)
     const running = await postmaster()
-    // It waits for the last checkpoint, as it waits for a process that its recovery has forgotten.
     process.kill(await checkpointer(server.url), 'SIGSTOP')
     process.kill(running, 'SIGINT')
     expect(await recovered(server.url)).toEqual(['kept'])

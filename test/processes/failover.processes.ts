@@ -1,7 +1,4 @@
-/**
- * Failover as callers see it: the service behind an endpoint that leads to the primary of two real servers, as HAProxy with Patroni
- * does. Each test continues from the state that the previous one left.
- */
+/** The service behind an endpoint that leads to the primary of two servers, like HAProxy. Each test continues the previous one. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +35,6 @@ const { url } = endpoint
 const app = await createTestApp({ database: { url, drop: removeAll } })
 const alice = await app.newUser()
 
-/** Names of those of our sessions on a server that could write. */
 const sessionsOn = async (server: PostgresServer) =>
   (
     await server.sql<{ name: string }>(
@@ -50,7 +46,6 @@ const sessionsOn = async (server: PostgresServer) =>
 const send = (key: string, file: File) =>
   alice.rest('POST', 'assets/', { multipart: { asset_file: file }, headers: { 'idempotency-key': key } })
 
-/** As callers do: the same request with the same key, until it is answered. */
 async function register(key: string): Promise<number[]> {
   const file = newFile(key)
   const answers: number[] = []
@@ -69,7 +64,7 @@ const returnsRow = (server: PostgresServer, query: string) =>
 const assetsOn = async (server: PostgresServer) =>
   (await server.sql<{ n: number }>('select count(*)::int as n from assets'))[0]!.n
 
-/** Cancels whatever waits for standbys, and names the statements. */
+/** Cancels the statements that wait for standbys, and returns their names. */
 const cancelWaits = async (server: PostgresServer) =>
   (
     await server.sql<{ name: string }>(
@@ -94,7 +89,6 @@ async function statusWhileCancelled(statement: string, request: () => Promise<{ 
   return status
 }
 
-/** The standby that replaces `first`. */
 let third: PostgresServer
 
 const linesOf = async (check: string) => {

@@ -1,4 +1,3 @@
-/** A process that is frozen while it migrates: the next one must not wait for it for ever, nor meet it again. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -26,7 +25,6 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase()
   database = new pg.Client({ connectionString: testDatabase.url })
   await database.connect()
-  // As before the first start.
   await database.query('drop schema public, jobs cascade; create schema public')
   folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
   await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
@@ -57,7 +55,6 @@ it('a process frozen during a migration delays the next one for a limited time, 
   await eventually(async () => (await database.query(find, [GATE])).rows.length === 1)
   frozen.kill('SIGSTOP')
   const heir = applyMigrations(testDatabase.url, folder, SILENCE)
-  // The server finishes what it was sent, without anybody.
   await database.query('select pg_advisory_unlock($1)', [GATE])
   expect(await heir).toEqual([names[1]])
 

@@ -1,4 +1,3 @@
-/** What a process does to others that is frozen while it has rows locked, and what becomes of it afterwards. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -74,7 +73,6 @@ it('a connection lost during a transaction ends the transaction, not the process
   const lost = database.transaction(async (query) => {
     const [own] = await query(pid)
     expect(await database.query(end, { pid: own!.pid })).toEqual([{ ended: true }])
-    // What was said of it has been read by then, too.
     await database.query(pid)
     await query(write)
   })
@@ -82,7 +80,6 @@ it('a connection lost during a transaction ends the transaction, not the process
   expect(await database.query(write)).toEqual([{ value: 'of others' }])
 })
 
-/** What becomes of two writes of a process that was frozen for longer than it may stand still, before it was answered. */
 async function writesAfterwards(gate: number, ...state: string[]) {
   const holder = new pg.Client({ connectionString: testDatabase.url })
   await holder.connect()

@@ -1,8 +1,4 @@
-/**
- * Whatever manifest a file brings along, it is registered, told of in short or not at all, and given with ours or refused: never is
- * anything asked of the network, logged as an error, or answered as a fault of ours. `../api/fuzz/manifest.webp` holds two valid ones; `SEED=… RUNS=… npx
- * vitest run --config test/processes/vitest.config.ts hostile-manifests` changes it in other ways, and `manifests.json` has what is tried each time.
- */
+/** Files with hostile manifests. `SEED=… RUNS=… npm run test:processes -- hostile-manifests` tries other changes of `manifest.webp`. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -17,7 +13,7 @@ import { listen } from '../support/listen.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-/** One way to change the file. Places are parts of a million, so that they fit whatever is there. */
+/** One change of the file. Positions are millionths of its length. */
 type Change =
   | { flip: number; mask: number }
   | { insert: number; hex: string }
@@ -62,7 +58,6 @@ const changes: fc.Arbitrary<Change[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-/** Registers a file, has its manifest read, and asks for it with ours. */
 async function take(bytes: Uint8Array, type: string) {
   const errors = app.log.lines.length
   const asset = await user.register({ asset_file: new File([new Uint8Array(bytes)], 'sent', { type }) })
@@ -76,7 +71,6 @@ async function take(bytes: Uint8Array, type: string) {
 }
 
 async function assertTaken(how: readonly Change[]) {
-  // A tail of its own, so that the same change can be tried again: outside of what is signed it is nothing to the reader.
   const changed = how.reduce(change, Buffer.from(whole))
   const { told } = await take(Buffer.concat([changed, Buffer.from(crypto.randomUUID())]), 'image/webp')
   expect([null, 'VALID', 'INVALID', 'UNREADABLE']).toContain(told === null ? null : told.state)

@@ -1,4 +1,3 @@
-/** Whatever a picture takes to be read, it is bounded, is not tried again, and keeps nobody else’s waiting. */
 import { describe, expect, it } from 'vitest'
 import { createPictureMaker } from '../../src/files/pictures/picture-maker.ts'
 import { eventually } from '../support/eventually.ts'
@@ -7,7 +6,7 @@ import { longLine, manyScans } from '../support/hostile-pictures.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-/** Milliseconds: a machine may be busy, and it is the processor’s time that counts. */
+/** Milliseconds. Generous, because the machine may be busy. */
 const PATIENCE_MS = 110_000
 
 const app = await createTestApp()
@@ -31,11 +30,9 @@ it('slow pictures of one account do not delay other accounts', async () => {
   const patch = (user: Awaited<ReturnType<typeof app.newUser>>, profile_picture: File) =>
     user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture } })
   const [greedy, other] = [await app.newUser(), await app.newUser()]
-  // Some seconds each: whoever waits for longer than twenty is refused.
   const files = Array.from({ length: 3 }, () => manyScans(4_000))
   let done = 0
   const slow = files.map((file) => patch(greedy, file).finally(() => done++))
-  // All of them are there before the other one comes.
   const counted = () => app.sql<{ count: number }>(`select count from limits where key = $1`, [`picture:${greedy.id}`])
   await eventually(counted, ([row]) => row?.count === files.length)
   const profile = expectOk(await patch(other, await newPicture()))

@@ -1,4 +1,3 @@
-/** `annal import` through the front door of a server that runs: what it pays, how it goes on, and when it does not begin. */
 import { once } from 'node:events'
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -22,7 +21,6 @@ const dir = await realpath(await mkdtemp(join(tmpdir(), 'annal-import-')))
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
 let folders = 0
-/** A folder with so many files that nobody has registered. */
 async function newFolder(count: number): Promise<string> {
   folders += 1
   const folder = join(dir, `photos-${folders}`)
@@ -221,7 +219,7 @@ describe('annal import', () => {
   })
 
   it('continues after a kill without registering or charging twice', async () => {
-    // Enough for every file once.
+    // Enough for each file once.
     const user = await app.newUser({ points: '3.58' })
     const folder = await newFolder(20)
     const args = ['import', folder, '--url', app.url, '--concurrency', '3']
@@ -251,7 +249,6 @@ describe('annal import', () => {
     expect(all.filter((state) => state === 'registered')).toHaveLength(6)
     expect(all.filter((state) => state === 'existing')).toHaveLength(6)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '8.926' })
-    // What has changed is another file; what is named twice is one.
     await writeFile(join(folder, '1.jpg'), `late in ${folder}`)
     await copyFile(join(folder, '1.jpg'), join(folder, 'copy.jpg'))
     expect(await importAs(user, folder, '--dry-run')).toMatchObject({ code: 0, cost: { total: '0.179' } })

@@ -21,7 +21,7 @@ const { dir } = app.installation.config
 const store = await createStore(app)
 const shop = await app.admin()
 
-/** As the command line has it: a vault of its own on the files of the service that runs. */
+/** A rotation like that of the command line, with its own vault on the files of the running service. */
 const operator = (database: Database = app.installation.database) => {
   const vault = createLocalKeyVault({ dir, key: undefined })
   const custody = createCustody({ vault, keyPairs })
@@ -38,7 +38,6 @@ interface KeyImage {
 
 const keyImages = () => app.sql<KeyImage>('select * from user_keys order by user_id')
 
-/** The service's own signature, by which every key is shown to open. */
 const sign = (row: KeyImage) =>
   app.installation.custody.sign(
     row.user_id,
@@ -56,7 +55,6 @@ const argsOf = async (buyer: SignedIn, id: string) =>
 
 const left = async () => (await operator().status()).keys.slice(1).reduce((sum, { total }) => sum + total, 0)
 
-/** A network app with a webhook whose secret was rotated; tells both, opened. */
 async function makeApp(name: string) {
   const json = { name, price_mode: 'fixed', price: '1', webhook_url: 'https://example.org/hook' }
   const { id } = expectOk(await shop.rest('POST', 'store/network-apps/', { json }))
@@ -163,7 +161,6 @@ describe('rotating the key-encryption key', () => {
     const paths = left.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name))
     const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')))
     expect(paths.filter((_, index) => texts[index]!.includes(key))).toEqual([])
-    // What may still be under way, and what is no copy of ours, stays.
     expect((await Promise.all([young!, own!].map((path) => stat(path)))).every((found) => found.isFile())).toBe(true)
   })
 })

@@ -54,7 +54,6 @@ const findKeys = statement(
 )
 const readKeys = () => database.query(findKeys)
 
-/** Signatures of every account, made by a process that opens the vault now. */
 async function signAll() {
   const custody = openCustody()
   const rows = await readKeys()
@@ -65,10 +64,10 @@ async function signAll() {
   )
 }
 
-/** Kills a command while it waits for a row in the middle, which we hold. */
+/** Kills a command while it waits for a locked row in the middle. */
 async function killHalfway(args: string[]) {
   const holder = new pg.Client({ connectionString: testDatabase.url })
-  // Within a transaction the list of sessions stays as it was read first.
+  // Within a transaction, the list of sessions does not change.
   const watcher = new pg.Client({ connectionString: testDatabase.url })
   await Promise.all([holder.connect(), watcher.connect()])
   const read = async (sql: string, values: unknown[]) => (await watcher.query<{ pid: number }>(sql, values)).rows
@@ -86,7 +85,6 @@ async function killHalfway(args: string[]) {
     command.kill('SIGKILL')
     await ended
     await holder.query('rollback')
-    // What it had asked for may still be done.
     await eventually(async () => (await read(others, [ours])).length === 0)
   } finally {
     await Promise.all([holder.end(), watcher.end()])

@@ -32,7 +32,6 @@ const cli = `
   console.log('pid ' + process.pid)`
 await writeFile(join(dir, 'dist/src/cli.js'), cli)
 
-/** Runs a program that starts the command line, and waits until the command line runs. */
 async function start(program: string, args: readonly string[], env: Record<string, string> = {}) {
   const launcher = spawn(program, args, {
     cwd: dir,

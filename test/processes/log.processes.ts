@@ -1,4 +1,3 @@
-/** The log of a started service. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
@@ -19,7 +18,7 @@ async function start(env: Record<string, string> = {}) {
 
 const manifest = (await import('../../package.json', { with: { type: 'json' } })).default
 
-/** The lines that are JSON: stderr has them, and stdout the banner. */
+/** Returns the JSON lines of stderr. The banner on stdout is not JSON. */
 const linesOf = (output: string): Record<string, unknown>[] =>
   output.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
 
@@ -60,7 +59,6 @@ it('names the reason when a second signal ends the service early', async () => {
   ])
 })
 
-/** `script` of util-linux runs a command on a terminal and copies what it prints. */
 it('is readable text on a terminal', async () => {
   const port = String(await findFreePort())
   const command = annalCommand('serve').map((part) => `'${part}'`)
@@ -73,7 +71,6 @@ it('is readable text on a terminal', async () => {
   let said = ''
   child.stdout.on('data', (piece: Buffer) => (said += piece))
   await eventually(() => said.includes('Stop with Ctrl-C'))
-  // Ctrl-C.
   child.stdin.write('\x03')
   await ended
   expect(said).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: Ready \{.*"roles":/m)

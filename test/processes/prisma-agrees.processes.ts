@@ -1,4 +1,4 @@
-/** Our runner of migrations and Prisma's own engine tell one story: either goes on where the other stopped. */
+/** Our migration runner and Prisma's engine are compatible: each continues where the other stopped. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,6 @@ const writeMigration = async (name: string, script: string) => {
   await writeFile(join(folder, name, 'migration.sql'), script)
 }
 
-/** What `prisma migrate status` tells. */
 const status = async (url: string) => {
   const migrationsList = await listMigrations()
   return await withSchemaEngine(url, (engine) =>
@@ -35,13 +34,12 @@ const status = async (url: string) => {
   )
 }
 
-/** What `prisma migrate dev` would do: it compares the tables with those that the migrations make. */
+/** Returns what `prisma migrate dev` would do. */
 const nextOfPrisma = async (url: string) => {
   const migrationsList = await listMigrations()
   return (await withSchemaEngine(url, (engine) => engine.devDiagnostic({ migrationsList, filters }))).action
 }
 
-/** The rows of the history, but for their identifiers and times, of which only is said whether they are there and in order. */
 const historyOf = async ({ client }: Migrated) => {
   const { rows } = await client.query(
     `select id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' as has_id, checksum, migration_name, logs,

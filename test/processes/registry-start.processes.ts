@@ -1,4 +1,3 @@
-/** From which block on the log of the registry is read, on long chains and nodes that forget. */
 import { afterEach, expect, it } from 'vitest'
 import type { Poller } from '../../src/chain/poller.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
@@ -20,7 +19,6 @@ const mine = async (blocks: number) => {
 }
 const headOf = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
 
-/** A file with a commit, on a registry that was deployed after so many blocks. */
 const settleAfter = async (blocks: number) => {
   await mine(blocks)
   const before = await headOf()

@@ -1,4 +1,3 @@
-/** Several commits in one transaction. */
 import { readFile } from 'node:fs/promises'
 import { getCreateAddress } from 'ethers'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -19,7 +18,6 @@ useRelayScene()
 const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 const account = createRelayAccount(relayKeys[0]!)
 
-/** How many commits each transaction carries that was signed, in the order of nonces. */
 const sizes = async () => {
   const rows = await world.sql<{ size: number }>(
     `select count(*)::int as size from commit_relays where nonce is not null group by lane, nonce order by lane, nonce`,
@@ -35,13 +33,11 @@ const deployRegistry = async () => {
   await hasRegistry(relay)
   await relay.stop()
 }
-/** Commits that are ready all at once: their authors' signatures are there before a lane looks, as long as none is at work. */
 const addReady = async (assets: number, each: number) => {
   const made = await world.addCommits(assets, each)
   await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
   return made
 }
-/** The gas and the fee of every transaction, as the commits have them and as the chain has them. */
 const expectCosts = async (on = chain) => {
   const rows = await world.sql<{ hash: string; gas: number; fee: string }>(
     `select transaction_hash as hash, sum(gas_used)::int as gas, sum(fee_paid)::text as fee from commit_relays group by 1`,
@@ -60,7 +56,6 @@ const deploy = async (bytecode: string) => {
   return getCreateAddress({ from: account.address, nonce: 0 })
 }
 
-/** Another commit that is ready, of an asset that has one. */
 const addAnother = statement(
   'test_another',
   { parameters: { asset: uuid } },
@@ -107,7 +102,7 @@ describe('commits that are ready at the same time', () => {
     const before = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 8))
     expect(await sizes()).toEqual([3, 3, 2])
-    // A pass that goes on over the change would have the room of the block before.
+    // A running pass would use the gas limit of the previous block.
     await before.stop()
     await chain.rpc.call('evm_setBlockGasLimit', '0x2dc6c0')
     await chain.rpc.call('evm_mine')
@@ -135,7 +130,6 @@ describe('commits that are ready at the same time', () => {
   })
 
   it('are not batched to a contract that accepts every call', async () => {
-    // Returns 1 to every call.
     const address = await deploy('0x600a600c600039600a6000f3600160005260206000f3')
     expect(await supportsBatches(chain.rpc, address)).toBe(false)
   })
@@ -156,7 +150,7 @@ describe('a batch', () => {
   })
 
   it('without effect is signed again per commit, and nothing is refunded', async () => {
-    // Before calldata had a price of its own, enough to be taken was too little to be carried out.
+    // Before EIP-7623, a transaction with too little gas to execute was still accepted.
     const earlier = await startChain({ args: ['--hardfork', 'cancun'] })
     onTestFinished(() => earlier.stop())
     const proxy = await startChainProxy(onTestFinished, earlier.url)
@@ -212,7 +206,6 @@ describe('a batch', () => {
 
   it('is found on the chain after a database restore, and identical unsent commits are sent', async () => {
     const assets = await addReady(2, 5)
-    // There and back within a second: two commits tell the very same.
     await world.sql('alter table commits disable trigger user')
     await world.sql(
       `update commits c set tree = f.tree, tree_cid = f.tree_cid, tree_sha256 = f.tree_sha256, created_at = f.created_at
@@ -228,7 +221,6 @@ describe('a batch', () => {
       `update commit_relays set status = 'PENDING', lane = null, nonce = null, position = 0, transaction_hash = null,
          block_number = null, block_hash = null, gas_used = null, fee_paid = null`,
     )
-    // And one more that tells the same as three of them, and was never sent.
     await world.sql(
       `with c as (
          insert into commits (asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256, created_at)

@@ -1,4 +1,3 @@
-/** Nodes whose word is not taken at once: one that is behind the others, and one that counts wrong. */
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../proofs/harness/random.ts'
 import type { Relay } from '../../src/chain/relay/relay-parts.ts'
@@ -20,7 +19,6 @@ const meets = async (faults: number) => {
   const before = proxy.faults
   await eventually(() => proxy.faults - before >= faults)
 }
-/** Nothing is to be done, and no look at the chain is still in its hand. */
 async function rests(relay: Relay) {
   const since = performance.now()
   relay.wake()
@@ -56,7 +54,6 @@ describe('a node that lags behind other nodes', () => {
     const first = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
     await first.stop()
-    // It lacks the newest block that carries a commit, however many came after it.
     const [newest] = await world.sql<{ number: number }>('select max(block_number)::int as number from commit_relays')
     const head = Number(await chain.rpc.call('eth_blockNumber'))
     proxy.fault = lagging(random, () => head - newest!.number + 1, 1)
@@ -72,7 +69,6 @@ describe('a node that lags behind other nodes', () => {
     const relay = world.relay(proxy.url, { ...options, confirmations: 8 })
     await eventually(world.statuses, all('INCLUDED', 1))
     const behind = lagging(random, () => 9, 1)
-    // What begins a pass reaches another node.
     proxy.fault = (calls, pass) =>
       calls.some(({ method }) => method === 'eth_chainId' || method === 'eth_sendRawTransaction')
         ? undefined
@@ -92,7 +88,6 @@ describe('a node that lags behind other nodes', () => {
     const first = world.relay(proxy.url, options)
     const registry = await hasRegistry(first)
     await first.stop()
-    // Asked for the contract once; all else is asked of others.
     const behind = onlyTo(
       ({ method }) => method === 'eth_getCode',
       lagging(random, () => 1, 1),
@@ -115,7 +110,7 @@ describe('a node without a block at some height', () => {
     await eventually(world.statuses, all('INCLUDED', 2))
     const block = Number(await chain.rpc.call('eth_blockNumber'))
     await chain.rpc.call('anvil_mine', quantity(1))
-    // Otherwise a head below it, while the chain changes, is the first that it sees.
+    // Otherwise the relay may first see the lower head during the reorganization.
     await eventually(() => relay.status().headNumber === block + 1)
     // The node is unreachable during the reorganization, so that the relay never sees the lower head in between.
     proxy.fault = cuts

@@ -14,7 +14,6 @@ const transactions = () =>
      from chain_transactions t join commit_relays r using (commit_id) order by r.lane, r.nonce, t.created_at, t.max_fee_per_gas`,
   )
 
-/** Which nonce each commit took: as long as it stays, at most one of its transactions can count. */
 const noncesByCommit = async () =>
   Object.fromEntries((await transactions()).map(({ commit_id, nonce }) => [commit_id, nonce]))
 
@@ -60,7 +59,6 @@ describe('the relay with a faulty network', () => {
   })
 
   it('stops without waiting for a hanging node', async () => {
-    // A call has no end but ours.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)
     onTestFinished(() => void vi.restoreAllMocks())
     const relay = world.relay(proxy.url)
@@ -89,7 +87,6 @@ describe('the relay with a faulty network', () => {
     await eventually(world.statuses, all('FINAL', 4))
     await expectWhole(assets)
 
-    // Nothing is left to do, so its next look is the one that finds these commits.
     proxy.fault = onChain(1)
     await world.addCommits(1, 1)
     relay.wake()
@@ -101,7 +98,7 @@ describe('the relay with a faulty network', () => {
   })
 
   it.each([1, 4, 11])('sends commits again after a reorganization of %i blocks', async (depth) => {
-    // The deepest one takes the registry's own deployment with it.
+    // The deepest one also removes the deployment of the registry.
     await chain.rpc.call('anvil_mine', quantity(6))
     const assets = await world.addCommits(3, 4)
     const relay = world.relay(chain.url, { confirmations: 30 })
@@ -111,7 +108,7 @@ describe('the relay with a faulty network', () => {
     relay.wake()
     await eventually(world.statuses, all('INCLUDED', 15))
     const before = await noncesByCommit()
-    // On a quick machine all commits come to lie in a few blocks.
+    // On a fast machine, all commits are in a few blocks.
     const height = Number(await chain.rpc.call<string>('eth_blockNumber'))
     if (height < depth) await chain.rpc.call('anvil_mine', quantity(depth - height))
     await chain.rpc.call('anvil_reorg', depth, [])
@@ -206,7 +203,6 @@ describe('the relay with a faulty network', () => {
     proxy.fault = onlyTo(isSending, refuses(error))
     const [lost] = await transactions()
     await chain.rpc.call('anvil_dropTransaction', lost!.hash)
-    // A pool may have filed it behind another one, so it is offered once more; that is when the node refuses.
     const known = await eventually(transactions, (rows) => rows.length === 2)
     await world.sql(`update chain_transactions set created_at = created_at - interval '1 hour'`)
     await chain.rpc.call('anvil_mine', quantity(5))
@@ -239,7 +235,7 @@ describe('the relay with a faulty network', () => {
     await hasRegistry(first)
     await first.stop()
     await chain.rpc.call('evm_mine')
-    // The node lowers the fee with every block that settles the registry, and no block may bring it below the limit.
+    // The node lowers the fee with every block, and no block may bring it below the limit.
     const raiseFee = () => chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(600_000_000_000n))
     await raiseFee()
     await world.addCommits(1, 1)

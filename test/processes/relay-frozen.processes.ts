@@ -1,10 +1,10 @@
-/** A process that holds the relay's leases and is frozen: stopped by a signal, paged out, or suspended with its machine. */
+/** A frozen process that holds leases of the relay. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createLease, LeaseLostError } from '../../src/chain/lease.ts'
 import { createCpuThrottle } from '../../src/chain/poller.ts'
@@ -14,8 +14,8 @@ import { createLane, type RelayParts } from '../../src/chain/relay/relay-parts.t
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/db/sql.ts'
 import { noopMeter, noopTracer } from '../../src/telemetry/telemetry-types.ts'
-import { relayKeys, startChain, type TestChain } from '../support/chain/anvil.ts'
-import { startServer, type TestServer, type World } from '../support/chain/world.ts'
+import { relayKeys } from '../support/chain/anvil.ts'
+import { chain, useRelayScene, world } from '../support/chain/relay-scene.ts'
 import { eventually } from '../support/eventually.ts'
 
 const touch = statement(
@@ -24,25 +24,14 @@ const touch = statement(
   `insert into key_values (key, value) values ('touched', $value)`,
 )
 
-let server: TestServer
-let world: World
-let chain: TestChain
 const children: ChildProcess[] = []
 
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-})
-afterEach(async () => {
+useRelayScene()
+afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
-  await world.close()
-  await chain.stop()
 })
 
-/** Another process that holds a lease, and writes under it whenever it is sent a line. It answers what became of that. */
+/** Starts a process that holds a lease and writes under it for each line. It reports the result of each write. */
 const startHolder = async (name: string, mode: 'idle' | 'in-transaction' = 'idle') => {
   const script = join(import.meta.dirname, 'lease-holder.ts')
   const args = ['--disable-warning=ExperimentalWarning', script, world.databaseUrl, name, mode]

@@ -1,4 +1,3 @@
-/** What cannot be made ready for the chain, and what must go on without it. */
 import { describe, expect, it } from 'vitest'
 import type { ContentStore } from '../../src/files/file-types.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
@@ -14,7 +13,6 @@ const waiting = () =>
      from commit_relays where status = 'PENDING' and last_error is not null`,
   )
 
-/** Custody without the keys of these people. */
 const custodyWithout = (lost: ReadonlySet<string>): Custody => ({
   ...world.custody,
   sign: (author, ...rest) =>
@@ -43,7 +41,6 @@ describe('commits that cannot be prepared', () => {
     const [asset] = await world.addCommits(1, 3)
     const lost = new Set([asset!.owner.id])
     const relay = world.relay(chain.url, { custody: custodyWithout(lost) })
-    // Whichever try it is that a slow machine sees first.
     const [first] = await eventually(waiting, ([row]) => row !== undefined)
     const [later] = await eventually(waiting, ([row]) => row!.attempts > first!.attempts)
     expect([first!.last_error, later!.last_error]).toEqual(Array(2).fill('its key share is gone'))
@@ -65,7 +62,7 @@ describe('an unavailable file store', () => {
 
   it('delays neither prepared commits nor the shutdown', async () => {
     await world.addCommits(2, 1)
-    // What the first one makes ready waits for blocks.
+    // The commits of the first relay wait for blocks.
     await chain.rpc.call('evm_setAutomine', false)
     const first = world.relay(chain.url)
     const mining = setInterval(() => void chain.rpc.call('evm_mine').catch(() => {}), 50)
@@ -115,7 +112,6 @@ describe('an unavailable file store', () => {
     expect(world.log.lines).toMatchObject([{ level: 'warn', message, fields: { reason: expect.stringMatching(told) } }])
     isAway = false
     await eventually(async () => {
-      // A try that began before may put them off once more.
       await tryNow()
       return (await world.statuses()).FINAL === 5
     })

@@ -1,4 +1,3 @@
-/** What the relay asks the chain before it signs anything once more. */
 import { describe, expect, it } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { encodeCommit } from '../../src/chain/registry/abi.ts'
@@ -19,7 +18,6 @@ const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 
 const isReceipt = (result: unknown) => typeof result === 'object' && result !== null && 'cumulativeGasUsed' in result
 
-/** Of a contract's state. */
 const isRead = ({ method }: RpcRequest) => method === 'eth_call'
 
 const signatures = () =>
@@ -37,7 +35,7 @@ describe('a commit without a receipt', () => {
 
   it('stays pending while the node cannot report who used its nonce', async () => {
     let asked = 0
-    // Neither receipts nor logs nor the transactions of blocks: a node that has the account's count and nothing else.
+    // The node returns only the transaction count of the account.
     proxy.fault = rewriting((_, result) => {
       if (isReceipt(result)) return null
       if (Array.isArray(result)) return []
@@ -61,7 +59,6 @@ describe('a commit without a receipt', () => {
     const relay = world.relay(proxy.url, options)
     await eventually(async () => relay.status().registry, Boolean)
     await chain.rpc.call('evm_setAutomine', false)
-    // Nothing of ours gets into the pool, and somebody else is faster.
     proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset)
@@ -122,17 +119,15 @@ describe('a database restored from before its commits were sent', () => {
     for (const asset of assets) expect(await messagesOf(asset)).toHaveLength(5)
   })
 
-  const asIs = (address: string) => address
-  const small = (address: string) => address.toLowerCase()
-
   it.each([
-    ['replaced', [1], asIs],
-    ['supplemented by a second key', [1, 0], asIs],
-    ['replaced and its address is configured in lower case', [1], small],
-  ])('finds them even if the relay key was %s since', async (_, later, spelled) => {
+    ['replaced', [1], false],
+    ['supplemented by a second key', [1, 0], false],
+    ['replaced and its address is configured in lower case', [1], true],
+  ])('finds them even if the relay key was %s since', async (_, later, isLowerCase) => {
     const assets = await sendAndRestore(4, 2)
 
-    const earlierRelays = [spelled(createRelayAccount(relayKeys[0]!).address)]
+    const { address } = createRelayAccount(relayKeys[0]!)
+    const earlierRelays = [isLowerCase ? address.toLowerCase() : address]
     world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
     await eventually(world.statuses, all('FINAL', 8))
     expect(await signatures()).toEqual([])
@@ -142,9 +137,7 @@ describe('a database restored from before its commits were sent', () => {
   })
 
   it('marks commits final that another account sent, on an idle chain', async () => {
-    // So many that some of them are the first account's to look for.
     await sendAndRestore(40, 1)
-    // Those that the second account looks for: nothing but what the first one finds tells its lane of them.
     await world.sql(`delete from commit_relays where commit_id in (
       select c.id from commits c join assets a on a.id = c.asset_id where (hashtextextended(a.nid, 0) & 9223372036854775807) % 2 = 1)`)
     const [left] = await world.sql<{ count: number }>('select count(*)::int from commit_relays')
@@ -268,7 +261,7 @@ describe('a database restored from before its commits were sent', () => {
     const isLook = ({ method, params }: RpcRequest) => method === 'eth_getBlockByNumber' && params[1] === false
     const noted = Promise.withResolvers<void>()
     let isHeld = false
-    // Only the look at the first commit's block is held: until the second one is taken down, too.
+    // Delays only the response for the block of the first commit until the second one is included.
     proxy.fault = async (calls, pass) => {
       const [seen] = await world.sql<{ count: number }>(
         `select count(*)::int as count from commit_relays where status = 'INCLUDED'`,
@@ -302,7 +295,6 @@ describe('a database restored from before its commits were sent', () => {
         )[0]?.last_error?.includes('The chain') === true,
     )
     proxy.fault = undefined
-    // A try that had begun before is put off once more.
     const tryNow = () => world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
     await eventually(async () => (await tryNow().then(world.statuses)).FAILED === 1)
   })

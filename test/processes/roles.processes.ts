@@ -1,4 +1,3 @@
-/** Processes that have some of the roles, beside each other on one installation. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -41,7 +40,6 @@ it('each role runs in its processes, and a missing role is reported', async () =
   const { id: nid } = expectOk(await rest('POST', 'assets/', { multipart: { asset_file: file } }))
   const status = async () => expectOk(await rest('GET', `assets/${nid}/history/`)).commits[0].status
 
-  // What nobody has begun with.
   expect(await holders()).toEqual([])
   expect(await sessions('annal-jobs')).toEqual([])
 
@@ -71,7 +69,6 @@ it('each role runs in its processes, and a missing role is reported', async () =
   expect(code).toBe(1)
   expect(stdout).toMatch(/roles +error +No process has the role relay\./)
 
-  // Who is killed says nothing any more.
   await worker.stop('SIGKILL')
   await eventually(async () => (await missing(http))?.includes('role jobs') === true)
   for (const service of [deliveries, http]) expect(await service.stop()).toMatchObject({ code: 0 })

@@ -1,4 +1,3 @@
-/** Files are imported while other processes collect garbage with hardly any grace, are killed in the middle, and stand still. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +13,6 @@ const GRACE_SECONDS = 1
 const FILES = 60
 
 async function* bytes(name: string) {
-  // The first block is the same in all of them.
   yield Buffer.alloc(262_144)
   yield Buffer.from(name.repeat(20_000))
 }
@@ -70,7 +68,6 @@ it('garbage collection never deletes blocks of needed or incoming files, and del
     const whole = (cids: string[]) => Promise.all(cids.map((cid) => store.isWhole(cid)))
     await eventually(async () => !(await whole(orphans)).includes(true))
     await Promise.all([kill(0), kill(1)])
-    // Puts back what the killed ones left aside, as every collection does first.
     async function* needed() {
       yield* kept
     }

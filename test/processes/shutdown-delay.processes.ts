@@ -1,4 +1,3 @@
-/** A process behind a balancer that is told to stop: it says so, and takes requests until the balancer has noticed. */
 import { Agent } from 'node:http'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/embedded/server-process.ts'
@@ -6,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { createSharedInstallation } from '../support/service.ts'
 
-/** Seconds; more than the test needs on a busy machine. */
+/** Seconds. More than the test needs on a busy machine. */
 const DELAY = '12'
 
 const shared = await createSharedInstallation({ SHUTDOWN_DELAY_SECONDS: DELAY })

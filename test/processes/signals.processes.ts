@@ -12,7 +12,7 @@ import { type NpmScript, startNpmScript } from '../support/npm-script.ts'
 
 const BODY = JSON.stringify({ email: 'nobody@example.org', password: 'correct horse' })
 
-/** A request that the server has begun to read, and of which it lacks the end. */
+/** Starts a request without its end, and waits until the server reads it. */
 async function beginRequest(url: string): Promise<OpenRequest> {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length), Expect: '100-continue' }
   const begun = openRequest(`${url}/api/v3/auth/token/login/`, { headers })
@@ -21,11 +21,10 @@ async function beginRequest(url: string): Promise<OpenRequest> {
   return begun
 }
 
-/** `npm`: as a supervisor does it; `group`: as a terminal does it, after which npm passes on what it got. */
+/** Sends a signal to npm like a supervisor, or to its process group like a terminal. */
 const send = ({ npm }: NpmScript, signal: NodeJS.Signals, to: string) =>
   process.kill(to === 'group' ? -npm.pid! : npm.pid!, signal)
 
-// Together: most of it is waiting.
 describe.concurrent('a signal', () => {
   it.for([
     ['SIGTERM', 'npm', 'start'],
@@ -86,7 +85,6 @@ async function startService() {
 
 it('closing the terminal stops the service and its embedded parts gracefully', async () => {
   const { service, ended, findPostgres } = await startService()
-  // The service prints its URL when it serves requests.
   await once(service.stdout, 'data')
   service.kill('SIGHUP')
   service.stdout.destroy()
@@ -120,7 +118,7 @@ describe('a service that hangs during shutdown', () => {
 
   it('ends at a second signal', async () => {
     const { child, ended } = await start(60_000)
-    // Again and again: what comes right after the first is the same Ctrl-C.
+    // Repeated, because a second signal right after the first counts as the same Ctrl-C.
     await eventually(
       () => child.kill('SIGINT'),
       () => child.exitCode !== null || child.signalCode !== null,

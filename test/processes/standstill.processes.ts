@@ -1,4 +1,3 @@
-/** A whole service that stood still for longer than any caller waits. */
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { runAnnal } from '../support/annal-command.ts'
@@ -18,7 +17,6 @@ it('executes no request that arrived during a standstill, and continues afterwar
     })
   service.child.kill('SIGSTOP')
   const asked = signUp('ada')
-  // Longer than anybody waits, which only time itself can be.
   await shared.sql('select pg_sleep(11)')
   service.child.kill('SIGCONT')
   expect(await asked).toMatchObject({ status: 503, body: { error: { type: 'service_unavailable' } } })

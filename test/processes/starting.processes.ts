@@ -1,4 +1,3 @@
-/** A process that is not ready yet, behind a balancer that asks nobody whether it is: no request may come to it. */
 import { createServer } from 'node:net'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { canListen, findFreePort } from '../../src/embedded/server-process.ts'
@@ -11,7 +10,7 @@ import { newFile } from '../support/test-app.ts'
 const shared = await createSharedInstallation()
 afterAll(shared.remove)
 
-/** A database that takes connections and never says a word: who asks it goes on starting. */
+/** A database that accepts connections and never responds, so that the service keeps starting. */
 const silentDatabase = async () =>
   `postgresql://annal@127.0.0.1:${await listen(createServer(), onTestFinished)}/annal?connect_timeout=60`
 

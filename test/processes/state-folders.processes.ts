@@ -22,7 +22,6 @@ const signUp = (url: string) => {
   return createRest(url)('POST', 'auth/users/', { json }).then((answer) => ({ ...answer, email: json.email }))
 }
 
-/** Signs somebody up. Returns a client that acts as them. */
 async function newPerson(url: string) {
   const { email } = await signUp(url)
   const { body } = await createRest(url)('POST', 'auth/token/login/', { json: { email, password: PASSWORD } })
@@ -46,7 +45,6 @@ async function whileReplaced(folder: string, marker: string, check: () => Promis
 const degraded = (...missing: string[]) => ({ status: 200, body: { status: 'degraded', missing } })
 const ready = { status: 200, body: { status: 'ok' } }
 
-/** Waits until `/readyz` answers like this. */
 const expectReadiness = ({ readiness }: Pick<Service, 'readiness'>, expected: object) =>
   eventually(readiness, (found) => JSON.stringify(found) === JSON.stringify(expected))
 
@@ -56,7 +54,6 @@ async function newShared(variables: Record<string, string> = {}): Promise<Shared
   return shared
 }
 
-/** A stopped installation with one file. */
 async function stoppedWithFile(variables: Record<string, string> = {}) {
   const shared = await newShared(variables)
   const service = await shared.start()
@@ -91,7 +88,6 @@ describe('the folder of blocks', () => {
       expect.objectContaining({ state: 'error', finding: expect.stringContaining('is empty or belongs to another') }),
     )
 
-    // The folder of another installation, by an earlier version and by this one.
     const other = await stoppedWithFile()
     await rm(blocks, { recursive: true })
     await rename(other.blocks, blocks)
@@ -326,7 +322,7 @@ describe('embedded data', () => {
     await settle(adopted)
     expect(await adopted.stop()).toMatchObject({ code: 0 })
 
-    // A chain that is lost for good: every commit is sent again.
+    // After the chain is lost permanently, every commit is sent again.
     await rm(chain, { recursive: true })
     await mkdir(chain)
     await writeFile(join(chain, 'installation'), owner)

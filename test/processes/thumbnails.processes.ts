@@ -24,7 +24,6 @@ const thumbnailUrlOf = async (id: string) =>
   expectOk(await user.graphql(`{ asset(id: "${id}") { thumbnailUrl } }`)).asset.thumbnailUrl
 const waiting = async () => (await app.sql(`select from jobs.job where name = 'thumbnail' and state < 'active'`)).length
 
-/** A registered file whose job was carried out. */
 async function processed(file: File, fields: Record<string, string> = {}) {
   const asset = await user.register({ asset_file: file, ...fields })
   await app.jobs.thumbnail({ assetId: asset.uuid })
@@ -118,7 +117,6 @@ describe('the thumbnail of a picture', () => {
     expect((await user.rest('DELETE', `assets/${after.id}/`)).status).toBe(204)
     expect((await fetchFile(link)).status).toBe(404)
     expect(await app.sql('select 1 from pins where cid = $1', [cid])).toEqual([])
-    // A job that comes too late leaves nothing.
     await app.jobs.thumbnail({ assetId: after.uuid })
     expect(await app.sql('select 1 from pins where cid = $1', [cid])).toEqual([])
     const again = await other.register({ asset_file: file })
@@ -187,7 +185,7 @@ it('assets without a thumbnail get one in batches, once', async () => {
 
 it('the queue creates thumbnails, and an unreadable picture delays no other', async () => {
   await app.sql(`delete from jobs.job where name = 'thumbnail'`)
-  // Its file is lost: the job fails, and is tried again later.
+  // The job of the lost file fails and is retried later.
   const lost = await user.register({ asset_file: await newPicture() })
   await app.sql(`update assets set nid = $2 where nid = $1`, [lost.id, `bafkrei${'q'.repeat(52)}`])
   const { id } = await user.register({ asset_file: await newPicture() })

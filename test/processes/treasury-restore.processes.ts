@@ -75,7 +75,6 @@ it.each(['old', 'new'])('pays nothing twice after a treasury change, if the %s t
   await backup.restore()
 
   const differing = [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }]
-  // Also before the service has begun with it.
   expect(await compare(later)).toMatchObject({ differing })
   await waitsFor(payer.address, moveCoins(later))
   expect(await statusesOf(user)).toEqual(['waiting'])
@@ -162,7 +161,6 @@ it('withdrawals wait while the treasury has unknown pending transactions', async
   await paying.stop()
   await backup.restore()
   await waitsFor(treasury.address, moveCoins(treasury))
-  // It is included only now, and the database knows that something was.
   expect(await statusesOf(user)).toEqual(['waiting'])
   expect(await balanceOf(to)).toBe(COIN)
 })

@@ -1,4 +1,4 @@
-/** A package that was installed without the scripts of its dependencies, as pnpm does until they are approved. */
+/** A package that was installed without the install scripts of its dependencies. */
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

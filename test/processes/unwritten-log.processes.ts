@@ -1,4 +1,3 @@
-/** A service whose log and first words cannot be written. */
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { afterAll, expect, it, onTestFinished } from 'vitest'

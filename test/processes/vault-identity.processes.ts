@@ -1,4 +1,3 @@
-/** A database and the folder of keys that belongs to it. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +34,7 @@ it('a database accepts only the key vault that it was first used with', async ()
 
   writeFileSync(join(dirOf('second'), 'keys/vault-id'), 'another')
   await expect(start(dirOf('second'))).rejects.toThrow(/but the folder holds another/)
-  // An operator who knows better says so.
+  // The operator accepts the vault.
   writeFileSync(join(dirOf('second'), 'keys/vault-id'), `${id}\n`)
   await (await start(dirOf('second'))).close()
 })
@@ -63,7 +62,6 @@ it('a vault with account keys rejects an empty database and leaves it unchanged'
   expect(await annalHere(env, ['migrate'])).toMatchObject({ code: 1, stderr: `${finding} ${fix}\n` })
   const { pending, applied } = JSON.parse((await annalHere(env, ['migrate', 'status', '--json'])).stdout)
   expect([applied, pending.length > 0]).toEqual([[], true])
-  // Without such keys it is a new installation.
   expect(await annalHere({ ...env, ANNAL_DIR: dirOf('new') }, ['migrate'])).toMatchObject({ code: 0 })
   await server.query(`drop database ${empty.pathname.slice(1)}`)
   await server.end()
@@ -88,7 +86,6 @@ it('a server does not start without a key that wraps account keys, until the key
   writeFileSync(file, 'ab'.repeat(32))
   const refusal = /lacks keys that wrap the keys of accounts: (local:\w{16}) \(2 accounts\).*Restore the newest backup/
   await expect(start(dir)).rejects.toThrow(refusal)
-  // Commands tell what is wrong.
   const check = await annalHere(env, ['check', '--json'])
   expect(JSON.parse(check.stdout)).toContainEqual(expect.objectContaining({ id: 'S1', holds: false }))
 

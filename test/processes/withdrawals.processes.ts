@@ -85,7 +85,6 @@ it('waits if the treasury sent unknown transactions, even with an empty database
   await first.stop()
   const user = await app.newUser({ num: '5' })
   await withdraw(user, { amount: '1', to: address() })
-  // As after a restore: what was sent since is in the chain alone.
   await chain.rpc.call('anvil_setNonce', treasuryAddress, quantity(1))
   const second = moveCoins()
   await eventually(() => app.log.lines.some(({ message }) => message.includes('the treasury has transactions that')))
@@ -246,7 +245,7 @@ it('records the L1 data fee in the ledger', async () => {
 
 it('costs the quoted fee even after gas prices exceeded the maximum', async () => {
   const { user, to, fee } = await withdrawFour()
-  // A pool that takes what pays less than the base fee, as geth's does.
+  // A mempool that accepts fees below the base fee, like that of geth.
   proxy.fault = async (_, pass) =>
     (await pass()).map((reply) =>
       /block base fee/.test(reply.error?.message ?? '') ? { jsonrpc: '2.0', id: reply.id, result: '0x' } : reply,
@@ -273,7 +272,6 @@ it('is paid if the treasury can pay it while larger ones wait, and the operator 
   for (const to of large) await withdraw(many, { amount: '1.2', to })
   const to = address()
   await withdraw(few, { amount: '0.5', to })
-  // There is enough for it, and not for both.
   await withdraw(late, { amount: '0.6', to: address() })
   moveCoins()
   await becomes(few, 'confirmed')
@@ -298,7 +296,6 @@ const TOO_MUCH_GAS = 'needs more gas to take coins than a payment may'
 it('is rejected by both APIs if the recipient needs too much gas', async () => {
   const user = await app.newUser({ num: '5' })
   const [costly, endless, wallet] = [address(), address(), address()]
-  // Some 2 of the 30 million gas of a block, more than all of it, and some thousands.
   await count(costly, '010000')
   await count(endless, 'ffffff')
   await count(wallet, '000200')
@@ -323,7 +320,6 @@ it('that needs too much gas is refunded, and those behind it are paid', async ()
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const to = address()
   await withdraw(user, { amount: '1', to: address() })
-  // As it was written down before there was a bound.
   await app.sql(`update withdrawals set gas_limit = 33763853 where wallet_id = $1`, [user.id])
   await withdraw(other, { amount: '1', to })
   moveCoins()
@@ -430,7 +426,7 @@ it('is sent again only once if a node returns its receipt but lacks the block', 
   await eventually(displacements, (count) => count > before)
   const seen = proxy.faults
   await eventually(() => proxy.faults > seen + 20)
-  // Once each time that its patience has passed, which may be more than once on a slow machine.
+  // Once per patience period, which may pass more than once on a slow machine.
   expect(displacements() - before).toBeLessThanOrEqual((performance.now() - since) / doubtPatience)
   proxy.fault = undefined
   await becomes(user, 'confirmed')
@@ -479,7 +475,6 @@ it('that failed in a block that is reorganized away is paid once and not refunde
   await refuse(to)
   await isRefused(to)
   await mine(12)
-  // Settled by a look at these blocks, which the refused one is not.
   const other = await app.newUser({ num: '5' })
   await withdraw(other, { amount: '1', to: address() })
   await becomes(other, 'confirmed')
@@ -519,7 +514,6 @@ it('that was confirmed, reorganized away and then failed is refunded', async () 
   expect(feed.slice(-2)).toEqual([{ type: 'withdrawal.confirmed' }, { type: 'withdrawal.failed' }])
   expect(await balanceOf(to)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
-  // Were it confirmed still, the books would say so.
   const set = (status: string) => app.sql(`update withdrawals set status = '${status}' where wallet_id = $1`, [user.id])
   await set('CONFIRMED')
   const { broken } = await findings()
@@ -528,7 +522,6 @@ it('that was confirmed, reorganized away and then failed is refunded', async () 
   await set('FAILED')
 })
 
-/** Withdrawals that `annal check` reports as waiting. */
 const untaken = async () =>
   (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W4')?.rows
 
@@ -550,7 +543,6 @@ it('that no block has room for is refunded, and those behind it are paid', async
   await becomesNow(user, 'sending')
   await mover.stop()
   proxy.ambush = undefined
-  // Less than it is signed for.
   await app.sql(`update coin_transfers set created_at = now() - interval '11 minutes' where recipient = $1`, [wallet])
   expect(await untaken()).toEqual([expect.objectContaining({ subject: treasuryAddress, count: 1 })])
   const { gasLimit } = await chain.rpc.call<{ gasLimit: string }>('eth_getBlockByNumber', 'latest', false)
@@ -568,7 +560,6 @@ it('that no block has room for is refunded, and those behind it are paid', async
   const [{ failure }] = expectOk(await user.rest('GET', 'wallet/withdrawals/')).results
   expect(failure).toContain('than the chain has room for')
   expect(await balanceOf(wallet)).toBe(0n)
-  // However gas became dearer, the payment would have been sent at the same prices.
   const [paid, filled] = [await pricesOf(wallet, false), await pricesOf(wallet, true)]
   expect(filled).toEqual(paid)
   expect(paid.length).toBeGreaterThan(1)
