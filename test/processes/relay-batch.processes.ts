@@ -138,9 +138,10 @@ describe('commits that are ready at the same time', () => {
 describe('a batch', () => {
   it('that the node cannot estimate is split, so that one commit does not delay the others', async () => {
     const assets = await addReady(2, 6)
-    const isEstimateOfBatch = ({ method, params: [call] }: RpcRequest) => {
-      const { data, to } = call as { data: string; to?: string }
-      return method === 'eth_estimateGas' && to !== undefined && decodeCommits(data).length > 1
+    const isEstimateOfBatch = ({ method, params }: RpcRequest) => {
+      if (method !== 'eth_estimateGas') return false
+      const { data, to } = params[0] as { data: string; to?: string }
+      return to !== undefined && decodeCommits(data).length > 1
     }
     proxy.fault = onlyTo(isEstimateOfBatch, refuses({ code: 3, message: 'execution reverted' }))
     world.relay(proxy.url, options)
