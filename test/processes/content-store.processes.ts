@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createContentStore } from '../../src/files/content-store.ts'
 import type { ContentStore } from '../../src/files/file-types.ts'
 import { DomainError } from '../../src/shared/errors.ts'
-import { bytesOf, listOf } from '../unit/files/stored-bytes.ts'
+import { bytesOf, collect, expectError, listOf, stream } from '../unit/files/stored-bytes.ts'
 
 let dir: string
 let store: ContentStore
@@ -32,20 +32,6 @@ const expectBytes = (found: Uint8Array, expected: Uint8Array, message?: string) 
   expect(found.length, message).toBe(expected.length)
   expect(Buffer.compare(found, expected), message).toBe(0)
 }
-
-/** Pieces that fit no chunk boundary. */
-async function* stream(bytes: Uint8Array, piece = 65_521) {
-  for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
-}
-
-const collect = async (source: AsyncIterable<Uint8Array>) => {
-  const parts: Uint8Array[] = []
-  for await (const part of source) parts.push(part)
-  return new Uint8Array(Buffer.concat(parts))
-}
-
-const expectError = (work: Promise<unknown>, code: string) =>
-  expect(work).rejects.toSatisfy((error) => error instanceof DomainError && error.code === code)
 
 const rawCid = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
 
@@ -305,23 +291,6 @@ test('a killed import leaves only complete blocks and can be repeated', async ()
   await age(120)
   await store.collectGarbage(listOf(cid), 60)
   expect(await filesOnDisk()).toHaveLength(4)
-  expectBytes(await collect(store.read(cid)), bytes)
-})
-
-test('releases a chunk after its block is written', async () => {
-  const bytes = bytesOf(4 * chunkSize)
-  const givenBack = new Set<Uint8Array>()
-  const given = () => ({
-    [Symbol.asyncIterator]: () => stream(bytes.slice(), chunkSize),
-    release(piece: Uint8Array) {
-      givenBack.add(piece)
-      piece.fill(0)
-    },
-  })
-  const { cid } = await store.importFile(given())
-  expect(await store.identifyFile(given())).toMatchObject({ cid })
-  expect(givenBack.size).toBeGreaterThanOrEqual(8)
-  expect(await expectBlocksWhole()).toBe(5)
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
