@@ -9,7 +9,7 @@ import {
   cleanUpDeletedAccounts,
   deleteRestoredAccounts,
   destroyRestoredKeys,
-} from './modules/accounts/clean-up-deleted-accounts.ts'
+} from './modules/accounts/delete-account.ts'
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/webhook-schedule.ts'

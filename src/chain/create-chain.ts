@@ -11,7 +11,7 @@ import {
 } from '../embedded/embedded-anvil.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { actionNids, createDescribeCommit } from '../modules/commits/commit-data.ts'
-import { createOwnHistories } from '../modules/commits/local-sources.ts'
+import { createOwnHistories } from '../modules/commits/verify-history.ts'
 import { unavailable } from '../shared/errors.ts'
 import { ConfigError } from '../shared/operator-errors.ts'
 import type { Coins } from './chain-types.ts'

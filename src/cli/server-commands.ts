@@ -85,7 +85,7 @@ export function addGcCommand(program: Command): void {
   command(program, 'gc', 'Deletes expired data and unused file blocks.', ['annal gc'])
     .option('--json', 'prints {"removedBlocks"}')
     .action(async ({ json }) => {
-      const { cleanUpDeletedAccounts } = await import('../modules/accounts/clean-up-deleted-accounts.ts')
+      const { cleanUpDeletedAccounts } = await import('../modules/accounts/delete-account.ts')
       const { eraseOrderArguments } = await import('../modules/store/expire-orders.ts')
       const removedBlocks = await withApp(async ({ maintenance, context }) => {
         await cleanUpDeletedAccounts(context)

@@ -55,7 +55,7 @@ async function openProof(path: string) {
 
 async function withLocalSources<T>(work: (sources: Sources) => Promise<T>): Promise<T> {
   const { recordersOf } = await import('../chain/create-chain.ts')
-  const { filesOf, findRegistry, nodeOf } = await import('../modules/commits/local-sources.ts')
+  const { filesOf, findRegistry, nodeOf } = await import('../modules/commits/verify-history.ts')
   const { treeReader } = await import('../modules/commits/verify-history.ts')
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async (chain) => {

@@ -25,7 +25,7 @@ import { canonicalNid } from '../shared/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../shared/json-input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../shared/money.ts'
 import { readFieldPlugin } from './fast-path/compilable-fields.ts'
-import { answerLimits, rootFieldsOf, sizesPlugin } from './limits/document-cost.ts'
+import { answerLimits, characters, rootFieldsOf, sizesPlugin } from './limits/document-cost.ts'
 import { documentLimits } from './limits/document-limits.ts'
 import { ScalarRefusal } from './mask-error.ts'
 
@@ -123,6 +123,15 @@ export const decimal = (description: string) => ({ type: 'Decimal', description 
 export const time = (description: string) => ({ type: 'DateTime', description }) as const
 /** Options of a field with a time or null. */
 export const optionalTime = (description: string) => ({ type: 'DateTime', nullable: true, description }) as const
+
+/** Options of a field with a text of at most `size` characters. */
+export const shortText = (size: number, description: string) => ({ ...characters(size), description })
+/** Options of a field with a text of at most `size` characters, or null. */
+export const optionalText = (size: number, description: string) => ({
+  ...characters(size),
+  nullable: true as const,
+  description,
+})
 
 /** Returns the fields of an input that are neither null nor undefined. */
 export const omitNullish = <Input extends object>(input: Input) =>

@@ -35,3 +35,6 @@ export function trimEnd(text: string, character: string): string {
 
 /** Returns a camel case name in snake case. */
 export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Returns a snake case name in camel case. */
+export const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

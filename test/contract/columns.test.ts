@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
-import { cleanUpDeletedAccounts } from '../../src/modules/accounts/clean-up-deleted-accounts.ts'
+import { cleanUpDeletedAccounts } from '../../src/modules/accounts/delete-account.ts'
 import { fromId } from '../../src/shared/ids.ts'
 import { until } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'

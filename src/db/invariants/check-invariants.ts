@@ -2,8 +2,8 @@
 
 import { accountInvariants } from '../../modules/accounts/account-invariants.ts'
 import { historyInvariants } from '../../modules/commits/commits.sql.ts'
-import { orderInvariants } from '../../modules/store/order-invariants.ts'
-import { bookInvariants } from '../../modules/wallet/ledger-invariants.ts'
+import { orderInvariants } from '../../modules/store/orders.sql.ts'
+import { bookInvariants } from '../../modules/wallet/ledger-sql.ts'
 import { publicReference } from '../../modules/wallet/statement.ts'
 import type { Database } from '../database-types.ts'
 import { arrayOf, statement, text } from '../sql.ts'

@@ -1,6 +1,6 @@
 /** Describes the calls to the webhook of a network app. The same schemas type the bodies that are sent. */
 import { z } from 'zod'
-import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../modules/webhooks/webhook-bodies.ts'
+import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../modules/webhooks/delivery-payload.ts'
 import { describeSchedule } from '../../modules/webhooks/webhook-schedule.ts'
 import type { JsonSchema } from './components.ts'
 

@@ -205,17 +205,6 @@ export const defineRoute = <Data, Variables extends Record<string, unknown>, Bod
   route: Route<Data, Variables, Body> & Required<Pick<Route<Data, Variables, Body>, 'present'>> & { list?: never },
 ): Route => route as unknown as Route
 
-/** Method, path, operation ID, chapter and summary of a route. */
-export const endpoint = <M extends Method>(
-  method: M,
-  path: string,
-  operationId: string,
-  tag: Tag,
-  summary: string,
-) => ({
-  ...{ method, path, operationId, tag, summary },
-})
-
 type Command<Data, Variables extends Record<string, unknown>> = Omit<Route<Data, Variables>, 'answer' | 'status'>
 
 /** Defines a route that changes something and has no response body. */
@@ -226,7 +215,7 @@ export const defineCommand = <Data, Variables extends Record<string, unknown>>(
 
 const routeOf =
   <const Name extends Method>(method: Name) =>
-  (path: string, operationId: string, tag: Tag) => ({ method, path, operationId, tag })
+  (path: string, operationId: string, tag: Tag, summary = '') => ({ method, path, operationId, tag, summary })
 
-/** Method, path, operation ID and chapter of a route. */
+/** Method, path, operation ID, chapter and summary of a route. A long summary is a field beside them. */
 export const [get, post, patch, del] = [routeOf('GET'), routeOf('POST'), routeOf('PATCH'), routeOf('DELETE')] as const

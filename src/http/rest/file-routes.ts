@@ -1,8 +1,7 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
 
 import { z } from 'zod'
-import { findBlock, indexBlocks } from '../../modules/assets/file-blocks.ts'
-import { findFile } from '../../modules/assets/find-file.ts'
+import { findBlock, findFile, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { notFound } from '../../shared/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { fileBytes, optionalText, optionalWord } from './values.ts'

@@ -2,11 +2,17 @@
 import { z } from 'zod'
 import type { MetadataField } from '../../modules/assets/metadata.ts'
 import { AMOUNT } from '../../shared/money.ts'
-import { snakeCase } from '../../shared/text.ts'
+import { camelCase, snakeCase } from '../../shared/text.ts'
 
 /** Adds the description of a field of the GraphQL schema, by its coordinate such as `Order.price`. */
 export const same = <Schema extends z.ZodType>(coordinate: string, schema: Schema): Schema =>
   schema.meta({ ...schema.meta(), same: coordinate })
+
+/** Adds the descriptions of fields of a type of the GraphQL schema. `type`: its name. */
+export const sameFields = <Shape extends Record<string, z.ZodType>>(type: string, shape: Shape) =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, schema]) => [name, same(`${type}.${camelCase(name)}`, schema)]),
+  ) as Shape
 
 /** An object of the OpenAPI document. `id`: its name. */
 export const objectOf = <Shape extends z.core.$ZodLooseShape>(id: string, description: string, shape: Shape) =>

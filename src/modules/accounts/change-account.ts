@@ -59,11 +59,7 @@ const changeMailsSql = (template: 'email-changed' | 'email-change-requested', no
      template,
      facts: { userId: 'updated_user.id', email: 'updated_user.old', newEmail: '$wanted' },
    })},
-   ${accountMailSql({
-     from: 'updated_user',
-     template: 'email-verification',
-     facts: { userId: 'updated_user.id' },
-   })}`
+   ${accountMailSql({ from: 'updated_user', template: 'email-verification', facts: { userId: 'updated_user.id' } })}`
 
 /** Changes an address that is not verified. Invalidates links that were mailed to the old one. No row: as for `updatePassword`. */
 const updateEmail = statement(

@@ -1,8 +1,7 @@
-import { builder, omitNullish, openToStaleTokens } from '../../graphql/builder.ts'
-import { characters } from '../../graphql/limits/document-cost.ts'
+import { builder, omitNullish, openToStaleTokens, shortText } from '../../graphql/builder.ts'
 import { normalizeEmail } from './account-input.ts'
 import { changeEmail, changePassword, changeUsername } from './change-account.ts'
-import { requestEmailVerification, requestPasswordReset, resetPassword, verifyEmail } from './use-mailed-link.ts'
+import { requestEmailVerification, requestPasswordReset, resetPassword, verifyEmail } from './mailed-links.ts'
 import { accountPayload } from './users.graphql.ts'
 
 /** Description of an input field for a new password. */
@@ -34,9 +33,7 @@ const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
 
 const RequestPasswordResetPayload = builder.objectRef<{ email: string }>('RequestPasswordResetPayload').implement({
   description: 'The request was accepted. The response does not show whether the account exists.',
-  fields: (t) => ({
-    email: t.exposeString('email', { ...characters(254), description: 'The given address.' }),
-  }),
+  fields: (t) => ({ email: t.exposeString('email', shortText(254, 'The given address.')) }),
 })
 
 const ResetPasswordPayload = accountPayload(
@@ -132,9 +129,7 @@ const RequestEmailVerificationPayload = builder
   .objectRef<{ email: string }>('RequestEmailVerificationPayload')
   .implement({
     description: 'The request was accepted. The response does not show whether the address belongs to an account.',
-    fields: (t) => ({
-      email: t.exposeString('email', { ...characters(254), description: 'The given address, or yours.' }),
-    }),
+    fields: (t) => ({ email: t.exposeString('email', shortText(254, 'The given address, or yours.')) }),
   })
 
 builder.mutationFields((t) => ({

@@ -6,11 +6,24 @@ import {
   type DirectRoute,
   defineCommand,
   defineRoute,
-  endpoint,
+  del,
+  get,
+  patch,
 } from '../../http/rest/define-route.ts'
 import type { ProfileRecordFragment, UserRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { always, amount, fileBytes, givenFlag, givenPicture, givenText, same, url } from '../../http/rest/values.ts'
+import {
+  always,
+  amount,
+  fileBytes,
+  givenFlag,
+  givenPicture,
+  givenText,
+  objectOf,
+  same,
+  sameFields,
+  url,
+} from '../../http/rest/values.ts'
 import { corsHeaders, sendDownload } from '../../http/send.ts'
 import { formatAmount } from '../../shared/money.ts'
 import { streamExport } from './export-account.ts'
@@ -26,57 +39,52 @@ export const ProfileRecord = graphql(/* GraphQL */ `
 export const UserRecord = graphql(/* GraphQL */ `
   fragment UserRecord on User {
     id username email address language emailVerified pendingEmail assetCount referralCode defaultTag
-    allowC2paDownload ...ProfileRecord wallet { address num points }
+    allowC2paDownload ...ProfileRecord
+    wallet { address num points }
   }
 `)
 
 const picture = url.nullable()
 
-const profileRecord = z
-  .object({
-    display_name: same('User.displayName', z.string()),
-    description: same('User.description', z.string()),
-    phone_number: always(''),
-    profile_picture: same('User.profilePictureUrl', picture),
-    profile_picture_thumbnail: same('User.profilePictureThumbnailUrl', picture),
-    profile_background: same('User.profileBackgroundUrl', picture),
-    profile_background_thumbnail: same('User.profileBackgroundThumbnailUrl', picture),
-  })
-  .meta({ id: 'Profile', description: 'Public profile of a user.' })
+const profileRecord = objectOf('Profile', 'Public profile of a user.', {
+  ...sameFields('User', { display_name: z.string(), description: z.string() }),
+  phone_number: always(''),
+  profile_picture: same('User.profilePictureUrl', picture),
+  profile_picture_thumbnail: same('User.profilePictureThumbnailUrl', picture),
+  profile_background: same('User.profileBackgroundUrl', picture),
+  profile_background_thumbnail: same('User.profileBackgroundThumbnailUrl', picture),
+})
 
-const userRecord = z
-  .object({
-    id: same('User.id', z.string()),
-    username: same('User.username', z.string()),
-    email: z.string().describe('Address that notifications go to.'),
-    address: same('User.address', z.string()),
-    language: z.string().describe('Language of mails, as in en-us.'),
-    email_verified: z.boolean().describe('True if the e-mail address is verified.'),
-    pending_email: z
-      .string()
-      .nullable()
-      .describe('New address that replaces `email` when it is verified. Null if there is none.'),
-    phone_verified: always(false),
-    asset_count: z.number().int().describe('Number of assets that the user owns.'),
-    referral_code: z.string().describe('Code they signed up with.'),
-    default_tag: z.string().describe('Tag that clients offer for new assets.'),
-    allow_c2pa_download: z.boolean().describe('True if clients may offer your files with Content Credentials.'),
-    profile: profileRecord,
-    user_wallet: z
-      .object({
-        asset_wallet: same('Wallet.address', z.string()),
-        asset_wallet_num: amount.describe('Currency units, with at least 1 decimal.'),
-        integrity_wallet: z.string().describe('The same as `asset_wallet`.'),
-        integrity_wallet_num: always(null),
-        points: amount.describe('Credits, with at least 3 decimals.'),
-        num_wallet_name: always(''),
-        billed_num: always('0'),
-      })
-      .describe('The custodial wallet of the account.'),
-    asset_wallet_num: amount.describe('The same as `user_wallet.asset_wallet_num`.'),
-    points: amount.describe('The same as `user_wallet.points`.'),
-  })
-  .meta({ id: 'User', description: 'One’s own account.' })
+const userRecord = objectOf('User', 'One’s own account.', {
+  ...sameFields('User', { id: z.string(), username: z.string() }),
+  email: z.string().describe('Address that notifications go to.'),
+  address: same('User.address', z.string()),
+  language: z.string().describe('Language of mails, as in en-us.'),
+  email_verified: z.boolean().describe('True if the e-mail address is verified.'),
+  pending_email: z
+    .string()
+    .nullable()
+    .describe('New address that replaces `email` when it is verified. Null if there is none.'),
+  phone_verified: always(false),
+  asset_count: z.number().int().describe('Number of assets that the user owns.'),
+  referral_code: z.string().describe('Code they signed up with.'),
+  default_tag: z.string().describe('Tag that clients offer for new assets.'),
+  allow_c2pa_download: z.boolean().describe('True if clients may offer your files with Content Credentials.'),
+  profile: profileRecord,
+  user_wallet: z
+    .object({
+      asset_wallet: same('Wallet.address', z.string()),
+      asset_wallet_num: amount.describe('Currency units, with at least 1 decimal.'),
+      integrity_wallet: z.string().describe('The same as `asset_wallet`.'),
+      integrity_wallet_num: always(null),
+      points: amount.describe('Credits, with at least 3 decimals.'),
+      num_wallet_name: always(''),
+      billed_num: always('0'),
+    })
+    .describe('The custodial wallet of the account.'),
+  asset_wallet_num: amount.describe('The same as `user_wallet.asset_wallet_num`.'),
+  points: amount.describe('The same as `user_wallet.points`.'),
+})
 
 const meRecord = userRecord
   .extend({ results: z.array(userRecord).describe('The same record as the only one of a list, for older scripts.') })
@@ -116,13 +124,11 @@ const presentMe = (user: UserRecordFragment): z.output<typeof meRecord> => {
 }
 
 const meOperation = graphql(/* GraphQL */ `
-  query RestMe {
-    me { ...UserRecord }
-  }
+  query RestMe { me { ...UserRecord } }
 `)
 
 const me = defineRoute({
-  ...endpoint('GET', 'auth/users/me', 'getMe', 'Account', 'Read one’s own account'),
+  ...get('auth/users/me', 'getMe', 'Account', 'Read one’s own account'),
   action: 'account:read',
   operation: meOperation,
   variables: () => ({}),
@@ -131,23 +137,18 @@ const me = defineRoute({
 })
 
 const deleteMe = defineCommand({
-  ...endpoint('DELETE', 'auth/users/me', 'deleteMe', 'Account', 'Delete one’s own account'),
+  ...del('auth/users/me', 'deleteMe', 'Account', 'Delete one’s own account'),
   description:
     'The chain keeps the commits with their messages. The account, its files and other personal data are erased.',
   errors: ['CONFLICT'],
   action: 'account:delete',
   operation: graphql(/* GraphQL */ `
-    mutation RestDeleteMe {
-      deleteAccount { id }
-    }
+    mutation RestDeleteMe { deleteAccount { id } }
   `),
 })
 
 const listUsers = defineList({
-  path: 'auth/users',
-  operationId: 'listUsers',
-  tag: 'Account',
-  summary: 'Read your own account as a list',
+  ...get('auth/users', 'listUsers', 'Account', 'Read your own account as a list'),
   description: 'The list holds only the caller.',
   deprecated: true,
   action: 'account:read',
@@ -168,19 +169,15 @@ const listUsers = defineList({
 })
 
 const updateMe = defineRoute({
-  ...endpoint('PATCH', 'auth/users/me', 'updateMe', 'Account', 'Change settings of one’s own account'),
-  body: z
-    .object({
-      language: same('UpdateProfileInput.language', givenText(16)).optional(),
-      default_tag: same('UpdateProfileInput.defaultTag', givenText(100)).optional(),
-      allow_c2pa_download: same('UpdateProfileInput.allowC2paDownload', givenFlag).optional(),
-    })
-    .meta({ id: 'UpdateMe', description: 'Only the given fields change.' }),
+  ...patch('auth/users/me', 'updateMe', 'Account', 'Change settings of one’s own account'),
+  body: objectOf('UpdateMe', 'Only the given fields change.', {
+    ...sameFields('UpdateProfileInput', { language: givenText(16).optional() }),
+    ...sameFields('UpdateProfileInput', { default_tag: givenText(100).optional() }),
+    ...sameFields('UpdateProfileInput', { allow_c2pa_download: givenFlag.optional() }),
+  }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
-    mutation RestUpdateMe($input: UpdateProfileInput!) {
-      updateProfile(input: $input) { user { ...UserRecord } }
-    }
+    mutation RestUpdateMe($input: UpdateProfileInput!) { updateProfile(input: $input) { user { ...UserRecord } } }
   `),
   variables: ({ body }) => ({
     input: {
@@ -194,15 +191,13 @@ const updateMe = defineRoute({
 })
 
 const updateProfile = defineRoute({
-  ...endpoint('PATCH', 'auth/users/profile', 'updateProfile', 'Account', 'Change one’s profile and its pictures'),
-  body: z
-    .object({
-      display_name: same('UpdateProfileInput.displayName', givenText(100)).optional(),
-      description: same('UpdateProfileInput.description', givenText(1000)).optional(),
-      profile_picture: same('UpdateProfileInput.profilePicture', givenPicture).optional(),
-      profile_background: same('UpdateProfileInput.profileBackground', givenPicture).optional(),
-    })
-    .meta({ id: 'ProfileToUpdate', description: 'Only the given fields change.' }),
+  ...patch('auth/users/profile', 'updateProfile', 'Account', 'Change one’s profile and its pictures'),
+  body: objectOf('ProfileToUpdate', 'Only the given fields change.', {
+    ...sameFields('UpdateProfileInput', { display_name: givenText(100).optional() }),
+    ...sameFields('UpdateProfileInput', { description: givenText(1000).optional() }),
+    ...sameFields('UpdateProfileInput', { profile_picture: givenPicture.optional() }),
+    ...sameFields('UpdateProfileInput', { profile_background: givenPicture.optional() }),
+  }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateProfile($input: UpdateProfileInput!) {
@@ -224,12 +219,10 @@ const updateProfile = defineRoute({
 })
 
 const readProfile = defineRoute({
-  ...endpoint('GET', 'auth/users/profile', 'getProfile', 'Account', 'Read one’s profile'),
+  ...get('auth/users/profile', 'getProfile', 'Account', 'Read one’s profile'),
   action: 'account:read',
   operation: graphql(/* GraphQL */ `
-    query RestProfile {
-      me { ...ProfileRecord }
-    }
+    query RestProfile { me { ...ProfileRecord } }
   `),
   variables: () => ({}),
   answer: profileRecord,

@@ -1,5 +1,5 @@
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, omitNullish, openToStaleTokens } from '../../graphql/builder.ts'
+import { builder, omitNullish, openToStaleTokens, shortText } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -39,7 +39,7 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
   description: 'The new account.',
   fields: (t) => ({
     user: accountField(t, 'The new account with its public fields. Sign in to read the private fields.'),
-    email: t.exposeString('email', { ...characters(254), description: 'The given address.' }),
+    email: t.exposeString('email', shortText(254, 'The given address.')),
   }),
 })
 
@@ -97,10 +97,7 @@ const SessionType = builder.objectRef<Session>('Session').implement({
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `session_01h2x…`.', resolve: ({ id }) => toId('session', id) }),
-    name: t.exposeString('name', {
-      ...characters(100),
-      description: 'Name of the session, such as the device. May be empty.',
-    }),
+    name: t.exposeString('name', shortText(100, 'Name of the session, such as the device. May be empty.')),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the sign-in.' }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
@@ -124,10 +121,7 @@ builder.queryField('sessions', (t) =>
       type: SessionType,
       ...pages,
       description: 'Your sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
-      args: {
-        search: searchArg(t, 'the name'),
-        offset: offsetArg(t),
-      },
+      args: { search: searchArg(t, 'the name'), offset: offsetArg(t) },
       resolve: async (_root, { offset, search, ...args }, context) => ({
         ...(await resolveCursorConnection(
           { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineCommand, defineRoute, endpoint } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import type { Fields } from '../../http/rest/read-body.ts'
 import {
@@ -10,46 +10,39 @@ import {
   moment,
   neededText,
   newPassword,
+  objectOf,
   presentPassword,
   same,
+  sameFields,
   sessionParam,
+  snakeCased,
 } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { assertMaySignIn } from './sign-in.ts'
 import { assertMaySignUp } from './sign-up.ts'
 
-const newUserRecord = z
-  .object({
-    id: same('User.id', z.string()),
-    username: same('User.username', z.string()),
-    email: z.string().describe('The stored address. It is not verified yet.'),
-  })
-  .meta({ id: 'SignedUpUser', description: 'The account that was made.' })
+const newUserRecord = objectOf('SignedUpUser', 'The account that was made.', {
+  ...sameFields('User', { id: z.string(), username: z.string() }),
+  email: z.string().describe('The stored address. It is not verified yet.'),
+})
 
-const tokenRecord = z
-  .object({ auth_token: same('SignInPayload.token', z.string()) })
-  .meta({ id: 'Token', description: 'The credentials of a sign-in.' })
+const tokenRecord = objectOf('Token', 'The credentials of a sign-in.', {
+  auth_token: same('SignInPayload.token', z.string()),
+})
 
 const signUp = defineRoute({
-  ...endpoint('POST', 'auth/users', 'signUp', 'Account', 'Sign up'),
+  ...post('auth/users', 'signUp', 'Account', 'Sign up'),
   description: 'Makes an account with a wallet and a few points. A mail asks to verify the address.',
   apiKey: 'possible',
   errors: ['DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
-  body: z
-    .object({
-      username: same('SignUpInput.username', neededText(21)),
-      email: same('SignUpInput.email', givenEmail),
-      password: same('SignUpInput.password', newPassword),
-      language: same('SignUpInput.language', givenText(16)).optional(),
-      referral_code: same('SignUpInput.referralCode', givenText(64)).optional(),
-    })
-    .meta({ id: 'SignUp', description: 'A new account.' }),
+  body: objectOf('SignUp', 'A new account.', {
+    ...sameFields('SignUpInput', { username: neededText(21), email: givenEmail, password: newPassword }),
+    ...sameFields('SignUpInput', { language: givenText(16).optional(), referral_code: givenText(64).optional() }),
+  }),
   action: 'account:create',
   admit: assertMaySignUp,
   operation: graphql(/* GraphQL */ `
-    mutation RestSignUp($input: SignUpInput!) {
-      signUp(input: $input) { email user { id username } }
-    }
+    mutation RestSignUp($input: SignUpInput!) { signUp(input: $input) { email user { id username } } }
   `),
   variables: ({ body }) => ({
     input: {
@@ -78,25 +71,17 @@ function deviceOf(body: Fields): string | undefined {
 }
 
 const login = defineRoute({
-  ...endpoint('POST', 'auth/token/login', 'signIn', 'Sessions', 'Sign in'),
+  ...post('auth/token/login', 'signIn', 'Sessions', 'Sign in'),
   description: 'Begins a session. Send its token as `Authorization: Bearer <token>` (or `token <token>`) from then on.',
   errors: ['AUTHENTICATION_FAILED', 'EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
-  body: z
-    .object({
-      email: same('SignInInput.email', givenEmail),
-      password: same('SignInInput.password', presentPassword),
-      device: z
-        .string()
-        .optional()
-        .describe('Name of the session in the list of sessions. Defaults to the User-Agent.'),
-    })
-    .meta({ id: 'SignIn', description: 'Credentials.' }),
+  body: objectOf('SignIn', 'Credentials.', {
+    ...sameFields('SignInInput', { email: givenEmail, password: presentPassword }),
+    device: z.string().optional().describe('Name of the session in the list of sessions. Defaults to the User-Agent.'),
+  }),
   action: 'session:create',
   admit: assertMaySignIn,
   operation: graphql(/* GraphQL */ `
-    mutation RestLogin($input: SignInInput!) {
-      signIn(input: $input) { token }
-    }
+    mutation RestLogin($input: SignInInput!) { signIn(input: $input) { token } }
   `),
   variables: ({ body, header }) => ({
     input: {
@@ -110,32 +95,22 @@ const login = defineRoute({
 })
 
 const logout = defineCommand({
-  ...endpoint('POST', 'auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
+  ...post('auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
   description: 'Ends the session of this request.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
-    mutation RestLogout {
-      signOut
-    }
+    mutation RestLogout { signOut }
   `),
 })
 
-const sessionRecord = z
-  .object({
-    id: same('Session.id', z.string()),
-    name: same('Session.name', z.string()),
-    created_at: same('Session.createdAt', moment),
-    last_used_at: same('Session.lastUsedAt', moment.nullable()),
-    expires_at: same('Session.expiresAt', moment.nullable()),
-    is_current: same('Session.isCurrent', z.boolean()),
-  })
-  .meta({ id: 'Session', description: 'A device on which a user is signed in.' })
+const sessionRecord = objectOf('Session', 'A device on which a user is signed in.', {
+  ...sameFields('Session', { id: z.string(), name: z.string(), created_at: moment }),
+  ...sameFields('Session', { last_used_at: moment.nullable(), expires_at: moment.nullable() }),
+  ...sameFields('Session', { is_current: z.boolean() }),
+})
 
 const list = defineList({
-  path: 'auth/sessions',
-  operationId: 'listSessions',
-  tag: 'Sessions',
-  summary: 'List the devices on which you are signed in, newest first',
+  ...get('auth/sessions', 'listSessions', 'Sessions', 'List the devices on which you are signed in, newest first'),
   action: 'session:read',
   record: sessionRecord,
   plural: 'Sessions',
@@ -144,47 +119,31 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo { startCursor endCursor }
+        totalCount pageInfo { startCursor endCursor }
         nodes { id name createdAt lastUsedAt expiresAt isCurrent }
       }
     }
   `),
-  variables: (_request, part) => part,
-  connectionOf: ({ sessions }) => sessions,
-  present: (session) => ({
-    ...{ id: session.id, name: session.name, created_at: session.createdAt, last_used_at: session.lastUsedAt },
-    ...{ expires_at: session.expiresAt, is_current: session.isCurrent },
-  }),
+  present: snakeCased,
 })
 
 const revoke = defineCommand({
-  ...endpoint('DELETE', 'auth/sessions/:id', 'revokeSession', 'Sessions', 'End a session'),
+  ...del('auth/sessions/:id', 'revokeSession', 'Sessions', 'End a session'),
   params: sessionParam,
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
-    mutation RestRevokeSession($input: RevokeSessionInput!) {
-      revokeSession(input: $input) { id }
-    }
+    mutation RestRevokeSession($input: RevokeSessionInput!) { revokeSession(input: $input) { id } }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
 })
 
 /** Has its own path, because a caller that lost an identifier sends `DELETE auth/sessions/`. */
 const revokeOthers = defineCommand({
-  ...endpoint(
-    'POST',
-    'auth/sessions/revoke-others',
-    'revokeOtherSessions',
-    'Sessions',
-    'End every session but this one',
-  ),
+  ...post('auth/sessions/revoke-others', 'revokeOtherSessions', 'Sessions', 'End every session but this one'),
   description: 'An administrator’s sessions at the pages for administrators end, too.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
-    mutation RestRevokeOtherSessions {
-      revokeOtherSessions { session { id } }
-    }
+    mutation RestRevokeOtherSessions { revokeOtherSessions { session { id } } }
   `),
 })
 
@@ -192,15 +151,13 @@ const revokeOthers = defineCommand({
 const MAX_DEVICE_LENGTH = 10_000
 
 const registerDevice = defineRoute({
-  ...endpoint('POST', 'auth/devices', 'registerDevice', 'Earlier apps', 'Register a device'),
+  ...post('auth/devices', 'registerDevice', 'Earlier apps', 'Register a device'),
   description: 'The service sends no push notifications, so the device is not stored.',
   deprecated: true,
   body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Data of the device.' }),
   action: 'account:read',
   operation: graphql(/* GraphQL */ `
-    query RestDevice {
-      me { id }
-    }
+    query RestDevice { me { id } }
   `),
   variables: ({ body }) => {
     const nonFieldErrors = [`Ensure this request has no more than ${MAX_DEVICE_LENGTH} characters.`]

@@ -1,7 +1,7 @@
 import type { FileUpload } from 'graphql-upload-ts'
 import type { Context } from '../../context.ts'
 import type { Picture, User } from '../../db/prisma/client.ts'
-import { builder, omitNullish } from '../../graphql/builder.ts'
+import { builder, omitNullish, shortText } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf, urlSize, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
@@ -58,15 +58,9 @@ export const UserType = builder.prismaObject('User', {
   select: { id: true, username: true, displayName: true, description: true, assetCount: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
-    username: t.exposeString('username', {
-      ...characters(21),
-      description: 'Unique username of at most 21 characters.',
-    }),
-    displayName: t.exposeString('displayName', { ...characters(100), description: 'The name shown to others.' }),
-    description: t.exposeString('description', {
-      ...characters(1000),
-      description: 'Text of the person about themselves.',
-    }),
+    username: t.exposeString('username', shortText(21, 'Unique username of at most 21 characters.')),
+    displayName: t.exposeString('displayName', shortText(100, 'The name shown to others.')),
+    description: t.exposeString('description', shortText(1000, 'Text of the person about themselves.')),
     address: t.field({
       type: 'Address',
       description: 'Address of the custodial key pair. It is the author of commits on the chain.',
@@ -94,10 +88,7 @@ export const UserType = builder.prismaObject('User', {
       ...characters(100),
       ...privateTo('defaultTag', 'Tag that clients suggest for new assets.'),
     }),
-    referralCode: t.string({
-      ...characters(64),
-      ...privateTo('referralCode', 'Referral code of the sign-up.'),
-    }),
+    referralCode: t.string({ ...characters(64), ...privateTo('referralCode', 'Referral code of the sign-up.') }),
     allowC2paDownload: t.boolean(
       privateTo('allowC2paDownload', 'True if clients may offer your files with Content Credentials.'),
     ),
@@ -235,10 +226,7 @@ const lockInput = (name: string, description: string) =>
     description,
     fields: (t) => ({
       userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
-      reason: t.string({
-        required: true,
-        description: 'Reason, at most 500 characters. The audit log contains it.',
-      }),
+      reason: t.string({ required: true, description: 'Reason, at most 500 characters. The audit log contains it.' }),
     }),
   })
 

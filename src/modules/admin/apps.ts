@@ -22,9 +22,7 @@ const Apps = graphql(/* GraphQL */ `
 `)
 
 const App = graphql(/* GraphQL */ `
-  query AdminApp($id: ID!) {
-    networkApp(id: $id) { ...NetworkAppFacts }
-  }
+  query AdminApp($id: ID!) { networkApp(id: $id) { ...NetworkAppFacts } }
 `)
 
 const CreateApp = graphql(/* GraphQL */ `
@@ -40,21 +38,15 @@ const UpdateApp = graphql(/* GraphQL */ `
 `)
 
 const RotateSecret = graphql(/* GraphQL */ `
-  mutation AdminRotateSecret($id: ID!) {
-    rotateWebhookSecret(input: { id: $id }) { webhookSecret }
-  }
+  mutation AdminRotateSecret($id: ID!) { rotateWebhookSecret(input: { id: $id }) { webhookSecret } }
 `)
 
 const SendTestEvent = graphql(/* GraphQL */ `
-  mutation AdminSendTestEvent($id: ID!) {
-    sendTestEvent(input: { networkAppId: $id }) { webhookDelivery { id } }
-  }
+  mutation AdminSendTestEvent($id: ID!) { sendTestEvent(input: { networkAppId: $id }) { webhookDelivery { id } } }
 `)
 
 const DeactivateApp = graphql(/* GraphQL */ `
-  mutation AdminDeactivateApp($id: ID!) {
-    deactivateNetworkApp(input: { id: $id }) { networkApp { id } }
-  }
+  mutation AdminDeactivateApp($id: ID!) { deactivateNetworkApp(input: { id: $id }) { networkApp { id } } }
 `)
 
 const PATH = '/admin/apps'

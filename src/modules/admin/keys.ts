@@ -15,21 +15,15 @@ const Keys = graphql(/* GraphQL */ `
 `)
 
 const IssueKey = graphql(/* GraphQL */ `
-  mutation AdminIssueKey($input: IssueApiKeyInput!) {
-    issueApiKey(input: $input) { key apiKey { name } }
-  }
+  mutation AdminIssueKey($input: IssueApiKeyInput!) { issueApiKey(input: $input) { key apiKey { name } } }
 `)
 
 const Key = graphql(/* GraphQL */ `
-  query AdminKey($id: ID!) {
-    node(id: $id) { ... on ApiKey { name prefix } }
-  }
+  query AdminKey($id: ID!) { node(id: $id) { ... on ApiKey { name prefix } } }
 `)
 
 const RevokeKey = graphql(/* GraphQL */ `
-  mutation AdminRevokeKey($id: ID!) {
-    revokeApiKey(input: { id: $id }) { apiKey { id } }
-  }
+  mutation AdminRevokeKey($id: ID!) { revokeApiKey(input: { id: $id }) { apiKey { id } } }
 `)
 
 const PATH = '/admin/keys'

@@ -46,9 +46,7 @@ const QuoteRefund = graphql(/* GraphQL */ `
 `)
 
 const RefundOrder = graphql(/* GraphQL */ `
-  mutation AdminRefundOrder($input: RefundOrderInput!) {
-    refundOrder(input: $input) { refund { id } }
-  }
+  mutation AdminRefundOrder($input: RefundOrderInput!) { refundOrder(input: $input) { refund { id } } }
 `)
 
 const PATH = '/admin/orders'

@@ -4,8 +4,152 @@ import type { AdminOverviewQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
 import type { Html } from '../pages/page.ts'
 import { type AdminRequest, type AdminRoute, pageAt } from './admin-page.ts'
-import { plot } from './charts.ts'
 import { heading, moment } from './components.ts'
+
+/** One segment of each bar. Segments are stacked from the bottom. */
+export interface Series {
+  name: string
+  /** Returns the length of the segment for drawing. Null if there is no value. */
+  lengthOf: (index: number) => number | null
+  /** Returns the text in the table. */
+  textOf: (index: number) => string
+}
+
+export interface PlotParts {
+  /** Element ID, unique in the page. */
+  id: string
+  title: string
+  /** One sentence that describes the chart. */
+  description: string
+  /** Days in the format `2026-11-22`, oldest first. */
+  days: readonly string[]
+  series: readonly Series[]
+  /** True if the axis shows only whole numbers. */
+  isCount?: boolean
+  /** Formats a label of the axis. */
+  formatTick: (value: number) => string
+}
+
+const WIDTH = 400
+const HEIGHT = 200
+const AREA = { left: 46, right: 396, top: 10, bottom: 174 } as const
+const MOST_TICKS = 4
+const MOST_DATES = 5
+const GAP = 0.25
+
+/** Returns the next larger number of the form 1, 2 or 5 times a power of ten. */
+function niceStep(span: number): number {
+  const raw = span / MOST_TICKS
+  const power = 10 ** Math.floor(Math.log10(raw))
+  return ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10) * power
+}
+
+interface Scale {
+  ticks: number[]
+  /** Returns the vertical position of a value, in units of the SVG. */
+  y: (value: number) => number
+}
+
+function scaleOf(sums: readonly { low: number; high: number }[], isCount: boolean): Scale {
+  const high = Math.max(0, ...sums.map((sum) => sum.high))
+  const low = Math.min(0, ...sums.map((sum) => sum.low))
+  const step = Math.max(niceStep(high - low || 1), isCount ? 1 : 0)
+  const [first, last] = [Math.floor(low / step), Math.max(Math.ceil(high / step), 1)]
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
+  const height = AREA.bottom - AREA.top
+  return { ticks, y: (value) => AREA.bottom - ((value - first * step) / ((last - first) * step)) * height }
+}
+
+const round = (value: number) => Number(value.toFixed(2))
+
+// The formatter is reused, because creating one takes longer than the rest of a day's bar.
+const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+/** Formats `2026-11-22` as `22 Nov`. */
+const dateOf = (day: string) => dates.format(new Date(`${day}T00:00:00Z`))
+
+interface Part {
+  from: number
+  to: number
+  series: number
+}
+
+/** Returns the segments of a bar. Positive values are stacked upwards from zero, negative ones downwards. */
+function partsOf(series: readonly Series[], index: number): Part[] {
+  let [above, below] = [0, 0]
+  return series.flatMap(({ lengthOf }, number) => {
+    const value = lengthOf(index) ?? 0
+    if (value === 0) return []
+    const from = value > 0 ? above : below
+    if (value > 0) above += value
+    else below += value
+    return [{ from, to: from + value, series: number }]
+  })
+}
+
+const valuesOf = (series: readonly Series[], index: number) =>
+  series.map(({ name, textOf }) => `${name} ${textOf(index)}`).join(', ')
+
+function drawing({ id, title, description, days, series, formatTick, isCount = false }: PlotParts): Html {
+  const bars = days.map((_, index) => partsOf(series, index))
+  const scale = scaleOf(
+    bars.map((parts) => ({
+      low: Math.min(0, ...parts.map(({ to }) => to)),
+      high: Math.max(0, ...parts.map(({ to }) => to)),
+    })),
+    isCount,
+  )
+  const width = (AREA.right - AREA.left) / days.length
+  const every = Math.ceil(days.length / MOST_DATES)
+  const isDated = (index: number) => (days.length - 1 - index) % every === 0
+  const rect = (index: number, { from, to, series: number }: Part) => {
+    const [top, bottom] = [scale.y(Math.max(from, to)), scale.y(Math.min(from, to))]
+    return html`<rect class="s${number}" x="${round(AREA.left + (index + GAP / 2) * width)}" y="${round(top)}" width="${round(width * (1 - GAP))}" height="${round(Math.max(bottom - top, 0.5))}"/>`
+  }
+  return html`<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="${id}-name ${id}-about">
+<title id="${id}-name">${title}</title>
+<desc id="${id}-about">${description} The table below has the numbers.</desc>
+${scale.ticks.map(
+  (
+    tick,
+  ) => html`<line class="${tick === 0 ? 'zero' : 'grid'}" x1="${AREA.left}" x2="${AREA.right}" y1="${round(scale.y(tick))}" y2="${round(scale.y(tick))}"/>
+<text class="tick" x="${AREA.left - 6}" y="${round(scale.y(tick) + 4)}" text-anchor="end">${formatTick(tick)}</text>`,
+)}
+${days.map(
+  (day, index) => html`<g><title>${dateOf(day)}: ${valuesOf(series, index)}</title>
+<rect class="day" x="${round(AREA.left + index * width)}" y="${AREA.top}" width="${round(width)}" height="${AREA.bottom - AREA.top}"/>
+${bars[index]!.map((part) => rect(index, part))}</g>
+${
+  isDated(index)
+    ? html`<text class="tick" x="${round(AREA.left + (index + 0.5) * width)}" y="${HEIGHT - 8}" text-anchor="${index === days.length - 1 ? 'end' : 'middle'}">${dateOf(day)}</text>`
+    : ''
+}`,
+)}
+</svg>`
+}
+
+const legend = (series: readonly Series[]) =>
+  html`<ul class="legend">${series.map(({ name }, index) => html`<li><svg class="swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class="s${index}" width="10" height="10"/></svg> ${name}</li>`)}</ul>`
+
+/** Renders a chart with heading, SVG, table, and a legend if there are several series. */
+export const plot = (parts: PlotParts): Html => html`<figure class="card">
+<figcaption><h2 id="${parts.id}">${parts.title}</h2>
+<p class="quiet">${parts.description}</p></figcaption>
+${drawing(parts)}
+${parts.series.length > 1 ? legend(parts.series) : ''}
+<details><summary>Table of ${parts.title.toLowerCase()}</summary>
+<div class="scroll" role="region" aria-labelledby="${parts.id}" tabindex="0"><table>
+<thead><tr><th scope="col">Day (UTC)</th>${parts.series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+<tbody>${parts.days
+  .map(
+    (
+      day,
+      index,
+    ) => html`<tr><th scope="row">${day}</th>${parts.series.map(({ textOf }) => html`<td class="number">${textOf(index)}</td>`)}</tr>
+`,
+  )
+  .reverse()}</tbody>
+</table></div></details>
+</figure>`
 
 const Overview = graphql(/* GraphQL */ `
   query AdminOverview($days: Int!) {
@@ -40,11 +184,7 @@ function plots(days: readonly Day[], currency: string): Html {
   const counted = (
     name: string,
     field: 'ordersPaid' | 'refunds' | 'commits' | 'delivered' | 'pending' | 'givenUp' | 'signUps' | 'ordersMade',
-  ) => ({
-    name,
-    lengthOf: (index: number) => at(index)[field],
-    textOf: (index: number) => String(at(index)[field]),
-  })
+  ) => ({ name, lengthOf: (index: number) => at(index)[field], textOf: (index: number) => String(at(index)[field]) })
   // Bars are drawn from rounded numbers. The table shows the exact amounts.
   const earned = (name: string, field: 'revenueNum' | 'revenuePoints') => ({
     name,

@@ -1,11 +1,11 @@
-import { builder, decimal, optionalTime } from '../../graphql/builder.ts'
-import { atMost, characters } from '../../graphql/limits/document-cost.ts'
+import { builder, decimal, optionalTime, shortText } from '../../graphql/builder.ts'
+import { atMost } from '../../graphql/limits/document-cost.ts'
 import { type DayStatistics, MAX_DAYS, readStatistics, type Statistics } from './statistics.ts'
 
 const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement({
   description: 'Statistics of one day.',
   fields: (t) => ({
-    day: t.exposeString('day', { ...characters(10), description: 'The day in UTC, as in `2026-11-22`.' }),
+    day: t.exposeString('day', shortText(10, 'The day in UTC, as in `2026-11-22`.')),
     revenueNum: t.expose('revenueNum', decimal('Revenue in NUM: fees and sales shares, minus refunds.')),
     revenuePoints: t.expose('revenuePoints', decimal('Revenue in points: fees and sales shares, minus refunds.')),
     ordersMade: t.exposeInt('ordersMade', { description: 'Number of orders created on this day.' }),

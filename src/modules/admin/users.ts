@@ -21,9 +21,7 @@ export const UserFacts = graphql(/* GraphQL */ `
 `)
 
 const Users = graphql(/* GraphQL */ `
-  query AdminUsers($search: String!) {
-    users(search: $search) { ...UserFacts }
-  }
+  query AdminUsers($search: String!) { users(search: $search) { ...UserFacts } }
 `)
 
 const History = graphql(/* GraphQL */ `
@@ -34,15 +32,11 @@ const History = graphql(/* GraphQL */ `
 `)
 
 const Account = graphql(/* GraphQL */ `
-  query AdminAccount($id: ID!) {
-    node(id: $id) { __typename ... on User { ...UserFacts address } }
-  }
+  query AdminAccount($id: ID!) { node(id: $id) { __typename ... on User { ...UserFacts address } } }
 `)
 
 const GrantPoints = graphql(/* GraphQL */ `
-  mutation AdminGrantPoints($input: GrantPointsInput!) {
-    grantPoints(input: $input) { grant { id } }
-  }
+  mutation AdminGrantPoints($input: GrantPointsInput!) { grantPoints(input: $input) { grant { id } } }
 `)
 
 const Grant = graphql(/* GraphQL */ `
@@ -55,15 +49,11 @@ const Grant = graphql(/* GraphQL */ `
 `)
 
 const LockUser = graphql(/* GraphQL */ `
-  mutation AdminLockUser($input: LockUserInput!) {
-    lockUser(input: $input) { user { id } }
-  }
+  mutation AdminLockUser($input: LockUserInput!) { lockUser(input: $input) { user { id } } }
 `)
 
 const UnlockUser = graphql(/* GraphQL */ `
-  mutation AdminUnlockUser($input: UnlockUserInput!) {
-    unlockUser(input: $input) { user { id } }
-  }
+  mutation AdminUnlockUser($input: UnlockUserInput!) { unlockUser(input: $input) { user { id } } }
 `)
 
 const PATH = '/admin/users'

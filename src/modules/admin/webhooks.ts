@@ -19,8 +19,7 @@ export const DeliveryFacts = graphql(/* GraphQL */ `
 const Deliveries = graphql(/* GraphQL */ `
   query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {
     webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {
-      totalCount
-      nodes { ...DeliveryFacts }
+      totalCount nodes { ...DeliveryFacts }
     }
   }
 `)
@@ -35,9 +34,7 @@ const Delivery = graphql(/* GraphQL */ `
 `)
 
 const Replay = graphql(/* GraphQL */ `
-  mutation AdminReplay($id: ID!) {
-    replayWebhookDelivery(input: { id: $id }) { webhookDelivery { id } }
-  }
+  mutation AdminReplay($id: ID!) { replayWebhookDelivery(input: { id: $id }) { webhookDelivery { id } } }
 `)
 
 const PATH = '/admin/webhooks'

@@ -1,6 +1,6 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, omitNullish } from '../../graphql/builder.ts'
-import { characters, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
+import { builder, omitNullish, shortText } from '../../graphql/builder.ts'
+import { pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -36,10 +36,7 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `link_01h2x…`.', resolve: ({ id }) => toId('link', id) }),
-    label: t.exposeString('label', {
-      ...characters(LINK_LABEL_LENGTH),
-      description: 'Your label for the link. May be empty.',
-    }),
+    label: t.exposeString('label', shortText(LINK_LABEL_LENGTH, 'Your label for the link. May be empty.')),
     url: t.string({
       ...urlSize,
       description:

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
+import { get } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderByFrom } from '../../http/rest/pagination.ts'
 import { queryFlag } from '../../http/rest/rest-handler.ts'
-import { same } from '../../http/rest/values.ts'
+import { sameFields } from '../../http/rest/values.ts'
 import { asset, presentAsset } from './assets.rest.ts'
 
 /** Returns an e-mail address from the query string. Clients do not escape `+`, so it arrives as a space. */
@@ -12,17 +13,12 @@ const addressIn = (query: URLSearchParams, name: string) => query.get(name)?.tri
 const searched = 'the headline, the caption, the file name or the tag'
 
 const list = defineList({
-  path: 'assets',
-  operationId: 'listAssets',
-  tag: 'Assets',
-  summary: 'List assets',
+  ...get('assets', 'listAssets', 'Assets', 'List assets'),
   description:
     'Newest first. Lists your own assets when you are signed in, and public assets otherwise. `owner` lists the assets of a user that you may see.',
   filters: {
-    owner: same('AssetFilter.owner', z.string()).optional(),
-    proof_hash: same('AssetFilter.proofHash', z.string()).optional(),
-    tag: same('AssetFilter.tag', z.string()).optional(),
-    is_original_owner: same('AssetFilter.isOriginalOwner', z.boolean()).optional(),
+    ...sameFields('AssetFilter', { owner: z.string().optional(), proof_hash: z.string().optional() }),
+    ...sameFields('AssetFilter', { tag: z.string().optional(), is_original_owner: z.boolean().optional() }),
     owner_service_name: z.string().optional().describe('Matches no asset. Annal does not record names of services.'),
   },
   action: 'asset:read',
@@ -35,9 +31,7 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestAssets($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: AssetFilter) {
       assets(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...AssetRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...AssetRecord }
       }
     }
   `),
@@ -51,15 +45,11 @@ const list = defineList({
       isOriginalOwner: queryFlag(query, 'is_original_owner'),
     },
   }),
-  connectionOf: ({ assets }) => assets,
   present: presentAsset,
 })
 
 const lookUp = defineList({
-  path: 'lookup',
-  operationId: 'lookUpFile',
-  tag: 'Assets',
-  summary: 'Find the registrations of a file',
+  ...get('lookup', 'lookUpFile', 'Assets', 'Find the registrations of a file'),
   description:
     'Lists the assets of a file that you may see, oldest first. Send its SHA-256 or its CID. An empty list proves nothing: a file that differs by one byte is a different file, and only the owner finds a private asset.',
   filters: {
@@ -77,9 +67,7 @@ const lookUp = defineList({
   operation: graphql(/* GraphQL */ `
     query RestLookup($sha256: String, $cid: String, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder) {
       lookup(sha256: $sha256, cid: $cid, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...AssetRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...AssetRecord }
       }
     }
   `),
@@ -88,7 +76,6 @@ const lookUp = defineList({
     ...part,
     orderBy: orderByFrom(query),
   }),
-  connectionOf: ({ lookup }) => lookup,
   present: presentAsset,
 })
 

@@ -1,7 +1,7 @@
 import type { InputFieldsFromShape } from '@pothos/core'
 import { type Context, fileUrl } from '../../context.ts'
 import type { Asset } from '../../db/prisma/client.ts'
-import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
+import { builder, type InputFields, maxCostField, omitNullish, shortText } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
 import {
@@ -22,8 +22,7 @@ import { countHistory, readHistory, versionDescription } from '../commits/asset-
 import { CommitConnection, CommitType, describe } from '../commits/commits.graphql.ts'
 import { ContentCredentialsType } from './content-credentials.graphql.ts'
 import { deleteAsset } from './delete-asset.ts'
-import { getAsset, getOwnAsset } from './find-asset.ts'
-import { countAssets, countRegistrations, listAssets, lookUpFile } from './list-assets.ts'
+import { countAssets, countRegistrations, getAsset, getOwnAsset, listAssets, lookUpFile } from './find-asset.ts'
 import type { ManifestReport } from './manifest-report.ts'
 import {
   customField,
@@ -58,7 +57,7 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'UUID of this registration. A new registration of the file after a deletion has a new UUID.',
       resolve: ({ id }) => id,
     }),
-    assetFileName: t.exposeString('fileName', { ...characters(inputLengths.fileName), description: 'File name.' }),
+    assetFileName: t.exposeString('fileName', shortText(inputLengths.fileName, 'File name.')),
     assetFileMimeType: t.exposeString('mimeType', {
       ...characters(inputLengths.mimeType),
       description: 'MIME type of the file, as declared at the registration or as detected from the content.',
@@ -92,10 +91,7 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { contentCredentials: true },
       resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
     }),
-    proofHash: t.exposeString('sha256', {
-      ...characters(64),
-      description: 'SHA-256 of the file, 64 hexadecimal digits.',
-    }),
+    proofHash: t.exposeString('sha256', shortText(64, 'SHA-256 of the file, 64 hexadecimal digits.')),
     caption: t.exposeString('caption', describe(metadataFields.caption)),
     headline: t.exposeString('headline', describe(metadataFields.headline)),
     altText: t.exposeString('altText', describe(metadataFields.altText)),

@@ -1,6 +1,6 @@
 /** REST routes that read and change one asset. */
 import { z } from 'zod'
-import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, del, get, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import type { Fields } from '../../http/rest/read-body.ts'
@@ -11,14 +11,13 @@ import { mediaKindOf } from './file-types.ts'
 import { type GivenValues, type MetadataField, mapFields, metadataFields, registrationFields } from './metadata.ts'
 import { admitRegistration, admitRegistrationQuote } from './register-asset.ts'
 
-const { anyObject, constantField, givenText, metadataText, moment, nidParam, nothing, same, url } = values
+const { anyObject, constantField, givenText, metadataText, moment, nidParam, objectOf, same, sameFields, url } = values
 
 export const AssetRecord = graphql(/* GraphQL */ `
   fragment AssetRecord on Asset {
-    nid uuid headId
-    assetFileName assetFileMimeType assetFileSize assetFileUrl thumbnailUrl proofHash
-    caption headline altText tag publicAccess meta signature signedMetadata nitCommitCustom
-    uploadedAt updatedAt isOwn isOriginalOwner
+    nid uuid headId assetFileName assetFileMimeType assetFileSize assetFileUrl thumbnailUrl proofHash caption
+    headline altText tag publicAccess meta signature signedMetadata nitCommitCustom uploadedAt updatedAt isOwn
+    isOriginalOwner
     owner { username displayName email address }
     creator { username displayName address }
     registration { transactionHash explorerUrl }
@@ -146,18 +145,12 @@ export const presentAsset = (from: AssetRecordFragment) =>
 const versionOf = ({ headId }: AssetRecordFragment) => headId
 
 const read = defineRoute({
-  method: 'GET',
-  path: 'assets/:nid',
-  operationId: 'getAsset',
-  tag: 'Assets',
-  summary: 'Read an asset',
+  ...get('assets/:nid', 'getAsset', 'Assets', 'Read an asset'),
   description: 'Returns your own asset, or a public one.',
   params: nidParam,
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
-    query RestAsset($id: ID!) {
-      asset(id: $id) { ...AssetRecord }
-    }
+    query RestAsset($id: ID!) { asset(id: $id) { ...AssetRecord } }
   `),
   variables: ({ params }) => ({ id: params.nid! }),
   answer: asset.schema,
@@ -165,25 +158,16 @@ const read = defineRoute({
   etag: (data) => versionOf(data.asset!),
 })
 
-const remove = defineRoute({
-  method: 'DELETE',
-  path: 'assets/:nid',
-  operationId: 'deleteAsset',
-  tag: 'Assets',
-  summary: 'Delete an asset',
+const remove = defineCommand({
+  ...del('assets/:nid', 'deleteAsset', 'Assets', 'Delete an asset'),
   description: 'Erases the file and its metadata. The chain keeps the commits and their messages.',
   params: nidParam,
   errors: ['ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT'],
   action: 'asset:delete',
   operation: graphql(/* GraphQL */ `
-    mutation RestDeleteAsset($input: DeleteAssetInput!) {
-      deleteAsset(input: $input) { id }
-    }
+    mutation RestDeleteAsset($input: DeleteAssetInput!) { deleteAsset(input: $input) { id } }
   `),
   variables: ({ params }) => ({ input: { id: params.nid! } }),
-  status: 204,
-  answer: nothing,
-  present: () => undefined,
 })
 
 const downloadBody = z.object({
@@ -193,24 +177,16 @@ const downloadBody = z.object({
 })
 
 const download = defineRoute({
-  method: 'POST',
-  path: 'assets/:nid/download',
-  operationId: 'downloadAsset',
-  tag: 'Assets',
-  summary: 'Get the download URL of a file',
+  ...post('assets/:nid/download', 'downloadAsset', 'Assets', 'Get the download URL of a file'),
   description: 'For a private file, the URL works for at least an hour without credentials.',
   params: nidParam,
   body: downloadBody.meta({ id: 'DownloadAsset', description: 'The file to download.' }),
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
-    query RestDownload($id: ID!) {
-      asset(id: $id) { assetFileUrl thumbnailUrl }
-    }
+    query RestDownload($id: ID!) { asset(id: $id) { assetFileUrl thumbnailUrl } }
   `),
   variables: ({ params }) => ({ id: params.nid! }),
-  answer: z
-    .object({ url: url.describe('The download URL.') })
-    .meta({ id: 'Download', description: 'The download URL of a file.' }),
+  answer: objectOf('Download', 'The download URL of a file.', { url: url.describe('The download URL.') }),
   // Returns the URL of the file itself if there is no thumbnail.
   present: (data, { body }) => ({
     url: (body.text('field') === 'asset_file_thumbnail' && data.asset!.thumbnailUrl) || data.asset!.assetFileUrl,
@@ -228,9 +204,9 @@ const valuesIn = <Name extends keyof GivenValues>(body: Fields, fields: Record<N
 
 const metadataBody = (limit: 'size' | 'updateSize') => ({
   ...bodyOf(metadataFields, limit),
-  nit_commit_custom: same('UpdateAssetMetadataInput.nitCommitCustom', values.givenObject).optional(),
-  commit_message: same('UpdateAssetMetadataInput.commitMessage', givenText(1_000)).optional(),
-  max_cost: same('UpdateAssetMetadataInput.maxCost', values.givenAmount).optional(),
+  ...sameFields('UpdateAssetMetadataInput', { nit_commit_custom: values.givenObject.optional() }),
+  ...sameFields('UpdateAssetMetadataInput', { commit_message: givenText(1_000).optional() }),
+  ...sameFields('UpdateAssetMetadataInput', { max_cost: values.givenAmount.optional() }),
 })
 
 const metadataFrom = (request: RestRequest) => ({
@@ -266,8 +242,8 @@ const change = {
 } as const
 
 const registrationBody = z.object({
-  asset_file: same('RegisterAssetInput.assetFile', values.givenFile),
-  asset_file_mime_type: same('RegisterAssetInput.assetFileMimeType', givenText(255)).optional(),
+  ...sameFields('RegisterAssetInput', { asset_file: values.givenFile }),
+  ...sameFields('RegisterAssetInput', { asset_file_mime_type: givenText(255).optional() }),
   ...metadataBody('size'),
   ...bodyOf(registrationFields, 'size'),
 })
@@ -296,11 +272,7 @@ const quoteRegistration = quoteRoute({
 })
 
 const register = defineRoute({
-  method: 'POST',
-  path: 'assets',
-  operationId: 'registerAsset',
-  tag: 'Assets',
-  summary: 'Register a file',
+  ...post('assets', 'registerAsset', 'Assets', 'Register a file'),
   description:
     'Registers a file and writes its first commit. It costs as much as an update. The response does not wait for the chain. A retry with the same `Idempotency-Key` is not charged again.',
   errors: [
@@ -313,9 +285,7 @@ const register = defineRoute({
   files: ['asset_file'],
   operation: graphql(/* GraphQL */ `
     mutation RestRegisterAsset($input: RegisterAssetInput!) {
-      registerAsset(input: $input) {
-        asset { ...AssetRecord }
-      }
+      registerAsset(input: $input) { asset { ...AssetRecord } }
     }
   `),
   variables: (request) => ({ input: registrationFrom(request) }),
@@ -326,9 +296,7 @@ const register = defineRoute({
   quote: quoteRegistration,
 })
 
-const updateBody = z
-  .object(metadataBody('updateSize'))
-  .meta({ id: 'UpdateAsset', description: 'Only the given fields change.' })
+const updateBody = objectOf('UpdateAsset', 'Only the given fields change.', metadataBody('updateSize'))
 
 const updateFrom = (request: RestRequest) => ({ ...metadataFrom(request), ...targetOf(request) })
 
@@ -353,9 +321,7 @@ const update = defineRoute({
   body: updateBody,
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {
-      updateAssetMetadata(input: $input) {
-        asset { ...AssetRecord }
-      }
+      updateAssetMetadata(input: $input) { asset { ...AssetRecord } }
     }
   `),
   variables: (request) => ({ input: updateFrom(request) }),
@@ -364,13 +330,10 @@ const update = defineRoute({
   quote: quoteUpdate,
 })
 
-const revertBody = z
-  .object({
-    revert_to: same('RevertAssetInput.revertTo', givenText(64).min(1)),
-    commit_message: same('RevertAssetInput.commitMessage', givenText(1_000)).optional(),
-    max_cost: same('RevertAssetInput.maxCost', values.givenAmount).optional(),
-  })
-  .meta({ id: 'RevertAsset', description: 'The version to revert to.' })
+const revertBody = objectOf('RevertAsset', 'The version to revert to.', {
+  ...sameFields('RevertAssetInput', { revert_to: givenText(64).min(1), commit_message: givenText(1_000).optional() }),
+  ...sameFields('RevertAssetInput', { max_cost: values.givenAmount.optional() }),
+})
 
 const revertFrom = (request: RestRequest) => ({
   ...targetOf(request),
@@ -399,9 +362,7 @@ const revert = defineRoute({
   body: revertBody,
   operation: graphql(/* GraphQL */ `
     mutation RestRevertAsset($input: RevertAssetInput!) {
-      revertAsset(input: $input) {
-        asset { ...AssetRecord }
-      }
+      revertAsset(input: $input) { asset { ...AssetRecord } }
     }
   `),
   variables: (request) => ({ input: revertFrom(request) }),

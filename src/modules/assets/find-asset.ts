@@ -1,9 +1,23 @@
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
+import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
+import type { Actor } from '../../shared/actor.ts'
 import { notFound } from '../../shared/errors.ts'
 import { outlived } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
+import { cidInput, parse, text as textInput, trimmedText } from '../../shared/input.ts'
+import {
+  assertOffset,
+  countLimit,
+  type ListOrder,
+  MAX_FOREIGN_OFFSET,
+  readClientOf,
+  type Search,
+  searched,
+} from '../../shared/lists.ts'
 import { visibleAssets } from '../../shared/policy.ts'
+import { isEmailUsableSql, normalizeEmail } from '../accounts/account-input.ts'
 import { metadataSelection } from './metadata.ts'
 
 type Reader = Use<'actor' | 'database'>
@@ -93,3 +107,129 @@ export const isUnaffectedByUpdate = (selection: Selection): boolean =>
     const select = nested(selected)
     return select !== undefined && unaffected[name]?.(selected) === true && isUnaffectedByUpdate(select)
   })
+
+/** A SHA-256 hash in hexadecimal, in upper or lower case, with or without `0x`. */
+const sha256 = textInput(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
+
+const filterInput = z
+  .strictObject({
+    owner: trimmedText(254).transform(normalizeEmail),
+    proofHash: sha256,
+    tag: trimmedText(255),
+    isOriginalOwner: z.boolean(),
+    search: z.string(),
+  })
+  .partial()
+
+/** A file, identified by either its SHA-256 hash or its CID. Exactly one of the two is required. */
+const fileInput = z
+  .strictObject({
+    sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), 'Expected a SHA-256: 64 hexadecimal digits.'),
+    cid: cidInput('Expected the CID of a file, such as bafkrei… or ipfs://bafybei….'),
+  })
+  .partial()
+  .refine(({ sha256, cid }) => (sha256 === undefined) !== (cid === undefined), {
+    message: 'Give either the SHA-256 of the file or its CID.',
+    path: ['sha256'],
+  })
+
+type FileInput = z.input<typeof fileInput>
+type AssetFilter = z.input<typeof filterInput>
+
+type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
+
+interface Order {
+  orderBy?: ListOrder
+}
+
+const orderOf = ({ orderBy }: Order, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
+  orderBy === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
+
+const matching = (search: Search) =>
+  searched<Prisma.AssetWhereInput>(search, (word) => [
+    ...[{ headline: word }, { caption: word }],
+    ...[{ fileName: word }, { tag: word }],
+  ])
+
+/**
+ * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that owner's assets that
+ * the caller may see. Newest first. Throws VALIDATION_FAILED.
+ */
+export async function listAssets(context: Needs, filter: AssetFilter & Order, query: AssetQuery): Promise<Asset[]> {
+  const { actor, database, cutsPages } = context
+  const where = await listCondition(context, filter)
+  if (!isOwnList(actor, where.ownerId)) assertOffset(query.skip ?? 0)
+  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(filter, 'desc'), where })
+}
+
+/** Counts the assets of `listAssets`. For anonymous callers it stops counting shortly after the page at `offset`. */
+export async function countAssets(context: Needs, filter: AssetFilter & Order, offset?: number | null) {
+  const where = await listCondition(context, filter)
+  const limit = context.actor.kind === 'anonymous' && { take: countLimit(offset) }
+  return context.database.read.asset.count({ where, ...limit })
+}
+
+type Lookup = FileInput & Order & { search?: string }
+
+/** Lists the registrations of a file that the caller may see, oldest first. Throws VALIDATION_FAILED. */
+export async function lookUpFile({ actor, database, cutsPages }: Needs, lookup: Lookup, query: AssetQuery) {
+  const where = registrationsOf(actor, lookup)
+  assertOffset(query.skip ?? 0)
+  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(lookup, 'asc'), where })
+}
+
+/** Counts the registrations of `lookUpFile`. It stops counting shortly after the page at `offset`. */
+export const countRegistrations = async (
+  { actor, database }: Needs,
+  lookup: Lookup,
+  offset?: number | null,
+): Promise<number> => database.read.asset.count({ where: registrationsOf(actor, lookup), take: countLimit(offset) })
+
+function registrationsOf(actor: Actor, { search, orderBy: _, ...file }: Lookup): Prisma.AssetWhereInput {
+  const { sha256, cid } = parse(fileInput, file)
+  return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }), ...matching(search) }
+}
+
+const callerId = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
+
+/** Returns true if a list contains only the caller's assets. */
+const isOwnList = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
+  actor.kind === 'system' || (ownerId !== undefined && ownerId === callerId(actor))
+
+async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter & Order) {
+  const { actor } = context
+  const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, filter)
+  const ownerId = owner === undefined ? callerId(actor) : await findOwnerId(context, owner)
+  const where: Prisma.AssetWhereInput = {
+    // The index on owners supports this condition.
+    ...(isOwnList(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
+    ...(ownerId !== undefined && { ownerId }),
+    ...(proofHash !== undefined && { sha256: proofHash }),
+    ...(tag !== undefined && { tag }),
+    // Assets cannot be transferred, so the current owner is always the original owner.
+    ...(isOriginalOwner === false && { id: { in: [] } }),
+  }
+  const found = matching(search)
+  if (isOwnList(actor, ownerId) || !(found.AND || orderBy === 'UPDATED_AT')) return { ...where, ...found }
+  const oldest = await findLastReadable(context, where)
+  return { ...where, ...(oldest && { id: { gt: oldest.id } }), ...found }
+}
+
+const findOwner = statement(
+  'asset_owner',
+  { parameters: { email: text, mustBeVerified: boolean, caller: orNull(uuid) }, columns: { id: uuid } },
+  `select id from users
+   where lower(email) = lower($email) and deleted_at is null and (id = $caller or ${isEmailUsableSql('$mustBeVerified')})
+   order by email_held desc limit 1`,
+)
+
+/** Finds a user by e-mail address. An unverified address only finds the caller's own account. */
+async function findOwnerId({ actor, config, database }: Needs, email: string): Promise<string | { in: string[] }> {
+  const mustBeVerified = config.emailVerification !== 'off'
+  const [owner] = await database.query(findOwner, { email, mustBeVerified, caller: callerId(actor) ?? null })
+  return owner ? owner.id : { in: [] }
+}
+
+/** Searches and the order by update time have no index, so lists of other users' assets include only the newest assets. */
+const findLastReadable = ({ database }: Needs, where: Prisma.AssetWhereInput) =>
+  database.read.asset.findFirst({ select: { id: true }, where, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET })

@@ -1,4 +1,4 @@
-import { builder, time } from '../../graphql/builder.ts'
+import { builder, shortText, time } from '../../graphql/builder.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
@@ -14,10 +14,7 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
   select: { id: true, action: true, subject: true, address: true, reason: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
-    action: t.exposeString('action', {
-      ...characters(64),
-      description: `What was done: ${auditActions.join(', ')}.`,
-    }),
+    action: t.exposeString('action', shortText(64, `What was done: ${auditActions.join(', ')}.`)),
     subject: t.exposeID('subject', {
       nullable: true,
       description: 'ID of the changed object. Null if the account itself was changed.',

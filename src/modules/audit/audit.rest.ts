@@ -1,21 +1,16 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
+import { get } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, objectOf, same, snakeCased } from '../../http/rest/values.ts'
+import { moment, objectOf, sameFields, snakeCased } from '../../http/rest/values.ts'
 
 const auditEntryRecord = objectOf('AuditEntry', 'An operation on an account, or an operation of an administrator.', {
-  id: same('AuditEntry.id', z.string()),
-  action: same('AuditEntry.action', z.string()),
-  subject: same('AuditEntry.subject', z.string().nullable()),
-  address: same('AuditEntry.address', z.string().nullable()),
-  reason: same('AuditEntry.reason', z.string().nullable()),
-  created_at: same('AuditEntry.createdAt', moment),
+  ...sameFields('AuditEntry', { id: z.string(), action: z.string(), subject: z.string().nullable() }),
+  ...sameFields('AuditEntry', { address: z.string().nullable(), reason: z.string().nullable(), created_at: moment }),
 })
 
 const list = defineList({
-  path: 'auth/users/me/audit-entries',
-  operationId: 'listAuditEntries',
-  tag: 'Account',
+  ...get('auth/users/me/audit-entries', 'listAuditEntries', 'Account'),
   summary: 'List the audit log of your account, newest first',
   action: 'audit:read',
   record: auditEntryRecord,
@@ -26,8 +21,7 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestAuditEntries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       auditEntries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo { startCursor endCursor }
+        totalCount pageInfo { startCursor endCursor }
         nodes { id action subject address reason createdAt }
       }
     }

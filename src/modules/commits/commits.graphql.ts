@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder, shortText } from '../../graphql/builder.ts'
 import { characters, jsonBytes, jsonTextBytes, urlSize } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -70,10 +70,7 @@ export const CommitType = builder.prismaObject('Commit', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of acceptance.' }),
     user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
     treeCid: t.expose('treeCid', { type: 'CID', description: 'CID of the asset tree at this commit.' }),
-    treeSha256: t.exposeString('treeSha256', {
-      ...characters(64),
-      description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",
-    }),
+    treeSha256: t.exposeString('treeSha256', shortText(64, "SHA-256 of the tree's bytes, 64 hexadecimal digits.")),
     tree: t.field({
       ...jsonBytes(TREE_BYTES),
       type: 'JSONObject',

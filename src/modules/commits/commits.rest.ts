@@ -5,6 +5,8 @@ import {
   type DirectDescription,
   type DirectRequest,
   defineRoute,
+  get,
+  post,
   type RestRequest,
 } from '../../http/rest/define-route.ts'
 import type { CommitRecordFragment } from '../../http/rest/generated/graphql.ts'
@@ -16,6 +18,7 @@ import {
   givenList,
   lowerCase,
   nidParam,
+  objectOf,
   same,
   url,
 } from '../../http/rest/values.ts'
@@ -27,8 +30,7 @@ import { proveHistory } from './verify-history.ts'
 
 export const CommitRecord = graphql(/* GraphQL */ `
   fragment CommitRecord on Commit {
-    id transactionHash status gasUsed feePaid
-    treeCid treeSha256 treeSignature author committer provider
+    id transactionHash status gasUsed feePaid treeCid treeSha256 treeSignature author committer provider
     createdAt action actionName actionResult message changes
   }
 `)
@@ -80,11 +82,9 @@ const commitRecord = defineRecord<CommitRecordFragment>()(
 const historyOperation = graphql(/* GraphQL */ `
   query RestHistory($id: ID!, $limit: Int!, $offset: Int!, $after: Int, $newestFirst: Boolean!, $search: String) {
     asset(id: $id) {
-      nid
-      commitCount(search: $search)
+      nid commitCount(search: $search)
       history(limit: $limit, offset: $offset, after: $after, newestFirst: $newestFirst, search: $search) {
-        sequence
-        ...CommitRecord
+        sequence ...CommitRecord
       }
     }
   }
@@ -151,25 +151,19 @@ const histories = [
   ),
 ]
 
-const assetTree = z
-  .object({
-    ...nidParam.shape,
-    commit: same('Commit.id', z.string()),
-    assetTreeCid: same('Commit.treeCid', z.string()),
-    assetTreeSha256: same('Commit.treeSha256', z.string()),
-    assetTreeSignature: treeSignature,
-    timestampCreated: timestamp,
-    commitMessage: same('Commit.message', z.string()),
-    assetTree: anyObject.describe('The tree.'),
-  })
-  .meta({ id: 'AssetTree', description: 'The metadata of an asset at one of its commits.' })
+const assetTree = objectOf('AssetTree', 'The metadata of an asset at one of its commits.', {
+  ...nidParam.shape,
+  commit: same('Commit.id', z.string()),
+  assetTreeCid: same('Commit.treeCid', z.string()),
+  assetTreeSha256: same('Commit.treeSha256', z.string()),
+  assetTreeSignature: treeSignature,
+  timestampCreated: timestamp,
+  commitMessage: same('Commit.message', z.string()),
+  assetTree: anyObject.describe('The tree.'),
+})
 
 const readTree = defineRoute({
-  method: 'GET',
-  path: 'assets/:nid/tree',
-  operationId: 'getAssetTree',
-  tag: 'Assets',
-  summary: 'Read the asset tree of a version',
+  ...get('assets/:nid/tree', 'getAssetTree', 'Assets', 'Read the asset tree of a version'),
   description:
     'Returns the asset tree of the newest commit at a time, or of the newest commit. The exact bytes that were hashed and signed are at `/ipfs/<assetTreeCid>` once they are stored.',
   params: nidParam,
@@ -178,10 +172,7 @@ const readTree = defineRoute({
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
     query RestAssetTree($id: ID!, $at: String) {
-      asset(id: $id) {
-        nid
-        commitAt(at: $at) { id message treeCid treeSha256 treeSignature createdAt tree }
-      }
+      asset(id: $id) { nid commitAt(at: $at) { id message treeCid treeSha256 treeSignature createdAt tree } }
     }
   `),
   variables: ({ params, query }) => ({ id: params.nid!, at: query.get('at') || undefined }),
@@ -201,19 +192,15 @@ const readTree = defineRoute({
   },
 })
 
-const givenTree = z
-  .object({
-    assetTreeCid: z.string().describe('CID of the tree, as in a commit.'),
-    timestampCreated: z.number().describe('Time of the commit, in seconds since 1970.'),
-  })
-  .meta({ id: 'AssetTreeAtTime', description: 'An asset tree and the time of its commit.' })
+const givenTree = objectOf('AssetTreeAtTime', 'An asset tree and the time of its commit.', {
+  assetTreeCid: z.string().describe('CID of the tree, as in a commit.'),
+  timestampCreated: z.number().describe('Time of the commit, in seconds since 1970.'),
+})
 
-const mergedTrees = z
-  .object({
-    mergedAssetTree: anyObject.describe('The newest value of every key.'),
-    assetTrees: z.array(anyObject).describe('The trees, in the order of the request.'),
-  })
-  .meta({ id: 'MergedAssetTrees', description: 'Asset trees, and their merged content.' })
+const mergedTrees = objectOf('MergedAssetTrees', 'Asset trees, and their merged content.', {
+  mergedAssetTree: anyObject.describe('The newest value of every key.'),
+  assetTrees: z.array(anyObject).describe('The trees, in the order of the request.'),
+})
 
 const invalidTree = () =>
   validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
@@ -237,17 +224,13 @@ function treeOf(value: unknown) {
 }
 
 const mergeTrees = defineRoute({
-  method: 'POST',
-  path: 'assets/merge-trees',
-  operationId: 'mergeAssetTrees',
-  tag: 'Assets',
-  summary: 'Merge asset trees',
+  ...post('assets/merge-trees', 'mergeAssetTrees', 'Assets', 'Merge asset trees'),
   description:
     'Returns the newest value of every top-level key. The body is a list. The request changes nothing and is free.',
   errors: ['NOT_FOUND'],
-  body: z
-    .object({ trees: givenList(givenTree).describe('The trees of commits, with their times.') })
-    .meta({ id: 'MergeAssetTrees', description: 'The trees to merge.' }),
+  body: objectOf('MergeAssetTrees', 'The trees to merge.', {
+    trees: givenList(givenTree).describe('The trees of commits, with their times.'),
+  }),
   action: 'asset:read',
   listAs: 'trees',
   operation: graphql(/* GraphQL */ `

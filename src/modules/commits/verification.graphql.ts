@@ -5,7 +5,7 @@ import type {
   Verification,
   VerifiedCommit,
 } from '../../../packages/verify/src/verification.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder, optionalText } from '../../graphql/builder.ts'
 import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
@@ -79,11 +79,7 @@ const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').i
       nullable: true,
       description: 'Hash of its transaction. Null if it could not be read.',
     }),
-    recorder: t.exposeString('recorder', {
-      ...characters(42),
-      nullable: true,
-      description: 'Account that wrote it to the chain.',
-    }),
+    recorder: t.exposeString('recorder', optionalText(42, 'Account that wrote it to the chain.')),
     treeCid: t.string({
       ...characters(255),
       nullable: true,

@@ -4,8 +4,7 @@ import { fill, messages } from '../../locales/messages.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { type Language, preferredLanguage } from '../../shared/language.ts'
 import { passwordLength, passwordProblem } from '../accounts/account-input.ts'
-import { findLink } from '../accounts/mailed-links.ts'
-import { resetPassword, verifyEmail } from '../accounts/use-mailed-link.ts'
+import { findLink, resetPassword, verifyEmail } from '../accounts/mailed-links.ts'
 import { type FormPage, keyedBy, keyField, noticePage, type PageAnswer, type PageRequest, secretPage } from './page.ts'
 
 /** Returns user ID and token from the path of a mailed link. */

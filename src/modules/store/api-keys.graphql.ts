@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../db/prisma/client.ts'
-import { builder, optionalTime, time } from '../../graphql/builder.ts'
+import { builder, optionalTime, shortText, time } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
-import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
+import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -13,8 +13,8 @@ const ApiKeyType = builder.prismaObject('ApiKey', {
   select: { id: true, name: true, prefix: true, createdAt: true, revokedAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `key_01h2x…`.', resolve: ({ id }) => toId('key', id) }),
-    name: t.exposeString('name', { ...characters(100), description: 'Name of the service that uses the key.' }),
-    prefix: t.exposeString('prefix', { ...characters(8), description: 'The first 8 characters of the key.' }),
+    name: t.exposeString('name', shortText(100, 'Name of the service that uses the key.')),
+    prefix: t.exposeString('prefix', shortText(8, 'The first 8 characters of the key.')),
     createdAt: t.expose('createdAt', time('Time of creation.')),
     revokedAt: t.expose('revokedAt', optionalTime('Time of the revocation. Null while the key is valid.')),
   }),
@@ -41,10 +41,7 @@ const IssueApiKeyPayload = builder.objectRef<{ apiKey: ApiKey; key: string }>('I
   description: 'The new key.',
   fields: (t) => ({
     apiKey: t.field(apiKeyField),
-    key: t.exposeString('key', {
-      ...characters(64),
-      description: 'The key. It is never shown again. Services send it as `x-api-key`.',
-    }),
+    key: t.exposeString('key', shortText(64, 'The key. It is never shown again. Services send it as `x-api-key`.')),
   }),
 })
 
@@ -62,10 +59,7 @@ builder.queryField('apiKeys', (t) =>
       cursor: 'id',
       ...pageOf(1000),
       description: `All API keys, also revoked ones, newest first. Only for administrators. ${adminOnly}.`,
-      args: {
-        search: searchArg(t, 'the name or the prefix'),
-        offset: offsetArg(t),
-      },
+      args: { search: searchArg(t, 'the name or the prefix'), offset: offsetArg(t) },
       ...listResolvers(listApiKeys, countApiKeys),
     },
     ApiKeyConnection,

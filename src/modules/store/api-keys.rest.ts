@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, del, post } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { apiKeyParam, moment, neededText, nothing, objectOf, same, snakeCased } from '../../http/rest/values.ts'
+import { apiKeyParam, moment, neededText, objectOf, same, sameFields, snakeCased } from '../../http/rest/values.ts'
 
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {
@@ -11,11 +11,8 @@ export const ApiKeyRecord = graphql(/* GraphQL */ `
 `)
 
 const apiKeyRecord = objectOf('ApiKey', 'A key of a trusted service, without its secret.', {
-  id: same('ApiKey.id', z.string()),
-  name: same('ApiKey.name', z.string()),
-  prefix: same('ApiKey.prefix', z.string()),
-  created_at: same('ApiKey.createdAt', moment),
-  revoked_at: same('ApiKey.revokedAt', moment.nullable()),
+  ...sameFields('ApiKey', { id: z.string(), name: z.string(), prefix: z.string(), created_at: moment }),
+  ...sameFields('ApiKey', { revoked_at: moment.nullable() }),
 })
 
 const newApiKeyRecord = apiKeyRecord
@@ -23,8 +20,7 @@ const newApiKeyRecord = apiKeyRecord
   .meta({ id: 'ApiKeyWithSecret', description: 'An API key with its secret, which is never shown again.' })
 
 const issue = defineRoute({
-  ...post('store/api-keys', 'issueApiKey', 'Store'),
-  summary: 'Issue an API key',
+  ...post('store/api-keys', 'issueApiKey', 'Store', 'Issue an API key'),
   description: 'Only this response shows the key.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: objectOf('IssueApiKey', 'The trusted service that gets the key.', {
@@ -43,10 +39,7 @@ const issue = defineRoute({
 })
 
 const list = defineList({
-  path: 'store/api-keys',
-  operationId: 'listApiKeys',
-  tag: 'Store',
-  summary: 'List API keys, newest first',
+  ...get('store/api-keys', 'listApiKeys', 'Store', 'List API keys, newest first'),
   action: 'store:administer',
   record: apiKeyRecord,
   plural: 'ApiKeys',
@@ -55,29 +48,21 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestApiKeys($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       apiKeys(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...ApiKeyRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...ApiKeyRecord }
       }
     }
   `),
   present: snakeCased,
 })
 
-const revoke = defineRoute({
-  ...del('store/api-keys/:id', 'revokeApiKey', 'Store'),
-  summary: 'Revoke an API key',
+const revoke = defineCommand({
+  ...del('store/api-keys/:id', 'revokeApiKey', 'Store', 'Revoke an API key'),
   params: apiKeyParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
-    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {
-      revokeApiKey(input: $input) { apiKey { id } }
-    }
+    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) { revokeApiKey(input: $input) { apiKey { id } } }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
-  status: 204,
-  answer: nothing,
-  present: () => undefined,
 })
 
 export const apiKeyRoutes = [issue, list, revoke]

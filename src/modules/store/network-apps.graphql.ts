@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { NetworkApp } from '../../db/prisma/client.ts'
-import { builder, decimal, omitNullish, optionalTime, time } from '../../graphql/builder.ts'
+import { builder, decimal, omitNullish, optionalTime, shortText, time } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, orderByArg, searchArg } from '../../graphql/lists.ts'
@@ -39,7 +39,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   select: { id: true, name: true, price: true, priceMode: true, deactivatedAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
-    name: t.exposeString('name', { ...characters(100), description: 'Name. It is unique; case does not matter.' }),
+    name: t.exposeString('name', shortText(100, 'Name. It is unique; case does not matter.')),
     priceMode: t.expose('priceMode', { type: PriceMode, description: 'Method by which the price is determined.' }),
     price: t.expose('price', decimal('Price of a new order, in currency units. 0 is free.')),
     webhookUrl: t.string({

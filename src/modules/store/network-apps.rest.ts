@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, del, get, patch, post, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineCommand, defineRoute, del, get, patch, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderByFrom } from '../../http/rest/pagination.ts'
@@ -12,9 +12,9 @@ import {
   moment,
   neededText,
   networkAppParam,
-  nothing,
   objectOf,
   same,
+  sameFields,
   snakeCased,
   url,
 } from '../../http/rest/values.ts'
@@ -32,15 +32,10 @@ export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
 export const priceMode = z.enum(['fixed'])
 
 const networkAppRecord = objectOf('NetworkApp', 'A paid action with a price and, optionally, a webhook.', {
-  id: same('NetworkApp.id', z.string()),
-  name: same('NetworkApp.name', z.string()),
-  price_mode: same('NetworkApp.priceMode', priceMode),
-  price: same('NetworkApp.price', amount),
-  webhook_url: same('NetworkApp.webhookUrl', url.nullable()),
-  is_active: same('NetworkApp.isActive', z.boolean()),
-  delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy),
-  created_at: same('NetworkApp.createdAt', moment),
-  updated_at: same('NetworkApp.updatedAt', moment),
+  ...sameFields('NetworkApp', { id: z.string(), name: z.string(), price_mode: priceMode, price: amount }),
+  ...sameFields('NetworkApp', { webhook_url: url.nullable(), is_active: z.boolean() }),
+  ...sameFields('NetworkApp', { delivery_failure_policy: deliveryFailurePolicy, created_at: moment }),
+  ...sameFields('NetworkApp', { updated_at: moment }),
 })
 
 const networkAppWithSecret = networkAppRecord
@@ -69,15 +64,13 @@ function priceModeFrom({ body }: RestRequest) {
 }
 
 const create = defineRoute({
-  ...post('store/network-apps', 'createNetworkApp', 'Store'),
-  summary: 'Create a network app',
+  ...post('store/network-apps', 'createNetworkApp', 'Store', 'Create a network app'),
   description: 'You earn its sales. Only this response shows the secret of its webhook.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: objectOf('CreateNetworkApp', 'The network app to create.', {
     name: same('CreateNetworkAppInput.name', neededText(100)),
     price_mode: priceMode.describe('Method by which the price is determined. Must be `fixed`.'),
-    price: same('CreateNetworkAppInput.price', givenAmount),
-    webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+    ...sameFields('CreateNetworkAppInput', { price: givenAmount, webhook_url: givenWebhook.optional() }),
     delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
   }),
   action: 'store:administer',
@@ -104,10 +97,7 @@ const create = defineRoute({
 })
 
 const list = defineList({
-  path: 'store/network-apps',
-  operationId: 'listNetworkApps',
-  tag: 'Store',
-  summary: 'List network apps',
+  ...get('store/network-apps', 'listNetworkApps', 'Store', 'List network apps'),
   description:
     'Newest first. An app with exactly the given `name` comes first. The list includes network apps that are no longer sold.',
   filters: { name: same('NetworkAppFilter.name', z.string()).optional() },
@@ -119,29 +109,20 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestNetworkApps($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: NetworkAppFilter) {
       networkApps(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...NetworkAppRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...NetworkAppRecord }
       }
     }
   `),
-  variables: ({ query }, part) => ({
-    ...part,
-    orderBy: orderByFrom(query),
-    filter: { name: query.get('name') },
-  }),
+  variables: ({ query }, part) => ({ ...part, orderBy: orderByFrom(query), filter: { name: query.get('name') } }),
   present: presentNetworkApp,
 })
 
 const read = defineRoute({
-  ...get('store/network-apps/:id', 'getNetworkApp', 'Store'),
-  summary: 'Read a network app',
+  ...get('store/network-apps/:id', 'getNetworkApp', 'Store', 'Read a network app'),
   params: networkAppParam,
   action: 'store:read',
   operation: graphql(/* GraphQL */ `
-    query RestNetworkApp($id: ID!) {
-      networkApp(id: $id) { ...NetworkAppRecord }
-    }
+    query RestNetworkApp($id: ID!) { networkApp(id: $id) { ...NetworkAppRecord } }
   `),
   variables: ({ params }) => ({ id: params.id! }),
   answer: networkAppRecord,
@@ -149,14 +130,12 @@ const read = defineRoute({
 })
 
 const update = defineRoute({
-  ...patch('store/network-apps/:id', 'updateNetworkApp', 'Store'),
-  summary: 'Change a network app',
+  ...patch('store/network-apps/:id', 'updateNetworkApp', 'Store', 'Change a network app'),
   params: networkAppParam,
   body: objectOf('UpdateNetworkApp', 'Omitted fields do not change. Null or an empty text removes the webhook.', {
-    name: same('UpdateNetworkAppInput.name', neededText(100)).optional(),
-    price: same('UpdateNetworkAppInput.price', givenAmount).optional(),
-    webhook_url: same('UpdateNetworkAppInput.webhookUrl', givenWebhook).optional(),
-    delivery_failure_policy: same('UpdateNetworkAppInput.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+    ...sameFields('UpdateNetworkAppInput', { name: neededText(100).optional(), price: givenAmount.optional() }),
+    ...sameFields('UpdateNetworkAppInput', { webhook_url: givenWebhook.optional() }),
+    ...sameFields('UpdateNetworkAppInput', { delivery_failure_policy: deliveryFailurePolicy.optional() }),
   }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -177,9 +156,8 @@ const update = defineRoute({
   present: ({ updateNetworkApp }) => presentNetworkApp(updateNetworkApp.networkApp),
 })
 
-const deactivate = defineRoute({
-  ...del('store/network-apps/:id', 'deactivateNetworkApp', 'Store'),
-  summary: 'End the sale of a network app',
+const deactivate = defineCommand({
+  ...del('store/network-apps/:id', 'deactivateNetworkApp', 'Store', 'End the sale of a network app'),
   description: 'Existing orders do not change.',
   params: networkAppParam,
   action: 'store:administer',
@@ -189,9 +167,6 @@ const deactivate = defineRoute({
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
-  status: 204,
-  answer: nothing,
-  present: () => undefined,
 })
 
 const rotateSecret = defineRoute({

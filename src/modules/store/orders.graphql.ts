@@ -237,10 +237,7 @@ builder.queryFields((t) => ({
       description:
         'The orders of all users, newest first, without their arguments. Only for administrators. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
-      args: {
-        filter: t.arg({ type: SaleFilter, description: 'Filter of the orders.' }),
-        offset: offsetArg(t),
-      },
+      args: { filter: t.arg({ type: SaleFilter, description: 'Filter of the orders.' }), offset: offsetArg(t) },
       ...listResolvers(listSales, countSales),
     },
     SaleConnection,
@@ -344,9 +341,7 @@ export const RefundOrderInput = builder.inputType('RefundOrderInput', {
 
 const RefundOrderPayload = builder.objectRef<{ refund: Refund }>('RefundOrderPayload').implement({
   description: 'The new refund.',
-  fields: (t) => ({
-    refund: t.expose('refund', { type: RefundType, description: 'The refund.' }),
-  }),
+  fields: (t) => ({ refund: t.expose('refund', { type: RefundType, description: 'The refund.' }) }),
 })
 
 builder.mutationField('refundOrder', (t) =>

@@ -14,6 +14,7 @@ import {
   objectOf,
   orderParam,
   same,
+  sameFields,
   snakeCased,
 } from '../../http/rest/values.ts'
 import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
@@ -33,16 +34,14 @@ const orderRecord = objectOf('Order', 'One purchase of a network app. Only its b
     .describe(
       '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
     ),
-  network_app_id: same('Order.networkAppId', z.string()),
-  network_app_name: same('Order.networkAppName', z.string()),
+  ...sameFields('Order', { network_app_id: z.string(), network_app_name: z.string() }),
   action: z.string().describe('The same as `network_app_name`.'),
   action_args: anyObject.describe('Arguments for the webhook, as they were sent. An empty object if there were none.'),
   price: same('Order.price', amount),
   fee: z.literal('0').describe('Always 0. The price includes all fees.'),
   num_charged: same('Order.numQuoted', amount),
   points_charged: same('Order.pointsQuoted', amount),
-  num_paid: same('Order.numPaid', amount),
-  points_paid: same('Order.pointsPaid', amount),
+  ...sameFields('Order', { num_paid: amount, points_paid: amount }),
   total_cost: amount.describe('The same as `price`.'),
   quantity: z.literal(1).describe('Always 1.'),
   fund_crypto_transaction_id: always(null),
@@ -97,9 +96,8 @@ const presentOrder = (order: OrderRecordFragment): OrderResponse => ({
 })
 
 const orderBody = objectOf('CreateOrder', 'The order to create.', {
-  network_app: same('CreateOrderInput.networkApp', neededText(100)),
-  action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
-  max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
+  ...sameFields('CreateOrderInput', { network_app: neededText(100), action_args: givenObject.optional() }),
+  ...sameFields('CreateOrderInput', { max_cost: givenAmount.optional() }),
 })
 
 // Old clients also send `price`, which is ignored.
@@ -121,8 +119,7 @@ const quoteCreation = quoteRoute({
 })
 
 const create = defineRoute({
-  ...post('store/network-app-orders', 'createOrder', 'Orders'),
-  summary: 'Create an order of a network app',
+  ...post('store/network-app-orders', 'createOrder', 'Orders', 'Create an order of a network app'),
   description: 'Nothing is charged yet. Confirm the order before `expired_at`, by default within 15 minutes.',
   apiKey: 'needed',
   errors: [
@@ -165,8 +162,7 @@ const quoteConfirmation = quoteRoute({
 })
 
 const confirm = defineRoute({
-  ...post('store/network-app-orders/:id/confirm', 'confirmOrder', 'Orders'),
-  summary: 'Pay an order',
+  ...post('store/network-app-orders/:id/confirm', 'confirmOrder', 'Orders', 'Pay an order'),
   description: 'Charges the wallet exactly once. Returns a paid order unchanged.',
   apiKey: 'needed',
   params: orderParam,
@@ -185,8 +181,7 @@ const confirm = defineRoute({
 })
 
 const cancel = defineRoute({
-  ...post('store/network-app-orders/:id/cancel', 'cancelOrder', 'Orders'),
-  summary: 'Cancel an unpaid order',
+  ...post('store/network-app-orders/:id/cancel', 'cancelOrder', 'Orders', 'Cancel an unpaid order'),
   params: orderParam,
   errors: ['CONFLICT', 'ORDER_EXPIRED', 'UNABLE_TO_CANCEL_ORDER'],
   action: 'order:cancel',
@@ -201,14 +196,11 @@ const cancel = defineRoute({
 })
 
 const read = defineRoute({
-  ...get('store/network-app-orders/:id', 'getOrder', 'Orders'),
-  summary: 'Read an order',
+  ...get('store/network-app-orders/:id', 'getOrder', 'Orders', 'Read an order'),
   params: orderParam,
   action: 'order:read',
   operation: graphql(/* GraphQL */ `
-    query RestOrder($id: ID!) {
-      order(id: $id) { ...OrderRecord }
-    }
+    query RestOrder($id: ID!) { order(id: $id) { ...OrderRecord } }
   `),
   variables: ({ params }) => ({ id: params.id! }),
   answer: orderRecord,
@@ -216,10 +208,7 @@ const read = defineRoute({
 })
 
 const list = defineList({
-  path: 'store/network-app-orders',
-  operationId: 'listOrders',
-  tag: 'Orders',
-  summary: 'List your orders, newest first',
+  ...get('store/network-app-orders', 'listOrders', 'Orders', 'List your orders, newest first'),
   action: 'order:read',
   record: orderRecord,
   plural: 'Orders',
@@ -228,9 +217,7 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       orders(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...OrderRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...OrderRecord }
       }
     }
   `),
@@ -244,21 +231,12 @@ export const RefundRecord = graphql(/* GraphQL */ `
 `)
 
 const refundRecord = objectOf('Refund', 'A refund of an order.', {
-  id: same('Refund.id', z.string()),
-  order_id: same('Refund.orderId', z.string()),
-  num: same('Refund.num', amount),
-  points: same('Refund.points', amount),
-  total: same('Refund.total', amount),
-  reason: same('Refund.reason', z.string()),
-  transfer_id: same('Refund.transferId', z.string()),
-  created_at: same('Refund.createdAt', moment),
+  ...sameFields('Refund', { id: z.string(), order_id: z.string(), num: amount, points: amount, total: amount }),
+  ...sameFields('Refund', { reason: z.string(), transfer_id: z.string(), created_at: moment }),
 })
 
 const listRefunds = defineList({
-  path: 'store/network-app-orders/:id/refunds',
-  operationId: 'listRefunds',
-  tag: 'Orders',
-  summary: 'List the refunds of an order, oldest first',
+  ...get('store/network-app-orders/:id/refunds', 'listRefunds', 'Orders', 'List the refunds of an order, oldest first'),
   description: 'Only for its buyer and administrators.',
   params: orderParam,
   action: 'order:read',
@@ -269,9 +247,7 @@ const listRefunds = defineList({
   operation: graphql(/* GraphQL */ `
     query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...RefundRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...RefundRecord }
       }
     }
   `),
@@ -280,8 +256,7 @@ const listRefunds = defineList({
 })
 
 const refundBody = objectOf('RefundOrder', 'The amount and the reason.', {
-  amount: same('RefundOrderInput.amount', givenAmount).optional(),
-  reason: same('RefundOrderInput.reason', neededText(500)),
+  ...sameFields('RefundOrderInput', { amount: givenAmount.optional(), reason: neededText(500) }),
 })
 
 const refundFrom = ({ params, body }: RestRequest) => ({
@@ -303,8 +278,7 @@ const quoteRefund = quoteRoute({
 })
 
 const refund = defineRoute({
-  ...post('store/network-app-orders/:id/refunds', 'refundOrder', 'Store'),
-  summary: 'Refund an order, completely or in part',
+  ...post('store/network-app-orders/:id/refunds', 'refundOrder', 'Store', 'Refund an order, completely or in part'),
   description:
     'Never more than was paid. The buyer gets an e-mail, and the webhook of the network app gets the event `order.refunded`.',
   params: orderParam,

@@ -34,10 +34,7 @@ const findStatement = statement(
 
 const insertGrant = statement(
   'grant_insert',
-  {
-    parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...remembered },
-    columns: { id: uuid },
-  },
+  { parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...remembered }, columns: { id: uuid } },
   `with credited_wallet as (
      update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1
      where w.user_id = $user and w.closed_at is null

@@ -1,7 +1,7 @@
 import type { InputRef } from '@pothos/core'
 import type { Context } from '../../context.ts'
-import { builder, decimal, omitNullish } from '../../graphql/builder.ts'
-import { atMost, characters } from '../../graphql/limits/document-cost.ts'
+import { builder, decimal, omitNullish, optionalText, shortText } from '../../graphql/builder.ts'
+import { atMost } from '../../graphql/limits/document-cost.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationInputFields, UpdateAssetMetadataInput } from '../assets/assets.graphql.ts'
 import { quoteRegistration } from '../assets/register-asset.ts'
@@ -15,12 +15,8 @@ const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   description: 'One reason for which the mutation would be refused.',
   fields: (t) => ({
     code: t.expose('code', { type: ErrorCodeType, description: 'The `extensions.code` of the error.' }),
-    message: t.exposeString('message', { ...characters(1000), description: 'The problem, in a sentence.' }),
-    field: t.exposeString('field', {
-      ...characters(64),
-      nullable: true,
-      description: 'Name of the input field. Null if the problem concerns no field.',
-    }),
+    message: t.exposeString('message', shortText(1000, 'The problem, in a sentence.')),
+    field: t.exposeString('field', optionalText(64, 'Name of the input field. Null if the problem concerns no field.')),
   }),
 })
 

@@ -4,7 +4,7 @@ import { statuses } from '../../http/error-status.ts'
 import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
 import type { QuoteInput, RestQuoteQuery } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, objectOf, same } from '../../http/rest/values.ts'
+import { amount, objectOf, same, sameFields } from '../../http/rest/values.ts'
 import { type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import { AMOUNT, toUnits } from '../../shared/money.ts'
 import { snakeCase } from '../../shared/text.ts'
@@ -26,16 +26,13 @@ export const quoteFacts = {
 const records = {
   PaymentQuote: objectOf('Quote', 'The cost of a request, and every reason for which it would be refused.', {
     dry_run: quoteFacts.dry_run,
-    price: same('PaymentQuote.price', amount),
-    gas: same('PaymentQuote.gas', amount),
+    ...sameFields('PaymentQuote', { price: amount, gas: amount }),
     total_cost: same('PaymentQuote.total', amount),
     balance: z
       .object({ num: same('PaymentQuote.num', amount), points: same('PaymentQuote.points', amount) })
       .describe('The balance of the wallet.'),
-    available: same('PaymentQuote.available', amount),
-    points_charged: same('PaymentQuote.pointsCharged', amount),
-    num_charged: same('PaymentQuote.numCharged', amount),
-    missing: same('PaymentQuote.missing', amount),
+    ...sameFields('PaymentQuote', { available: amount, points_charged: amount, num_charged: amount }),
+    ...sameFields('PaymentQuote', { missing: amount }),
     errors: quoteFacts.errors,
   }),
   RefundQuote: objectOf(
@@ -43,9 +40,7 @@ const records = {
     'The amount a refund would return, and every reason for which it would be refused.',
     {
       dry_run: quoteFacts.dry_run,
-      num: same('RefundQuote.num', amount),
-      points: same('RefundQuote.points', amount),
-      total: same('RefundQuote.total', amount),
+      ...sameFields('RefundQuote', { num: amount, points: amount, total: amount }),
       refundable: same('RefundQuote.available', amount),
       errors: quoteFacts.errors,
     },

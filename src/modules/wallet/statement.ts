@@ -132,21 +132,28 @@ const balanceAtTopSql = `
     select nearest.num - since.num as num, nearest.points - since.points as points from nearest, since
   )`
 
-/** Reads a page of all transfers. Transfer IDs are ordered by time. */
-const readPage = (name: string, direction: 'asc' | 'desc') =>
+/** Parameters of a search by kind: the result of `referencesWith`. */
+const kindParameters = { references: arrayOf(text), isOther: boolean, known: arrayOf(text) }
+const hasKindSql = `(split_part(t.reference, ':', 1) = any ($references)
+  or ($isOther and split_part(t.reference, ':', 1) <> all ($known)))`
+
+const pageParameters = { user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int }
+type Direction = 'asc' | 'desc'
+
+/** SQL of the CTE `page`. Transfer IDs are ordered by time. `join` and `condition` select some of the transfers. */
+const pageSql = (direction: Direction, join = '', condition = '') => `page as materialized (
+       select e.transfer_id, ${sums} from entries e ${join}
+       where e.wallet_id = $user and e.transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+         and e.transfer_id > coalesce($newerThan, '${NIL_UUID}') ${condition}
+       group by e.transfer_id order by e.transfer_id ${direction} limit $limit offset $offset
+     )`
+
+/** Reads a page of all transfers. */
+const readPage = (name: string, direction: Direction) =>
   statement(
     name,
-    {
-      parameters: { user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int },
-      columns,
-      isList: true,
-    },
-    `with page as materialized (
-       select transfer_id, ${sums} from entries
-       where wallet_id = $user and transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-         and transfer_id > coalesce($newerThan, '${NIL_UUID}')
-       group by transfer_id order by transfer_id ${direction} limit $limit offset $offset
-     ),
+    { parameters: pageParameters, columns, isList: true },
+    `with ${pageSql(direction)},
      top as (select transfer_id from page order by transfer_id desc limit 1),
      ${balanceAtTopSql}
      select t.id, t.reference, t.created_at, page.num, page.points,
@@ -159,29 +166,12 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
 const readDown = readPage('statement_page', 'desc')
 const readUp = readPage('statement_page_up', 'asc')
 
-/** Parameters of a search by kind: the result of `referencesWith`. */
-const kindParameters = { references: arrayOf(text), isOther: boolean, known: arrayOf(text) }
-const hasKindSql = `(split_part(t.reference, ':', 1) = any ($references)
-  or ($isOther and split_part(t.reference, ':', 1) <> all ($known)))`
-
 /** Reads a page of transfers of some kinds. Other transfers lie between them, so each balance is computed separately. */
-const pageOfKinds = (name: string, direction: 'asc' | 'desc') =>
+const pageOfKinds = (name: string, direction: Direction) =>
   statement(
     name,
-    {
-      parameters: {
-        ...{ user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int },
-        ...kindParameters,
-      },
-      columns,
-      isList: true,
-    },
-    `with page as materialized (
-       select e.transfer_id, ${sums} from entries e join transfers t on t.id = e.transfer_id
-       where e.wallet_id = $user and e.transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-         and e.transfer_id > coalesce($newerThan, '${NIL_UUID}') and ${hasKindSql}
-       group by e.transfer_id order by e.transfer_id ${direction} limit $limit offset $offset
-     )
+    { parameters: { ...pageParameters, ...kindParameters }, columns, isList: true },
+    `with ${pageSql(direction, 'join transfers t on t.id = e.transfer_id', `and ${hasKindSql}`)}
      select t.id, t.reference, t.created_at, page.num, page.points, balance.num as balance_num, balance.points as balance_points
      from page join transfers t on t.id = page.transfer_id cross join lateral (
        with top as (select page.transfer_id), ${balanceAtTopSql} select num, points from above
@@ -215,24 +205,11 @@ const countAll = statement(
   'select count(distinct transfer_id)::int as count from entries where wallet_id = $user',
 )
 
-function present({
-  id,
-  reference,
-  created_at,
-  num,
-  points,
-  balance_num,
-  balance_points,
-}: RowOf<typeof columns>): StatementLine {
-  return {
-    id,
-    ...describeReference(reference),
-    createdAt: created_at,
-    num,
-    points,
-    balance: { num: balance_num, points: balance_points },
-  }
-}
+const present = (row: RowOf<typeof columns>): StatementLine => ({
+  ...{ id: row.id, createdAt: row.created_at, num: row.num, points: row.points },
+  ...describeReference(row.reference),
+  balance: { num: row.balance_num, points: row.balance_points },
+})
 
 /** Returns the parameters of a search, or undefined if there are no search words. Throws VALIDATION_FAILED. */
 function kindParams(search: Search) {

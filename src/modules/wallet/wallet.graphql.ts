@@ -1,6 +1,6 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, decimal, openToStaleTokens, time } from '../../graphql/builder.ts'
-import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
+import { builder, decimal, openToStaleTokens, shortText, time } from '../../graphql/builder.ts'
+import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -42,7 +42,7 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
       ),
     ),
     total: t.expose('total', decimal('Total cost of a commit.')),
-    currency: t.exposeString('currency', { ...characters(64), description: 'Name of the currency unit.' }),
+    currency: t.exposeString('currency', shortText(64, 'Name of the currency unit.')),
   }),
 })
 
@@ -110,10 +110,7 @@ builder.queryField('transfers', (t) =>
       type: TransferType,
       ...pages,
       description: 'The statement of your wallet: all transfers, newest first. Raises NOT_AUTHENTICATED.',
-      args: {
-        search: searchArg(t, 'the kind'),
-        offset: offsetArg(t),
-      },
+      args: { search: searchArg(t, 'the kind'), offset: offsetArg(t) },
       resolve: async (_root, { offset, search, ...args }, context) => ({
         ...(await resolveCursorConnection<Promise<StatementLine[]>>(
           { args, ...pages, toCursor: ({ id }) => toId('transfer', id) },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, post } from '../../http/rest/define-route.ts'
+import { defineRoute, get, post } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import {
   always,
@@ -11,6 +11,7 @@ import {
   neededText,
   objectOf,
   same,
+  sameFields,
   snakeCased,
 } from '../../http/rest/values.ts'
 import { formatAmount } from '../../shared/money.ts'
@@ -18,17 +19,12 @@ import { formatAmount } from '../../shared/money.ts'
 const walletRecord = objectOf('WalletBalance', 'The wallet of the caller and its balance.', {
   address: same('Wallet.address', z.string()),
   num_balance: z
-    .object({
-      num: amount.describe('Balance in currency units, with at least 1 decimal.'),
-      eth_num: always('0'),
-    })
+    .object({ num: amount.describe('Balance in currency units, with at least 1 decimal.'), eth_num: always('0') })
     .describe('Balances of the wallet.'),
 })
 
 const walletOperation = graphql(/* GraphQL */ `
-  query RestWallet {
-    me { wallet { address num } }
-  }
+  query RestWallet { me { wallet { address num } } }
 `)
 
 const walletRoute = (path: string, operationId: string, summary: string) =>
@@ -65,19 +61,14 @@ const transferRecord = objectOf('Transfer', 'One change of the balances of a wal
       ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
     ]),
   ),
-  subject_id: same('Transfer.subjectId', z.string().nullable()),
-  num: same('Transfer.num', amount),
-  points: same('Transfer.points', amount),
+  ...sameFields('Transfer', { subject_id: z.string().nullable(), num: amount, points: amount }),
   balance_num: amount.describe('Balance in currency units after the transfer.'),
   balance_points: amount.describe('Balance in points after the transfer.'),
   created_at: same('Transfer.createdAt', moment),
 })
 
 const listTransfers = defineList({
-  path: 'wallet/transfers',
-  operationId: 'listTransfers',
-  tag: 'Wallet',
-  summary: 'List the transfers of your wallet, newest first',
+  ...get('wallet/transfers', 'listTransfers', 'Wallet', 'List the transfers of your wallet, newest first'),
   action: 'transfer:read',
   record: transferRecord,
   plural: 'Transfers',
@@ -86,8 +77,7 @@ const listTransfers = defineList({
   operation: graphql(/* GraphQL */ `
     query RestTransfers($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       transfers(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo { startCursor endCursor }
+        totalCount pageInfo { startCursor endCursor }
         nodes { id kind subjectId num points balance { num points } createdAt }
       }
     }
@@ -105,19 +95,14 @@ export const transferRoutes = [listTransfers]
 const grantRecord = objectOf('PointGrant', 'Points that an administrator gave to a user.', {
   id: same('PointGrant.id', z.string()),
   user_id: z.string().describe('ID of the user who received the points.'),
-  amount: same('PointGrant.amount', amount),
-  reason: same('PointGrant.reason', z.string()),
-  created_at: same('PointGrant.createdAt', moment),
+  ...sameFields('PointGrant', { amount: amount, reason: z.string(), created_at: moment }),
 })
 
 const grantPoints = defineRoute({
-  ...post('store/point-grants', 'grantPoints', 'Store'),
-  summary: 'Give points to a user',
+  ...post('store/point-grants', 'grantPoints', 'Store', 'Give points to a user'),
   errors: ['NOT_FOUND'],
   body: objectOf('GrantPoints', 'The recipient, the number of points and the reason.', {
-    user_id: same('GrantPointsInput.userId', neededText(254)),
-    amount: same('GrantPointsInput.amount', givenAmount),
-    reason: same('GrantPointsInput.reason', neededText(500)),
+    ...sameFields('GrantPointsInput', { user_id: neededText(254), amount: givenAmount, reason: neededText(500) }),
   }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `

@@ -144,10 +144,7 @@ export async function replayDelivery(context: IdempotentContext, { id }: { id: s
  */
 const insertTestEvent = statement(
   'webhook_test',
-  {
-    parameters: { app: uuid, subject: text, ...remembered, ...audited },
-    columns: { id: uuid, owner_id: uuid },
-  },
+  { parameters: { app: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid, owner_id: uuid } },
   `with called_app as materialized (
      select id, owner_id from network_apps where id = $app and webhook_url is not null and webhook_disabled_at is null
    ),

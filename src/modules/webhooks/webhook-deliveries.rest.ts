@@ -15,6 +15,7 @@ import {
   networkAppParam,
   objectOf,
   same,
+  sameFields,
   snakeCased,
 } from '../../http/rest/values.ts'
 
@@ -34,26 +35,18 @@ export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
 const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
 
 const attemptRecord = objectOf('WebhookAttempt', 'One attempt to call a webhook, with its result.', {
-  number: same('WebhookAttempt.number', z.number().int()),
-  started_at: same('WebhookAttempt.startedAt', moment),
+  ...sameFields('WebhookAttempt', { number: z.number().int(), started_at: moment }),
   duration_ms: same('WebhookAttempt.duration', z.number().int()),
-  status_code: same('WebhookAttempt.statusCode', z.number().int().nullable()),
-  failure: same('WebhookAttempt.failure', z.string().nullable()),
-  response: same('WebhookAttempt.response', z.string()),
+  ...sameFields('WebhookAttempt', { status_code: z.number().int().nullable(), failure: z.string().nullable() }),
+  ...sameFields('WebhookAttempt', { response: z.string() }),
 })
 
 const deliveryRecord = objectOf('WebhookDelivery', 'One event on its way to the webhook of a network app.', {
-  id: same('WebhookDelivery.id', z.string()),
-  event_id: same('WebhookDelivery.eventId', z.string()),
-  event_type: same('WebhookDelivery.eventType', z.string()),
-  order_id: same('WebhookDelivery.orderId', z.string().nullable()),
-  network_app_id: same('WebhookDelivery.networkAppId', z.string()),
-  status: same('WebhookDelivery.status', deliveryStatus),
-  attempt_count: same('WebhookDelivery.attemptCount', z.number().int()),
-  next_attempt_at: same('WebhookDelivery.nextAttemptAt', moment.nullable()),
-  created_at: same('WebhookDelivery.createdAt', moment),
-  settled_at: same('WebhookDelivery.settledAt', moment.nullable()),
-  attempts: same('WebhookDelivery.attempts', z.array(attemptRecord)),
+  ...sameFields('WebhookDelivery', { id: z.string(), event_id: z.string(), event_type: z.string() }),
+  ...sameFields('WebhookDelivery', { order_id: z.string().nullable(), network_app_id: z.string() }),
+  ...sameFields('WebhookDelivery', { status: deliveryStatus, attempt_count: z.number().int() }),
+  ...sameFields('WebhookDelivery', { next_attempt_at: moment.nullable(), created_at: moment }),
+  ...sameFields('WebhookDelivery', { settled_at: moment.nullable(), attempts: z.array(attemptRecord) }),
 })
 
 const presentDelivery = ({ status, attempts, ...delivery }: WebhookDeliveryRecordFragment) => ({
@@ -75,16 +68,12 @@ const presentDetail = (delivery: WebhookDeliveryDetailFragment) => ({
 const statusFrom = ({ query }: RestRequest) => (query.get('status')?.toUpperCase() || undefined) as DeliveryStatus
 
 const list = defineList({
-  path: 'store/webhook-deliveries',
-  operationId: 'listWebhookDeliveries',
-  tag: 'Store',
-  summary: 'List webhook deliveries, newest first',
+  ...get('store/webhook-deliveries', 'listWebhookDeliveries', 'Store', 'List webhook deliveries, newest first'),
   description:
     'Finished deliveries are deleted after the number of days that the operator configures: 90 by default, at least 30.',
   filters: {
-    network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
-    order_id: same('WebhookDeliveryFilter.orderId', z.string()).optional(),
-    status: same('WebhookDeliveryFilter.status', deliveryStatus).optional(),
+    ...sameFields('WebhookDeliveryFilter', { network_app_id: z.string().optional() }),
+    ...sameFields('WebhookDeliveryFilter', { order_id: z.string().optional(), status: deliveryStatus.optional() }),
   },
   action: 'store:administer',
   record: deliveryRecord,
@@ -96,9 +85,7 @@ const list = defineList({
   operation: graphql(/* GraphQL */ `
     query RestWebhookDeliveries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $filter: WebhookDeliveryFilter) {
       webhookDeliveries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, filter: $filter) {
-        totalCount
-        pageInfo { startCursor endCursor }
-        nodes { ...WebhookDeliveryRecord }
+        totalCount pageInfo { startCursor endCursor } nodes { ...WebhookDeliveryRecord }
       }
     }
   `),
@@ -114,14 +101,11 @@ const list = defineList({
 })
 
 const read = defineRoute({
-  ...get('store/webhook-deliveries/:id', 'getWebhookDelivery', 'Store'),
-  summary: 'Read a webhook delivery',
+  ...get('store/webhook-deliveries/:id', 'getWebhookDelivery', 'Store', 'Read a webhook delivery'),
   params: deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
-    query RestWebhookDelivery($id: ID!) {
-      webhookDelivery(id: $id) { ...WebhookDeliveryDetail }
-    }
+    query RestWebhookDelivery($id: ID!) { webhookDelivery(id: $id) { ...WebhookDeliveryDetail } }
   `),
   variables: ({ params }) => ({ id: params.id! }),
   answer: deliveryDetail,
@@ -129,8 +113,7 @@ const read = defineRoute({
 })
 
 const replay = defineRoute({
-  ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store'),
-  summary: 'Send a webhook delivery once more',
+  ...post('store/webhook-deliveries/:id/replay', 'replayWebhookDelivery', 'Store', 'Send a webhook delivery once more'),
   description: 'The call has the same `webhook-id`, so a receiver can ignore a delivery that it already has.',
   params: deliveryParam,
   action: 'store:administer',

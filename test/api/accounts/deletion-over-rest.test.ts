@@ -1,7 +1,7 @@
 import { verifyMessage } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
+import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/delete-account.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { poll } from '../../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'

@@ -1,7 +1,7 @@
 /** Expensive operations are limited per account and per network address, so many accounts at one address leave places to others. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
-import { recordExport } from '../../../src/modules/accounts/export-account.sql.ts'
+import { recordExport } from '../../../src/modules/accounts/export-account.ts'
 import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
 import { until } from '../../support/eventually.ts'
 import type { Answer } from '../../support/http-client.ts'

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { seedGrowth } from '../../../bench/growth/seed.ts'
 import { sizeOf } from '../../../bench/growth/seed-statements.ts'
 import { valuesOf } from '../../../src/db/sql.ts'
-import { type ExportPage, type ExportRow, exportPages } from '../../../src/modules/accounts/export-account.sql.ts'
+import { type ExportPage, type ExportRow, exportPages } from '../../../src/modules/accounts/export-account.ts'
 import { createOwnDatabase } from '../../support/own-database.ts'
 
 const LIMIT = 20

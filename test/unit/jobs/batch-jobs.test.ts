@@ -9,7 +9,7 @@ import {
   retryJobFailures,
   withPublicItems,
 } from '../../../src/jobs/batch-jobs.ts'
-import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/clean-up-deleted-accounts.ts'
+import { cleanUpDeletedAccounts } from '../../../src/modules/accounts/delete-account.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import { eraseOrderArguments, expireOrders } from '../../../src/modules/store/expire-orders.ts'

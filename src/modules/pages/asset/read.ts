@@ -64,13 +64,13 @@ export const titleOf = ({ headline, assetFileName, nid }: { headline: string; as
 const AssetPage = graphql(/* GraphQL */ `
   query AssetPage($id: ID!, $first: Int!, $after: String) {
     asset(id: $id) {
-      nid assetFileName assetFileMimeType assetFileSize assetFileUrl thumbnailUrl proofHash
-      caption headline altText publicAccess nitCommitCustom uploadedAt updatedAt commitCount
+      nid assetFileName assetFileMimeType assetFileSize assetFileUrl thumbnailUrl proofHash caption headline
+      altText publicAccess nitCommitCustom uploadedAt updatedAt commitCount
       owner { displayName address }
       creator { displayName address }
       contentCredentials {
-        state trustList signer issuer signedAt generator creators actions digitalSourceType mining
-        problems notChecked remoteManifestUrl manifestCount checkedAt
+        state trustList signer issuer signedAt generator creators actions digitalSourceType mining problems
+        notChecked remoteManifestUrl manifestCount checkedAt
       }
       registration { status }
       commits(first: $first, after: $after) {

@@ -55,8 +55,7 @@ export const lookupPolicy = `default-src 'none'; style-src ${styleSource(lookupS
 const LookupPage = graphql(/* GraphQL */ `
   query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {
     lookup(sha256: $sha256, cid: $cid, first: $first, after: $after) {
-      totalCount
-      pageInfo { hasNextPage endCursor }
+      totalCount pageInfo { hasNextPage endCursor }
       nodes {
         nid headline assetFileName uploadedAt commitCount
         creator { displayName }
