@@ -20,6 +20,8 @@ const newAccount = { username: 'newcomer', email: 'newcomer@example.org', passwo
 const credentials = { email: user.email, password: PASSWORD }
 const wrongLink = { uid: user.publicId, token: 'x'.repeat(40), new_password: PASSWORD }
 
+const { assetTreeCid, timestampCreated } = commit
+
 const endpoints: [method: string, path: string, status: number, options?: RestOptions][] = [
   ['POST', 'auth/users/', 201, { json: newAccount, actor: undefined }],
   ['GET', 'auth/users/', 200],
@@ -51,12 +53,7 @@ const endpoints: [method: string, path: string, status: number, options?: RestOp
   ['GET', `assets/${nid}/c2pa/`, 200],
   ['GET', `assets/${nid}/history/`, 200],
   ['GET', `history/?nid=${nid}`, 200],
-  [
-    'POST',
-    'assets/merge-trees/',
-    200,
-    { json: [{ assetTreeCid: commit.assetTreeCid, timestampCreated: commit.timestampCreated }] },
-  ],
+  ['POST', 'assets/merge-trees/', 200, { json: [{ assetTreeCid, timestampCreated }] }],
   ['POST', 'store/network-apps/', 201, { actor: admin, json: { name: 'Upscale', price_mode: 'fixed', price: 1 } }],
   ['GET', 'store/network-apps/?name=Upscale', 200, { actor: admin }],
   ['POST', 'store/network-app-orders/', 201, { json: { network_app: store.appId }, headers: store.service }],

@@ -39,13 +39,8 @@ it('the history of an asset can be verified with only the chain and the file net
     license: { name: 'CC-BY-4.0', document: 'https://creativecommons.org/licenses/by/4.0/' },
     own: { b: 1, a: 2 },
   }
-  const multipart = {
-    asset_file: file,
-    caption: 'First words',
-    headline: 'Life',
-    commit_message: 'Born',
-    nit_commit_custom: JSON.stringify(custom),
-  }
+  const texts = { caption: 'First words', headline: 'Life', commit_message: 'Born' }
+  const multipart = { asset_file: file, ...texts, nit_commit_custom: JSON.stringify(custom) }
   const asset = expectOk(await app.rest('POST', 'assets/', { actor, multipart }))
   const path = `assets/${asset.cid}/`
   expectOk(await app.rest('PATCH', path, { actor, json: { caption: 'Last words', commit_message: 'Grown' } }))
@@ -73,24 +68,17 @@ it('the history of an asset can be verified with only the chain and the file net
 
     const told = JSON.parse(event.args.commitData)
     const action = index === 0 ? 'action-initial-registration' : 'action-commit'
+    const { assetTreeCid, assetTreeSha256, assetTreeSignature } = commit
     expect(told).toEqual({
-      assetTreeCid: commit.assetTreeCid,
-      assetTreeSha256: commit.assetTreeSha256,
-      assetTreeSignature: commit.assetTreeSignature,
-      author: me.address,
-      committer: me.address,
-      provider: 'Annal',
-      timestampCreated: expect.any(Number),
-      action: expect.stringMatching(/^bafkrei/),
+      ...{ assetTreeCid, assetTreeSha256, assetTreeSignature, author: me.address, committer: me.address },
+      ...{ provider: 'Annal', timestampCreated: expect.any(Number), action: expect.stringMatching(/^bafkrei/) },
       actionResult: `${app.url}/api/v3/assets/${asset.cid}/`,
-      actionName: action,
-      abstract: index === 0 ? 'Born' : 'Grown',
+      ...{ actionName: action, abstract: index === 0 ? 'Born' : 'Grown' },
     })
     expect(Math.abs(told.timestampCreated - Date.now() / 1000)).toBeLessThan(120)
 
-    const response = await fetch(`${app.url}/ipfs/${told.assetTreeCid}`, {
-      headers: { Authorization: `token ${actor.token}` },
-    })
+    const headers = { Authorization: `token ${actor.token}` }
+    const response = await fetch(`${app.url}/ipfs/${told.assetTreeCid}`, { headers })
     const bytes = new Uint8Array(await response.arrayBuffer())
     expect(CID.createV1(raw.code, await sha256.digest(bytes)).toString()).toBe(told.assetTreeCid)
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(told.assetTreeSha256)
@@ -100,16 +88,11 @@ it('the history of an asset can be verified with only the chain and the file net
     expect(tree).toEqual({
       assetCid: asset.cid,
       assetSha256: createHash('sha256')
-        .update(Buffer.from(await file.arrayBuffer()))
+        .update(await file.bytes())
         .digest('hex'),
-      encodingFormat: 'image/png',
-      assetTimestampCreated: Math.floor(Date.parse(asset.uploaded_at) / 1000),
-      assetCreator: 'ada',
-      creatorWallet: me.address,
-      license: custom.license,
-      abstract: index === 0 ? 'First words' : 'Last words',
-      headline: 'Life',
-      own: custom.own,
+      ...{ encodingFormat: 'image/png', assetTimestampCreated: Math.floor(Date.parse(asset.uploaded_at) / 1000) },
+      ...{ assetCreator: 'ada', creatorWallet: me.address, license: custom.license, own: custom.own },
+      ...{ abstract: index === 0 ? 'First words' : 'Last words', headline: 'Life' },
     })
   }
   expect(blocks[0]!).toBeLessThanOrEqual(blocks[1]!)

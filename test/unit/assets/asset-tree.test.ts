@@ -78,34 +78,21 @@ describe('merging custom fields', () => {
 
 describe('comparing trees', () => {
   const asset: Metadata = { ...emptyMetadata, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
+  const { same, gone } = asset.custom
+  const custom = (changed: object) => ({ custom: { same, gone, ...changed } })
+  const changed = (before: object, after: object) => ({ nit_commit_custom: [before, after] })
   it.each<[string, Partial<Metadata>, object]>([
     ['nothing', {}, {}],
     ['no change for reordered keys', { custom: { gone: 1, same: { b: [1, 2], a: 1 } } }, {}],
     ['a changed caption', { caption: '' }, { caption: ['Old', ''] }],
     ['changed public access', { publicAccess: true }, { public_access: [false, true] }],
     ['changed signed metadata', { signedMetadata: '{}' }, { signed_metadata: [null, '{}'] }],
-    [
-      'a changed custom key',
-      { custom: { ...asset.custom, gone: 2 } },
-      { nit_commit_custom: [{ gone: 1 }, { gone: 2 }] },
-    ],
-    ['a removed key', { custom: { same: asset.custom.same } }, { nit_commit_custom: [{ gone: 1 }, {}] }],
-    ['an added key', { custom: { ...asset.custom, more: [] } }, { nit_commit_custom: [{}, { more: [] }] }],
-    [
-      'an added key that is a property of every JavaScript object',
-      { custom: { ...asset.custom, constructor: 1 } },
-      { nit_commit_custom: [{}, { constructor: 1 }] },
-    ],
-    [
-      'a reordered list',
-      { custom: { ...asset.custom, same: { a: 1, b: [2, 1] } } },
-      { nit_commit_custom: [{ same: { a: 1, b: [1, 2] } }, { same: { a: 1, b: [2, 1] } }] },
-    ],
-    [
-      'a number replaced by a list',
-      { custom: { ...asset.custom, gone: [] } },
-      { nit_commit_custom: [{ gone: 1 }, { gone: [] }] },
-    ],
+    ['a changed custom key', custom({ gone: 2 }), changed({ gone }, { gone: 2 })],
+    ['a removed key', { custom: { same } }, changed({ gone }, {})],
+    ['an added key', custom({ more: [] }), changed({}, { more: [] })],
+    ['an added key that every JavaScript object has', custom({ constructor: 1 }), changed({}, { constructor: 1 })],
+    ['a reordered list', custom({ same: { a: 1, b: [2, 1] } }), changed({ same }, { same: { a: 1, b: [2, 1] } })],
+    ['a number replaced by a list', custom({ gone: [] }), changed({ gone }, { gone: [] })],
   ])('reports %s', (_, change, changes) => {
     expect(compare(asset, { ...asset, ...change })).toEqual(changes)
   })

@@ -45,15 +45,8 @@ describe('transactions', () => {
 
   it.each([0, 1, 127, 128, 255, 256, 70_000])('match an independent decoder for nonce %i', async (nonce) => {
     const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
-    const plan = {
-      chainId: 31337,
-      nonce,
-      to: account.address,
-      data,
-      gasLimit: 200_000n,
-      maxFeePerGas: 30n * gwei,
-      maxPriorityFeePerGas: 0n,
-    }
+    const fees = { gasLimit: 200_000n, maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 0n }
+    const plan = { chainId: 31337, nonce, to: account.address, data, ...fees }
     const { raw, hash } = signTransaction(account, plan)
     const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
     expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
@@ -137,20 +130,16 @@ describe('the cost of a transaction', () => {
 
 describe('fees', () => {
   it('follow the market up to the cap', () => {
-    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 500n * gwei)).toEqual({
-      maxFeePerGas: 21n * gwei,
-      maxPriorityFeePerGas: gwei,
-    })
-    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 15n * gwei)?.maxFeePerGas).toBe(15n * gwei)
-    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 9n * gwei)).toBeUndefined()
+    const market = { nextBaseFee: 10n * gwei, tip: gwei }
+    const fees = { maxFeePerGas: 21n * gwei, maxPriorityFeePerGas: gwei }
+    expect(chooseFees(market, 500n * gwei)).toEqual(fees)
+    expect(chooseFees(market, 15n * gwei)?.maxFeePerGas).toBe(15n * gwei)
+    expect(chooseFees(market, 9n * gwei)).toBeUndefined()
   })
 
   it.each([0n, 1n, 7n, gwei, 123_456_789n])('rise by at least 12.5 %% for a replacement of %s', (fee) => {
-    const raised = raiseFees(
-      { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
-      { nextBaseFee: 0n, tip: 0n },
-      500n * gwei,
-    )
+    const previous = { maxFeePerGas: fee, maxPriorityFeePerGas: fee }
+    const raised = raiseFees(previous, { nextBaseFee: 0n, tip: 0n }, 500n * gwei)
     for (const value of [raised?.maxFeePerGas, raised?.maxPriorityFeePerGas]) {
       expect(value).toBeGreaterThan(fee)
       expect((value ?? 0n) * 1000n).toBeGreaterThanOrEqual(fee * 1125n)
@@ -171,15 +160,9 @@ describe('commit data', () => {
     actionNids: { 'action-initial-registration': 'bafyfirst', 'action-commit': 'bafyother' },
   })
   const facts = {
-    nid: 'bafynid',
-    sequence: 1,
-    treeCid: 'bafktree',
-    treeSha256: 'a'.repeat(64),
-    treeSignature: '0x01',
-    creatorAddress: '0xauthor',
-    committerAddress: '0xcommitter',
+    ...{ nid: 'bafynid', sequence: 1, treeCid: 'bafktree', treeSha256: 'a'.repeat(64), treeSignature: '0x01' },
+    ...{ creatorAddress: '0xauthor', committerAddress: '0xcommitter', message: '' },
     createdAt: new Date(1_683_286_764_999),
-    message: '',
   }
 
   it('has the keys of the public layout in order', () => {
@@ -191,10 +174,8 @@ describe('commit data', () => {
   })
 
   it('names every later commit an update', () => {
-    expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject({
-      actionName: 'action-commit',
-      action: 'bafyother',
-    })
+    const action = { actionName: 'action-commit', action: 'bafyother' }
+    expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject(action)
   })
 
   it('of other writers in the registry is ignored', () => {

@@ -43,9 +43,7 @@ describe('annal doctor', () => {
     expect(new Set(lines.map(({ check }) => check))).toEqual(new Set(Object.keys(checks)))
     // The tests' own server does not sync its disk.
     const bad = lines.filter(({ state }) => state === 'error' || state === 'skipped')
-    expect(bad).toEqual([
-      expect.objectContaining({ check: 'database-server', finding: expect.stringContaining('fsync') }),
-    ])
+    expect(bad).toMatchObject([{ check: 'database-server', finding: expect.stringContaining('fsync') }])
     expect(code).toBe(1)
     for (const { state, fix } of lines) if (['warning', 'error'].includes(state)) expect(fix).toMatch(/\w/)
     for (const { finding } of lines) expect(finding).not.toContain(app.env.CHAIN_RELAY_KEYS!.slice(2))
@@ -86,9 +84,8 @@ describe('annal doctor', () => {
 
   it('checks the signing certificate for Content Credentials', async () => {
     const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
-    expect(await check({})).toMatchObject([
-      { state: 'info', finding: expect.stringContaining('with a development certificate') },
-    ])
+    const development = { state: 'info', finding: expect.stringContaining('with a development certificate') }
+    expect(await check({})).toMatchObject([development])
     const DAY_MS = 86_400_000
     const chains = [0, -3_640, -3_700].map((days) => makeDevelopmentChain(new Date(Date.now() + days * DAY_MS)))
     const states = await Promise.all(
@@ -101,12 +98,9 @@ describe('annal doctor', () => {
     expect(states).toEqual(['ok', 'warning', 'error'].map((state) => [state, state]))
     const made = join(app.env.ANNAL_DIR!, 'keys', 'content-credentials-development.pem')
     await writeFile(made, 'scrap')
+    const finding = `${made} is damaged: it contains no key with certificates.`
     expect(await check({})).toMatchObject([
-      {
-        state: 'error',
-        finding: `${made} is damaged: it contains no key with certificates.`,
-        fix: 'Delete the file. A new one is created.',
-      },
+      { state: 'error', finding, fix: expect.stringMatching(/^Delete the file\./) },
     ])
     const { dir: folder, contentCredentials: config } = app.installation.config
     expect(() => checkContentCredentials({ config, dir: folder })).toThrow(`${made} is damaged`)
@@ -144,13 +138,9 @@ describe('annal doctor', () => {
     url.searchParams.set('options', '-c datestyle=German')
     const { code, of, states } = await doctor({ DATABASE_URL: url.href }, 'database', 'migrations')
     expect([code, states.migrations]).toEqual([1, 'skipped'])
-    expect(of('database')).toMatchObject([
-      {
-        state: 'error',
-        finding: expect.stringContaining('(datestyle is German, DMY)'),
-        fix: `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`,
-      },
-    ])
+    const finding = expect.stringContaining('(datestyle is German, DMY)')
+    const fix = `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`
+    expect(of('database')).toMatchObject([{ state: 'error', finding, fix }])
   })
 
   it('asks for the newer version that migrated the database, or for a start if migrations are missing', async () => {
@@ -158,13 +148,8 @@ describe('annal doctor', () => {
     await app.sql(added)
     const newer = (await doctor({}, 'migrations')).of('migrations')
     await app.sql(`delete from _prisma_migrations where id = 'later'`)
-    expect(newer).toMatchObject([
-      {
-        state: 'error',
-        finding: 'The database was migrated by a newer version of Annal (2099_later).',
-        fix: 'Run that version, or restore a backup from before it.',
-      },
-    ])
+    const finding = 'The database was migrated by a newer version of Annal (2099_later).'
+    expect(newer).toMatchObject([{ state: 'error', finding, fix: expect.stringContaining('Run that version') }])
     const last = '(select max(migration_name) from _prisma_migrations)'
     await app.sql(`update _prisma_migrations set rolled_back_at = now() where migration_name = ${last}`)
     const older = (await doctor({}, 'migrations')).of('migrations')
@@ -213,10 +198,8 @@ describe('annal doctor', () => {
     const { of } = await doctor({ ...s3.env, ...secret }, 'files', 'secrets')
     expect(of('files')).toMatchObject([{ state: 'ok', finding: expect.stringContaining('in the bucket files') }])
     expect([...s3.objects.keys()]).toEqual([])
-    expect(of('secrets')[0]).toMatchObject({
-      finding: expect.stringContaining('AWS_SECRET_ACCESS_KEY'),
-      fix: expect.stringContaining('AWS_SHARED_CREDENTIALS_FILE'),
-    })
+    expect(of('secrets')[0]!.finding).toContain('AWS_SECRET_ACCESS_KEY')
+    expect(of('secrets')[0]!.fix).toContain('AWS_SHARED_CREDENTIALS_FILE')
     expect(JSON.stringify(of('secrets'))).not.toContain('geheim')
 
     s3.keepsVersions = true
@@ -233,11 +216,8 @@ describe('annal doctor', () => {
 
   it('reports relay accounts without funds, a wrong chain and a missing registry', async () => {
     const { address, privateKey } = Wallet.createRandom()
-    const { states, of } = await doctor(
-      { CHAIN_RELAY_KEYS: privateKey, CHAIN_REGISTRY_ADDRESS: address },
-      'chain',
-      'relay-accounts',
-    )
+    const env = { CHAIN_RELAY_KEYS: privateKey, CHAIN_REGISTRY_ADDRESS: address }
+    const { states, of } = await doctor(env, 'chain', 'relay-accounts')
     expect(states).toMatchObject({ chain: 'error', 'relay-accounts': 'error' })
     expect(of('chain').at(-1)!.finding).toBe(`There is no registry at ${address}.`)
     expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0 coins`) }])
@@ -250,10 +230,8 @@ describe('annal doctor', () => {
     const { address, privateKey } = Wallet.createRandom()
     const node = await startFakeNode(onTestFinished, app.env.CHAIN_RPC_URL!)
     node.lie = (method, [tag]) => (method === 'eth_getBlockByNumber' && tag === 'finalized' ? null : undefined)
-    const { of } = await doctor(
-      { CHAIN_RPC_URL: node.url, CHAIN_DEPOSIT_CONFIRMATIONS: 'finalized', CHAIN_TOKEN_ADDRESS: address },
-      'deposits',
-    )
+    const deposits = { CHAIN_DEPOSIT_CONFIRMATIONS: 'finalized', CHAIN_TOKEN_ADDRESS: address }
+    const { of } = await doctor({ CHAIN_RPC_URL: node.url, ...deposits }, 'deposits')
     expect(of('deposits')).toMatchObject([
       { state: 'error', finding: expect.stringContaining('does not report a final block') },
       { state: 'error', finding: expect.stringContaining(`no ERC-20 token at ${address}`) },

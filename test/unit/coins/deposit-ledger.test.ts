@@ -36,7 +36,7 @@ const depositsOf = (user: SignedIn) =>
   )
 
 let chains = 0
-/** A scan of a chain of its own, as a watcher moves it. What other tests left is out of its way. */
+/** Creates a scan of a new chain. Deposits of other tests do not affect it. */
 async function newScan() {
   await app.sql(`update deposits set block_number = 0 where status = 'CREDITED'`)
   chains += 1
@@ -51,7 +51,7 @@ async function newScan() {
   return {
     chainId,
     place: () => ({ chainId, position }),
-    /** Writes down a deposit of coins, or what is said. */
+    /** Records a deposit of coins by default. */
     async note(to: SignedIn, amount: string, blockNumber: number, more: Partial<FoundDeposit> = {}) {
       const found = { kind: 'COIN' as const, transactionHash: newHash(), position: -1, address: to.address, amount }
       const move = next()
@@ -59,7 +59,7 @@ async function newScan() {
       position = move.to
     },
     credit: (due: number) => books.creditDue({ chainId, position }, due),
-    /** Freezes what was credited from blocks above this one, and moves the scan back to it. */
+    /** Freezes the deposits above this block, and rewinds the scan to it. */
     async goBack(height: number) {
       const move = next()
       while ((await books.goBack({ chainId, position }, move.to, height)).frozen.length > 0);
@@ -68,8 +68,16 @@ async function newScan() {
   }
 }
 
+/** Credits a deposit of 5 coins in block 95. */
+async function newCreditedDeposit() {
+  const [scan, user] = [await newScan(), await newUser()]
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  return { scan, user }
+}
+
 const rowOf = ({ id }: SignedIn) => `wallets where user_id = '${id}'`
-/** Begins one after the other while a row is held, each once the one before waits for it or another, and lets them go on then; what becomes of them. */
+/** Starts operations while a row is locked, each after the previous one waits. Then releases the lock and returns the results. */
 async function inTurnWhileHeld<T>(row: string, works: (() => Promise<T>)[]): Promise<T[]> {
   const begun = await whileHeld(app, `select from ${row} for update`, async () => {
     const outcomes: Promise<T>[] = []
@@ -120,9 +128,13 @@ it('records deposits of buyer and seller while a sale holds one wallet and waits
   const [first, last] = [buyer, store.owner].sort((one, other) => (one.id < other.id ? -1 : 1)) as [SignedIn, SignedIn]
   const scan = await newScan()
   const found = { kind: 'COIN' as const, position: -1, amount: '1', blockNumber: 95 }
-  const deposits = [last, first].map(({ address }) => ({
-    ...{ ...found, address, transactionHash: newHash(), blockHash: newHash() },
-  }))
+  const newDeposit = ({ address }: SignedIn) => ({
+    ...found,
+    address,
+    transactionHash: newHash(),
+    blockHash: newHash(),
+  })
+  const deposits = [last, first].map(newDeposit)
   const sale = await whileHeld(app, `update wallets set num = num where user_id = '${last.id}'`, async () => {
     const answer = store.confirm(buyer, id)
     await waiting(app, 1)
@@ -189,10 +201,7 @@ const unsweptOf = async ({ id }: SignedIn) =>
   )[0]!.amount
 
 it('does not sweep a deposit that was frozen while the statement waited for the wallet', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.note(user, '5', 95)
-  await scan.credit(100)
+  const { scan, user } = await newCreditedDeposit()
   const [gone, isStored] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
     () => store(moveOf(user, 5n * COIN)),
@@ -203,10 +212,7 @@ it('does not sweep a deposit that was frozen while the statement waited for the 
 })
 
 it('freezes deposits that are swept while the scan rewinds', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.note(user, '5', 95)
-  await scan.credit(100)
+  const { scan, user } = await newCreditedDeposit()
   const [isStored, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => store(moveOf(user, 5n * COIN)),
     () => books.goBack(scan.place(), 'gone back', 90),
@@ -217,10 +223,7 @@ it('freezes deposits that are swept while the scan rewinds', async () => {
 })
 
 it('does not resume a transfer whose coins were frozen while the statement waited for the wallet', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.note(user, '5', 95)
-  await scan.credit(100)
+  const { scan, user } = await newCreditedDeposit()
   expect(await store(moveOf(user, 5n * COIN))).toBe(true)
   await scan.goBack(90)
   await app.sql(`update coin_transfers set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
@@ -238,10 +241,7 @@ it('does not resume a transfer whose coins were frozen while the statement waite
 })
 
 it('reverses a settlement that happens while its transaction is reorganized away', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.note(user, '5', 95)
-  await scan.credit(100)
+  const { user } = await newCreditedDeposit()
   const move = moveOf(user, 5n * COIN)
   const [{ hash, gasPrice }] = move.signed as [(typeof move.signed)[number]]
   expect(await store(move)).toBe(true)
@@ -256,8 +256,7 @@ it('reverses a settlement that happens while its transaction is reorganized away
       return []
     },
   ])
-  expect(await app.sql('select status::text from coin_transfers where id = $1::uuid', [id])).toEqual([
-    { status: 'BROADCAST' },
-  ])
+  const status = await app.sql('select status::text from coin_transfers where id = $1::uuid', [id])
+  expect(status).toEqual([{ status: 'BROADCAST' }])
   expect(await contradictions()).toEqual([])
 })

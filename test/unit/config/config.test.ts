@@ -49,22 +49,18 @@ describe('a server', () => {
     [
       'a mail sender at localhost in production',
       { ...production, MAIL_FROM: 'Annal <a@localhost>' },
-      /MAIL_FROM is needed in production/,
+      /MAIL_FROM is needed/,
     ],
     ['a mail sender without an address', { MAIL_FROM: 'Annal' }, /MAIL_FROM: Expected an address/],
     [
       'a duplicate relay key',
       { CHAIN_RELAY_KEYS: `0x${KEY},${KEY.toUpperCase()}` },
-      /CHAIN_RELAY_KEYS: The list contains a key twice/,
+      /RELAY_KEYS: .* contains a key twice/,
     ],
     ['a truncated relay key', { CHAIN_RELAY_KEYS: KEY.slice(2) }, /CHAIN_RELAY_KEYS: Expected 64 hex digits/],
     ['an empty secret file', { DATABASE_URL_FILE: file('empty', ' \n') }, /DATABASE_URL: The file .* is empty/],
     ['a missing secret file', { SMTP_URL_FILE: join(dir, 'none') }, /SMTP_URL: The file .* cannot be read \(ENOENT\)/],
-    [
-      'a secret set both directly and as a file',
-      { DATABASE_URL: 'postgres://a/b', DATABASE_URL_FILE: file('url', 'postgres://c/d') },
-      /Set either DATABASE_URL or DATABASE_URL_FILE/,
-    ],
+    ['a secret set twice', { DATABASE_URL: 'x', DATABASE_URL_FILE: file('url', 'y') }, /Set either DATABASE_URL or /],
     ...[
       'mysql://a/b',
       'postgresql://u:secret#abab@a/b',
@@ -80,34 +76,14 @@ describe('a server', () => {
     ]),
     ['an invalid Kubo URL', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
     ['a negative port', { PORT: '-1' }, /PORT: Expected a whole number from 0 to 65535\.$/],
-    [
-      'a shutdown delay above the maximum',
-      { SHUTDOWN_DELAY_SECONDS: '999999999999' },
-      /Expected a whole number from 0 to 60\.$/,
-    ],
-    [
-      'a chain ID above the maximum safe integer',
-      { CHAIN_ID: '9007199254740992' },
-      /CHAIN_ID: Expected a whole number from 1 to 9007/,
-    ],
+    ['a long shutdown delay', { SHUTDOWN_DELAY_SECONDS: '999999999999' }, /whole number from 0 to 60\.$/],
+    ['an unsafe chain ID', { CHAIN_ID: '9007199254740992' }, /CHAIN_ID: Expected .* from 1 to 9007/],
     ['an empty list of roles', { ROLES: ',' }, /ROLES: Expected some of http, relay, /],
     ['an invalid boolean', { ANNAL_EMBEDDED: 'maybe' }, /ANNAL_EMBEDDED: Expected true or false\.$/],
-    [
-      'a public URL that is a single word',
-      { PUBLIC_URL: 'foo' },
-      /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/,
-    ],
+    ['a word as public URL', { PUBLIC_URL: 'foo' }, /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/],
     ['a relay key that is zero', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected private keys/],
-    [
-      'a treasury key that is too large',
-      { CHAIN_TREASURY_KEY: 'ff'.repeat(32) },
-      /CHAIN_TREASURY_KEY: Expected private/,
-    ],
-    [
-      'the same port for the API and the health check',
-      { PORT: '4115', HEALTH_PORT: '4115' },
-      /HEALTH_PORT and PORT are the same/,
-    ],
+    ['an excessive treasury key', { CHAIN_TREASURY_KEY: 'ff'.repeat(32) }, /CHAIN_TREASURY_KEY: Expected private/],
+    ['one port for the API and probes', { PORT: '4115', HEALTH_PORT: '4115' }, /HEALTH_PORT and PORT are the same/],
     ['a chain URL without relay keys', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
   ])('rejects %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)
@@ -115,31 +91,13 @@ describe('a server', () => {
   })
 
   it('warns about unknown variables with a similar name', () => {
-    const unread = {
-      DATABASE_URI: 'x',
-      CHAIN_CONFIRMATION: '3',
-      SMTP_USER: 'x',
-      GAS_FEE_FILE: '/x',
-      WEB_CONCURRENCY: '4',
-      ANNAL_DIRECTORY: 'x',
-    }
-    const others = {
-      OTEL_EXPORTER_OTLP_HEADERS: 'x',
-      NODE_OPTIONS: 'x',
-      ANNAL_PORT_4000_TCP: 'x',
-      ANNAL_SERVICE_HOST: 'x',
-    }
-    const read = {
-      ...production,
-      DATABASE_URL_FILE: '/x',
-      ANNAL_TOKEN: 'x',
-      AWS_REGION: 'x',
-      SESSION_MANAGER: 'x',
-      S3_BUKET: '',
-    }
-    const told = findUnread({ ...unread, ...others, ...read })
-    expect(told.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(Object.keys(unread).sort())
-    expect(told).toContain('GAS_FEE_FILE has no effect: GAS_FEE is not a secret and cannot be read from a file.')
+    const set = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, 'x']))
+    const unread = set('ANNAL_DIRECTORY CHAIN_CONFIRMATION DATABASE_URI GAS_FEE_FILE SMTP_USER WEB_CONCURRENCY')
+    const others = set('OTEL_EXPORTER_OTLP_HEADERS NODE_OPTIONS ANNAL_PORT_4000_TCP ANNAL_SERVICE_HOST')
+    const read = { ...production, ...set('DATABASE_URL_FILE ANNAL_TOKEN AWS_REGION SESSION_MANAGER'), S3_BUKET: '' }
+    const warnings = findUnread({ ...unread, ...others, ...read })
+    expect(warnings.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(Object.keys(unread))
+    expect(warnings).toContain('GAS_FEE_FILE has no effect: GAS_FEE is not a secret and cannot be read from a file.')
   })
 
   it('can serve only probes on PORT', () => {

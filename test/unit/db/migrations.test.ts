@@ -21,6 +21,10 @@ const ids = {
   transfer: '01980000-0000-7000-8000-000000000004',
 }
 
+const insert = (table: string, columns: string, ...values: string[]) =>
+  `INSERT INTO ${table} (${columns}) VALUES (${values.map((value) => `'${value}'`)})`
+const erase = `UPDATE commits SET tree = '', message = '', changes = '{}'`
+
 const insertUser = (username: string, email: string) =>
   `INSERT INTO users (username, email, password_hash, display_name) VALUES ('${username}', '${email}', 'x', 'x')`
 
@@ -86,6 +90,16 @@ afterAll(async () => {
   await embedded?.stop()
 })
 
+async function withMigration(name: string, work: () => Promise<unknown>) {
+  const add = `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ($1, '', $1, now())`
+  await database.query(add, [name])
+  try {
+    await work()
+  } finally {
+    await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
+  }
+}
+
 describe('migrations', () => {
   it('produce exactly the tables of schema.prisma', async () => {
     expect(await diffMigrations(embedded.url)).toBe('')
@@ -122,16 +136,10 @@ describe('migrations', () => {
   it('reject a database of a newer version, and run only in the server', async () => {
     const name = '20990101000000_add_what_is_to_come'
     await expect(assertMigrated(embedded.url)).resolves.toBeUndefined()
-    await database.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
-      [name],
-    )
-    try {
+    await withMigration(name, async () => {
       await expect(applyMigrations(embedded.url)).rejects.toThrow(new RegExp(`newer version of Annal \\(${name}\\)`))
       await expect(assertMigrated(embedded.url)).rejects.toThrow(/newer version/)
-    } finally {
-      await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
-    }
+    })
     await database.query('CREATE DATABASE untouched')
     const url = embedded.url.replace(/annal(?=\?|$)/, 'untouched')
     await expect(assertMigrated(url)).rejects.toThrow(
@@ -145,18 +153,10 @@ describe('migrations', () => {
   })
 
   it('reject a database from before the first release, and name the Git commit that can use it', async () => {
-    const name = '20261121000000_create_tables'
-    await database.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
-      [name],
+    const message = /development version of Annal before the first release.*check out Git commit 9b0c61da/
+    await withMigration('20261121000000_create_tables', () =>
+      expect(applyMigrations(embedded.url)).rejects.toThrow(message),
     )
-    try {
-      await expect(applyMigrations(embedded.url)).rejects.toThrow(
-        /development version of Annal before the first release.*check out Git commit 9b0c61da/,
-      )
-    } finally {
-      await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
-    }
   })
 
   it('roll back a failed migration and apply its corrected version', async () => {
@@ -200,16 +200,8 @@ describe('the database rejects', () => {
     ['a username of 22 characters', insertUser('ü'.repeat(22), 'b@example.org'), 'users_username_length'],
     ['a negative NUM balance', 'UPDATE wallets SET num = -0.000000000000000001', 'wallets_num_not_negative'],
     ['a negative points balance', 'UPDATE wallets SET points = -1', 'wallets_points_not_negative'],
-    [
-      'an unhashed access token',
-      `INSERT INTO access_tokens (user_id, hash) VALUES ('${ids.user}', 'secret')`,
-      'access_tokens_hash_length',
-    ],
-    [
-      'an unhashed API key',
-      `INSERT INTO api_keys (name, prefix, hash) VALUES ('a', 'b', 'secret')`,
-      'api_keys_hash_length',
-    ],
+    ['an unhashed access token', insert('access_tokens', 'user_id, hash', ids.user, 'x'), 'access_tokens_hash_length'],
+    ['an unhashed API key', insert('api_keys', 'name, prefix, hash', 'a', 'b', 'x'), 'api_keys_hash_length'],
     ['a file registered twice', insertAsset({ nid: `'bafy-first'` }), 'assets_nid_key'],
     ['a headline of 101 characters', insertAsset({ headline: `'${'é'.repeat(101)}'` }), 'assets_headline_length'],
     ['a negative file size', insertAsset({ file_size: '-1' }), 'assets_file_size_not_negative'],
@@ -223,11 +215,7 @@ describe('the database rejects', () => {
     ['an entry without an account', insertEntry('NULL', 'NULL', '1'), 'entries_one_account'],
     ['an entry with two accounts', insertEntry(`'${ids.user}'`, `'GAS'`, '1'), 'entries_one_account'],
     ['an entry with amount 0', insertEntry('NULL', `'GAS'`, '0'), 'entries_amount_not_zero'],
-    [
-      'a second transfer with the same reference',
-      `INSERT INTO transfers (reference) VALUES ('sign-up:ana')`,
-      'transfers_reference_key',
-    ],
+    ['a reference used twice', insert('transfers', 'reference', 'sign-up:ana'), 'transfers_reference_key'],
     ['a change to the reference of a transfer', `UPDATE transfers SET reference = 'x'`, 'transfers_erase_only'],
     ['a change to the reason of a transfer', `UPDATE transfers SET reason = 'x'`, 'transfers_erase_only'],
     ['the deletion of a transfer', 'DELETE FROM transfers', 'transfers_no_delete'],
@@ -239,11 +227,7 @@ describe('the database rejects', () => {
     ['truncation of commits', 'TRUNCATE commits CASCADE', 'commits_no_truncate'],
     ['a change to the tree of a commit', `UPDATE commits SET tree = '{"a":2}'`, 'commits_erase_only'],
     ['erasure of only the tree of a commit', `UPDATE commits SET tree = ''`, 'commits_erase_only'],
-    [
-      'erasure of a commit with a change to its sequence',
-      `UPDATE commits SET tree = '', message = '', changes = '{}', sequence = 7`,
-      'commits_erase_only',
-    ],
+    ['erasure of a commit that changes its sequence', `${erase}, sequence = 7`, 'commits_erase_only'],
   ])('%s', async (_, sql, constraint) => {
     await expect(attempt(sql)).rejects.toMatchObject({ constraint })
   })
@@ -253,12 +237,9 @@ describe('the database accepts', () => {
   it.each([
     ['a username of the maximum length', insertUser('ü'.repeat(21), 'b@example.org')],
     ['a headline of 100 characters', insertAsset({ headline: `'${'é'.repeat(100)}'` })],
-    [
-      'a file registered again after its deletion',
-      `UPDATE assets SET deleted_at = now(); ${insertAsset({ nid: `'bafy-first'` })}`,
-    ],
+    ['a deleted file again', `UPDATE assets SET deleted_at = now(); ${insertAsset({ nid: `'bafy-first'` })}`],
     ['the next commit', insertCommit(2, sha)],
-    ['complete erasure of a commit', `UPDATE commits SET tree = '', message = '', changes = '{}'`],
+    ['complete erasure of a commit', erase],
     ['a wallet with a balance of zero', 'UPDATE wallets SET num = 0, points = 0'],
     ['an entry of a bookkeeping account', insertEntry('NULL', `'GAS'`, '0.000000000000000001')],
   ])('%s', async (_, sql) => {

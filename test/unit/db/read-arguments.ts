@@ -20,11 +20,8 @@ const dates = [new Date('2026-01-10T00:00:00.123Z'), new Date('2026-02-20T10:20:
 const kinds: Record<string, Kind> = {
   user: {
     fields: {
-      id: userIds,
-      username: ['user1', 'user5'],
-      role: ['ADMIN', 'USER'],
-      emailVerified: [true, false],
-      createdAt: dates,
+      ...{ id: userIds, username: ['user1', 'user5'], role: ['ADMIN', 'USER'] },
+      ...{ emailVerified: [true, false], createdAt: dates },
     },
     ones: { wallet: 'wallet' },
     lists: { ownedAssets: 'asset', createdAssets: 'asset', commits: 'commit', accessTokens: 'accessToken' },
@@ -46,15 +43,9 @@ const kinds: Record<string, Kind> = {
   },
   asset: {
     fields: {
-      id: assetIds,
-      ownerId: userIds,
-      tag: ['red', 'blue', ''],
-      publicAccess: [true, false],
-      fileSize: [3n, 9_007_199_254_740_993n, 20],
-      meta: ['{}', 'meta 5', null],
-      headSequence: [1, 2, 3],
-      uploadedAt: dates,
-      deletedAt: [...dates, null],
+      ...{ id: assetIds, ownerId: userIds, tag: ['red', 'blue', ''], publicAccess: [true, false] },
+      ...{ fileSize: [3n, 9_007_199_254_740_993n, 20], meta: ['{}', 'meta 5', null], headSequence: [1, 2, 3] },
+      ...{ uploadedAt: dates, deletedAt: [...dates, null] },
     },
     ones: { owner: 'user', creator: 'user' },
     lists: { commits: 'commit' },
@@ -74,10 +65,8 @@ const kinds: Record<string, Kind> = {
   },
   commitRelay: {
     fields: {
-      commitId: [commitId(1, 1), commitId(2, 1)],
-      status: ['PENDING', 'FINAL', 'FAILED'],
-      blockNumber: [1, 7, null],
-      updatedAt: dates,
+      ...{ commitId: [commitId(1, 1), commitId(2, 1)], status: ['PENDING', 'FINAL', 'FAILED'] },
+      ...{ blockNumber: [1, 7, null], updatedAt: dates },
     },
     ones: { commit: 'commit' },
     lists: {},
@@ -91,10 +80,8 @@ const kinds: Record<string, Kind> = {
   },
   entry: {
     fields: {
-      position: [0, 1, 2],
-      walletId: [...userIds, null],
-      book: ['REVENUE', 'GAS', null],
-      amount: ['0.1', '-0.179'],
+      ...{ position: [0, 1, 2], walletId: [...userIds, null] },
+      ...{ book: ['REVENUE', 'GAS', null], amount: ['0.1', '-0.179'] },
     },
     ones: { transfer: 'transfer', wallet: 'wallet' },
     lists: {},

@@ -20,14 +20,9 @@ const day = (number: number) => new Date(Date.UTC(2026, 0, number, 10, 20, 30, (
 export const seed = async (prisma: PrismaClient) => {
   await prisma.user.createMany({
     data: range(1, users).map((n) => ({
-      id: userId(n),
-      username: `user${n}`,
-      email: `user${n}@example.com`,
-      passwordHash: 'x',
-      role: n === 1 ? ('ADMIN' as const) : ('USER' as const),
+      ...{ id: userId(n), username: `user${n}`, email: `user${n}@example.com`, passwordHash: 'x', createdAt: day(n) },
+      ...{ role: n === 1 ? ('ADMIN' as const) : ('USER' as const), emailVerified: n % 3 === 0 },
       displayName: n % 2 ? 'Ökonom "Zoë" \\ \u2028 🦊' : '',
-      emailVerified: n % 3 === 0,
-      createdAt: day(n),
     })),
   })
   // The last user has no wallet.
@@ -41,42 +36,28 @@ export const seed = async (prisma: PrismaClient) => {
   })
   await prisma.accessToken.createMany({
     data: range(1, 5).map((n) => ({
-      id: uuid(5, n),
-      userId: userId((n % 3) + 1),
-      hash: tokenHash(n),
-      createdAt: day(n),
+      ...{ id: uuid(5, n), userId: userId((n % 3) + 1), hash: tokenHash(n), createdAt: day(n) },
       expiresAt: n % 2 ? day(300 + n) : null,
     })),
   })
   await prisma.apiKey.createMany({
     data: range(1, 2).map((n) => ({
-      id: uuid(6, n),
-      name: `key ${n}`,
-      prefix: `p${n}`,
-      hash: tokenHash(n),
-      createdAt: day(n),
+      ...{ id: uuid(6, n), name: `key ${n}`, prefix: `p${n}`, hash: tokenHash(n), createdAt: day(n) },
     })),
   })
   await prisma.asset.createMany({
     data: range(1, assets).map((n) => ({
-      id: assetId(n),
-      nid: `nid${n}`,
+      ...{ id: assetId(n), nid: `nid${n}`, fileName: `file-${n}.png`, mimeType: 'image/png' },
       // The last two users own nothing.
       ownerId: userId((n % (users - 2)) + 1),
       creatorId: userId((n % 3) + 1),
-      fileName: `file-${n}.png`,
-      mimeType: 'image/png',
       fileSize: n === 5 ? 9_007_199_254_740_993n : BigInt(n),
-      sha256: String(n).padStart(64, '0'),
-      tag: ['red', 'blue', ''][n % 3],
-      publicAccess: n % 2 === 0,
+      ...{ sha256: String(n).padStart(64, '0'), tag: ['red', 'blue', ''][n % 3], publicAccess: n % 2 === 0 },
       custom: n % 4 ? { n, list: [1, null, 'x'], deep: { half: 0.5, date: '2026-01-01' } } : {},
       meta: n % 3 === 0 ? null : n % 3 === 1 ? '{}' : `meta ${n}`,
       headSequence: Math.max(1, commitsOf(n)),
       headCommitId: commitId(n, Math.max(1, commitsOf(n))),
-      uploadedAt: day(n * 4),
-      updatedAt: day(n * 5),
-      deletedAt: n % 7 === 0 ? day(200 + n) : null,
+      ...{ uploadedAt: day(n * 4), updatedAt: day(n * 5), deletedAt: n % 7 === 0 ? day(200 + n) : null },
     })),
   })
   const commits = range(1, assets).flatMap((asset) =>
@@ -84,14 +65,9 @@ export const seed = async (prisma: PrismaClient) => {
   )
   await prisma.commit.createMany({
     data: commits.map(({ asset, sequence }) => ({
-      id: commitId(asset, sequence),
-      assetId: assetId(asset),
-      sequence,
-      authorId: userId(((asset + sequence) % users) + 1),
-      message: sequence % 2 ? 'odd' : '',
-      changes: { headline: [null, `v${sequence}`] },
-      tree: `{"asset":${asset}}`,
-      treeCid: `tree${asset}-${sequence}`,
+      ...{ id: commitId(asset, sequence), assetId: assetId(asset), sequence, message: sequence % 2 ? 'odd' : '' },
+      ...{ authorId: userId(((asset + sequence) % users) + 1), changes: { headline: [null, `v${sequence}`] } },
+      ...{ tree: `{"asset":${asset}}`, treeCid: `tree${asset}-${sequence}` },
       treeSha256: String(asset * 100 + sequence).padStart(64, '0'),
       createdAt: day(asset + sequence),
     })),
@@ -101,10 +77,8 @@ export const seed = async (prisma: PrismaClient) => {
     data: commits
       .filter(({ asset }) => asset % 5 !== 0)
       .map(({ asset, sequence }) => ({
-        commitId: commitId(asset, sequence),
-        status: statuses[(asset + sequence) % 5],
-        blockNumber: sequence % 2 ? asset : null,
-        updatedAt: day(asset),
+        ...{ commitId: commitId(asset, sequence), status: statuses[(asset + sequence) % 5] },
+        ...{ blockNumber: sequence % 2 ? asset : null, updatedAt: day(asset) },
       })),
   })
   await prisma.transfer.createMany({

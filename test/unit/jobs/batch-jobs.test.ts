@@ -50,40 +50,38 @@ const order = async (fields: object = {}, of = store) => {
 const remove = async ({ rest }: { rest: typeof app.rest }) =>
   expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
 
+/** Returns the value of the only row and column. */
+const itemOf = async (text: string, parameter: string) =>
+  Object.values((await app.sql<Record<string, string>>(text, [parameter]))[0]!)[0]!
+
 const scenes: Record<BatchJobName, Scene> = {
   'expire-orders': {
-    table: 'orders',
+    ...{ table: 'orders', done: `status = 'EXPIRED'`, run: () => expireOrders(app.context) },
     async make() {
       const { uuid } = await order()
       await app.sql(`update orders set expires_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
       return uuid
     },
-    done: `status = 'EXPIRED'`,
-    run: () => expireOrders(app.context),
   },
   'request-thumbnails': {
-    table: 'assets',
+    ...{ table: 'assets', done: 'thumbnail_requested', run: () => requestThumbnails(app.context) },
     async make() {
       const { uuid } = await asset()
       await app.sql('update assets set thumbnail_requested = false where id = $1::uuid', [uuid])
       return uuid
     },
-    done: 'thumbnail_requested',
-    run: () => requestThumbnails(app.context),
   },
   'erase-arguments': {
-    table: 'orders',
+    ...{ table: 'orders', done: 'action_args is null', run: () => eraseOrderArguments(app.context) },
     async make() {
       const { buyer, id, uuid } = await order()
       expectOk(await store.confirm(buyer, id))
       await app.sql(`update orders set settled_at = now() - interval '31 days' where id = $1::uuid`, [uuid])
       return uuid
     },
-    done: 'action_args is null',
-    run: () => eraseOrderArguments(app.context),
   },
   'erase-arguments-of-deleted': {
-    table: 'orders',
+    ...{ table: 'orders', done: 'action_args is null', run: sweepDeletions },
     async make() {
       const { buyer, id, uuid } = await order({}, called)
       expectOk(await called.confirm(buyer, id))
@@ -91,11 +89,9 @@ const scenes: Record<BatchJobName, Scene> = {
       await giveUp(uuid)
       return uuid
     },
-    done: 'action_args is null',
-    run: sweepDeletions,
   },
   'erase-webhooks-of-deleted': {
-    table: 'network_apps',
+    ...{ table: 'network_apps', done: 'webhook_secret is null', run: sweepDeletions },
     async make() {
       const owner = await app.admin()
       const json = { name: randomUUID(), price_mode: 'fixed', price: '1', webhook_url: 'https://receiver.example' }
@@ -103,156 +99,128 @@ const scenes: Record<BatchJobName, Scene> = {
       await remove(owner)
       return fromId(id)!.uuid
     },
-    done: 'webhook_secret is null',
-    run: sweepDeletions,
   },
   'erase-addresses-of-deleted': {
-    table: 'audit_entries',
+    ...{ table: 'audit_entries', done: 'address is null', run: sweepDeletions },
     async make() {
       const user = await app.newUser()
       await remove(user)
-      const [made] = await app.sql<{ id: string }>(
+      return itemOf(
         `insert into audit_entries (user_id, action, address) values ($1::uuid, 'session.started', '192.0.2.1') returning id::text`,
-        [user.id],
+        user.id,
       )
-      return made!.id
     },
-    done: 'address is null',
-    run: sweepDeletions,
   },
   'erase-responses-of-deleted': {
-    table: 'webhook_attempts',
-    key: 'delivery_id',
+    ...{ table: 'webhook_attempts', key: 'delivery_id', done: `response = ''`, run: sweepDeletions },
     async make() {
       const { buyer, id, uuid } = await order({}, called)
       expectOk(await called.confirm(buyer, id))
       await remove(buyer)
       await giveUp(uuid)
-      const [made] = await app.sql<{ id: string }>(
+      return itemOf(
         `insert into webhook_attempts (delivery_id, number, duration, response)
          select id, 1, 5, 'Served Ada' from webhook_deliveries where order_id = $1::uuid returning delivery_id::text as id`,
-        [uuid],
+        uuid,
       )
-      return made!.id
     },
-    done: `response = ''`,
-    run: sweepDeletions,
   },
   'erase-deleted-assets': {
-    table: 'assets',
+    ...{
+      table: 'assets',
+      done: `erased_through = head_sequence and not exists (select from commits c where c.asset_id = t.id and c.tree <> '')`,
+      run: tidy,
+    },
     async make() {
       const { user, nid, uuid } = await asset({ caption: 'to be erased' })
       expect((await user.rest('DELETE', `assets/${nid}/`)).status).toBe(204)
       await settle(uuid)
       return uuid
     },
-    done: `erased_through = head_sequence and not exists (select from commits c where c.asset_id = t.id and c.tree <> '')`,
-    run: tidy,
   },
   'forfeit-balances': {
-    table: 'wallets',
-    key: 'user_id',
+    ...{ table: 'wallets', key: 'user_id', done: 'num = 0', run: sweepDeletions },
     async make() {
       const user = await app.newUser({ points: '0' })
       await remove(user)
       await database.query(deposit, { user: user.id, amount: '3' })
       return user.id
     },
-    done: 'num = 0',
-    run: sweepDeletions,
   },
   'delete-idempotency-keys': {
-    table: 'idempotency_keys',
-    key: `encode(scope, 'hex')`,
+    ...{ table: 'idempotency_keys', key: `encode(scope, 'hex')`, run: tidy },
     async make() {
       const user = await app.newUser()
-      await user.rest('PATCH', 'auth/users/profile/', {
-        json: { description: 'Hello' },
-        headers: { 'Idempotency-Key': randomUUID() },
-      })
-      const [made] = await app.sql<{ item: string }>(
+      const request = { json: { description: 'Hello' }, headers: { 'Idempotency-Key': randomUUID() } }
+      await user.rest('PATCH', 'auth/users/profile/', request)
+      return itemOf(
         `update idempotency_keys set created_at = now() - interval '8 days' where result = $1 returning encode(scope, 'hex') as item`,
-        [user.id],
+        user.id,
       )
-      return made!.item
     },
-    run: tidy,
   },
   'delete-expired-sessions': {
-    table: 'access_tokens',
+    ...{ table: 'access_tokens', run: tidy },
     async make() {
       const user = await app.newUser()
-      const [made] = await app.sql<{ id: string }>(
+      return itemOf(
         `update access_tokens set expires_at = now() - interval '1 day' where user_id = $1::uuid returning id::text`,
-        [user.id],
+        user.id,
       )
-      return made!.id
     },
-    run: tidy,
   },
   'delete-idle-sessions': {
-    table: 'access_tokens',
+    ...{ table: 'access_tokens', run: tidy },
     async make() {
       const user = await app.newUser()
-      const [made] = await app.sql<{ id: string }>(
+      return itemOf(
         `update access_tokens set id = uuidv7(interval '-366 days'), created_at = now() - interval '366 days'
          where user_id = $1::uuid returning id::text`,
-        [user.id],
+        user.id,
       )
-      return made!.id
     },
-    run: tidy,
   },
   'delete-one-time-tokens': {
-    table: 'one_time_tokens',
-    key: `encode(hash, 'hex')`,
+    ...{ table: 'one_time_tokens', key: `encode(hash, 'hex')`, run: tidy },
     async make() {
       const user = await app.newUser()
-      const [made] = await app.sql<{ item: string }>(
+      return itemOf(
         `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
          values ($1::uuid, 'PASSWORD_RESET', uuidv7(), sha256(uuid_send($1::uuid)), 'x', now() - interval '8 days')
          returning encode(hash, 'hex') as item`,
-        [user.id],
+        user.id,
       )
-      return made!.item
     },
-    run: tidy,
   },
   'delete-deliveries': {
-    table: 'webhook_deliveries',
+    ...{ table: 'webhook_deliveries', run: tidy },
     async make() {
       const { buyer, id, uuid } = await order({}, called)
       expectOk(await called.confirm(buyer, id))
       await giveUp(uuid)
-      const [made] = await app.sql<{ id: string }>(
+      return itemOf(
         `with told as (update orders set settled_at = now() - interval '91 days' where id = $1::uuid returning id)
          update webhook_deliveries d set id = uuidv7(interval '-91 days'), settled_at = now() - interval '91 days'
          from told where d.order_id = told.id returning d.id::text`,
-        [uuid],
+        uuid,
       )
-      return made!.id
     },
-    run: tidy,
   },
   'delete-events': {
-    table: 'events',
+    ...{ table: 'events', run: tidy },
     async make() {
       const user = await app.newUser()
-      const [made] = await app.sql<{ id: string }>(
+      return itemOf(
         `with fed as (update wallets set event_sequence = event_sequence + 1 where user_id = $1::uuid returning *)
          insert into events (id, owner_id, sequence, type, created_at)
          select uuidv7(interval '-91 days'), user_id, event_sequence, 'points.granted', now() - interval '91 days' from fed
          returning id::text`,
-        [user.id],
+        user.id,
       )
-      return made!.id
     },
-    run: tidy,
   },
   'credit-deposits': {
-    table: 'deposits',
-    key: 'reference',
-    done: `t.status = 'CREDITED'`,
+    ...{ table: 'deposits', key: 'reference', done: `t.status = 'CREDITED'` },
     async make() {
       const { id } = await app.newUser({ points: '0' })
       const hash = `0x${randomUUID()}`
@@ -390,13 +358,8 @@ it('keeps the tree of a commit that is not final, and erases the earlier ones', 
   await settle(uuid)
   expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { caption: 'second' } }))
   expect((await user.rest('DELETE', `assets/${nid}/`)).status).toBe(204)
-  const trees = async () =>
-    (
-      await app.sql<{ told: boolean }>(
-        `select tree <> '' as told from commits where asset_id = $1::uuid order by sequence`,
-        [uuid],
-      )
-    ).map(({ told }) => told)
+  const find = `select tree <> '' as is_kept from commits where asset_id = $1::uuid order by sequence`
+  const trees = async () => (await app.sql<{ is_kept: boolean }>(find, [uuid])).map(({ is_kept }) => is_kept)
   await tidy()
   expect(await trees()).toEqual([false, true])
   await settle(uuid)

@@ -1,11 +1,9 @@
 /** The SQL function `enqueue` and pg-boss, whose table it writes. */
 import { createRequire } from 'node:module'
-import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe, expect, it } from 'vitest'
 import { prepareDatabase } from '../../../src/db/migrations.ts'
-import { enqueueFunctionSql, writtenFor } from '../../../src/jobs/job-schema.ts'
-import { until } from '../../support/eventually.ts'
+import { writtenFor } from '../../../src/jobs/job-schema.ts'
 import { createOwnDatabase } from '../../support/own-database.ts'
 
 interface Manifest {
@@ -91,24 +89,6 @@ describe('a start of the service', () => {
     await replace()
     await Promise.all([prepareDatabase(url), prepareDatabase(url)])
     expect(await sourceOf()).toEqual(source)
-  })
-
-  it('waits for another process that creates the function', async () => {
-    await query('drop function enqueue')
-    const second = new pg.Client({ connectionString: url, application_name: 'second start' })
-    await second.connect()
-    try {
-      await query('begin')
-      await query(enqueueFunctionSql)
-      const making = second.query(enqueueFunctionSql)
-      const waits = `select from pg_stat_activity where application_name = 'second start' and wait_event_type = 'Lock'`
-      await until('the second one waits', async () => (await query(waits)).length > 0)
-      await query('commit')
-      await making
-    } finally {
-      await second.end()
-    }
-    expect(await sourceOf()).toHaveLength(1)
   })
 
   it('keeps the function of a newer version', async () => {

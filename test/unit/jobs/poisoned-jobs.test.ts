@@ -8,7 +8,7 @@ import type { JobHandlers } from '../../../src/jobs/queues.ts'
 import { textsOf } from '../../../src/modules/webhooks/delivery-payload.ts'
 import { deliveryWork, MAX_ATTEMPTS } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, until } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'
 import { createStore } from '../../support/store.ts'
@@ -40,11 +40,7 @@ const enqueue = (queue: QueueName, data: object, isLast = false): Promise<string
 
 const stateOf = async (id: string) =>
   (await app.sql<{ state: string }>('select state::text from jobs.job where id = $1::uuid', [id]))[0]?.state
-const ended = (id: string, state: string) =>
-  eventually(
-    () => stateOf(id),
-    (found) => found === state,
-  )
+const ended = (id: string, state: string) => until(state, async () => (await stateOf(id)) === state)
 
 async function work() {
   jobs ??= await startJobs(app.installation)
@@ -73,6 +69,8 @@ const deliveryOf = async (orderId: string) =>
       [orderId],
     )
   )[0]!
+const statusOf = async (orderId: string) =>
+  (await app.sql('select status::text from orders where id = $1::uuid', [orderId]))[0]!.status
 const damage = (orderId: string) =>
   app.sql(
     `update orders set action_args = set_byte(action_args, octet_length(action_args) - 1,
@@ -124,15 +122,18 @@ describe('a job that always fails', () => {
   })
 })
 
+const beforeAttempt = 'before insert on webhook_attempts for each row'
+async function rejectAttempts(body: string) {
+  await app.sql(`create function test_refuse() returns trigger language plpgsql as $$ begin ${body} end $$`)
+  await app.sql(`create trigger test_refuse ${beforeAttempt} execute function test_refuse()`)
+}
+const acceptAttempts = () => app.sql('drop function test_refuse cascade')
+
 describe('a webhook delivery', () => {
   it("ends by the app's policy if its result can never be stored", async () => {
     await work()
     const receiver = await startReceiver(onTestFinished, answerWith(500))
-    await app.sql(`create function test_refuse() returns trigger language plpgsql as
-      $$ begin if new.status_code = 500 then raise exception 'for a test'; end if; return new; end $$`)
-    await app.sql(
-      'create trigger test_refuse before insert on webhook_attempts for each row execute function test_refuse()',
-    )
+    await rejectAttempts(`if new.status_code = 500 then raise exception 'for a test'; end if; return new;`)
     const buyer = await app.newUser({ num: '2', points: '0' })
     const order = await sell(buyer, receiver.url)
     const { id: deliveryId } = await deliveryOf(order)
@@ -148,20 +149,15 @@ describe('a webhook delivery', () => {
       },
       ({ status }) => status === 'GIVEN_UP',
     )
-    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [order])
-    expect(row).toEqual({ status: 'REFUNDED' })
+    expect(await statusOf(order)).toBe('REFUNDED')
     expect(await app.wallet(buyer)).toEqual({ num: '2', points: '0' })
-    await app.sql('drop trigger test_refuse on webhook_attempts')
+    await acceptAttempts()
   })
 
   it('is called once and stored later if the disk is full', async () => {
     await work()
     const receiver = await startReceiver(onTestFinished, answerWith(204))
-    await app.sql(`create function test_no_room() returns trigger language plpgsql as
-      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
-    await app.sql(
-      'create trigger test_no_room before insert on webhook_attempts for each row execute function test_no_room()',
-    )
+    await rejectAttempts(`raise exception 'could not extend file' using errcode = 'disk_full';`)
     const buyer = await app.newUser({ num: '2', points: '0' })
     const order = await sell(buyer, receiver.url)
     const { id: deliveryId } = await deliveryOf(order)
@@ -185,7 +181,7 @@ describe('a webhook delivery', () => {
     expect(receiver.calls).toHaveLength(1)
     expect(await deliveryOf(order)).toMatchObject({ status: 'PENDING', attempt_count: 0 })
 
-    await app.sql('drop trigger test_no_room on webhook_attempts')
+    await acceptAttempts()
     const served = await eventually(
       async () => {
         await app.sql(`update jobs.job set start_after = now() where name = 'webhook-delivery' and state = 'retry'`)
@@ -194,8 +190,7 @@ describe('a webhook delivery', () => {
       ({ status }) => status !== 'PENDING',
     )
     expect(served).toMatchObject({ status: 'DELIVERED', attempt_count: 1 })
-    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [order])
-    expect(row).toEqual({ status: 'SUCCESS' })
+    expect(await statusOf(order)).toBe('SUCCESS')
     expect(receiver.calls).toHaveLength(1)
   })
 
@@ -219,8 +214,7 @@ describe('a webhook delivery', () => {
       await app.jobs['webhook-delivery']({ deliveryId })
     }
     expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: MAX_ATTEMPTS })
-    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [damaged])
-    expect(row).toEqual({ status: 'REFUNDED' })
+    expect(await statusOf(damaged)).toBe('REFUNDED')
 
     // The same with one that was never sold to anybody who is told.
     const kept = fromId((await store.order(buyer, { action_args: { token: 'kept' } })).id)!.uuid

@@ -27,13 +27,7 @@ describe('a charge of 0.179', () => {
     ['points for the fee and part of the gas, units for the rest', '0.15', '0.029', '0', '0'],
     ['points for exactly the fee', '0.1', '0.079', '0', '0'],
     ['the smallest unit of points', '0.000000000000000001', '0.178999999999999999', '0', '0'],
-    [
-      'amounts with more decimals than a double can represent',
-      '1000000000.000000000000000001',
-      '0',
-      '999999999.821000000000000001',
-      '0',
-    ],
+    ['amounts that no double can hold', '1000000000.000000000000000001', '0', '999999999.821000000000000001', '0'],
   ])('is paid by %s', async (_, points, num, pointsLeft, numLeft) => {
     const user = await app.newUser({ points, num })
     expect((await register(user)).status).toBe(201)
