@@ -189,6 +189,11 @@ describe('every source file', () => {
     expect(circles, `Move what both need into a file of its own:\n${circles.join('\n')}`).toEqual([])
   })
 
+  it('is not a barrel, except the interface of an optional module', () => {
+    const others = files.filter((file) => !/\.(module|api|operations)\.ts$/.test(file))
+    expect(others.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
+  })
+
   it('does not read the environment, except config.ts', () => {
     const readers = files.filter((file) => /\bprocess\.env\b/.test(read(file)) && file !== 'config.ts')
     expect(readers, 'add a variable to src/config/variables.ts and hand its value in').toEqual([])
