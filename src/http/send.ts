@@ -72,11 +72,33 @@ const MARK = '\0raw JSON: '
 /** Marks JSON text, so that the response contains it as it was sent. JavaScript numbers would lose digits. */
 export const rawJson = (text: string) => `${MARK}${text}`
 
-/** A marked text in JSON, unless its quotation mark is within another text. */
-const MARKED = /(?<!\\)"\\u0000raw JSON: ([^"\\]*(?:\\.[^"\\]*)*)"/g
+/** Start of a marked text in JSON. */
+const BEGIN = JSON.stringify(MARK).slice(0, -1)
 
-export const writeJson = (answer: unknown): string =>
-  JSON.stringify(answer).replaceAll(MARKED, (_, text: string) => JSON.parse(`"${text}"`) as string)
+/** Returns the position of the first quotation mark from `from` on that is not escaped. */
+function endOfText(json: string, from: number): number {
+  for (let end = json.indexOf('"', from); ; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (json[end - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return end
+  }
+}
+
+/** Returns a value as JSON, with marked texts as they are. A regular expression would overflow the stack for texts of megabytes. */
+export function writeJson(answer: unknown): string {
+  const json = JSON.stringify(answer)
+  const parts: string[] = []
+  let written = 0
+  for (let at = json.indexOf(BEGIN); at >= 0; at = json.indexOf(BEGIN, Math.max(written, at + 1))) {
+    // A quotation mark within a text.
+    if (json[at - 1] === '\\') continue
+    const begin = at + BEGIN.length
+    const end = endOfText(json, begin)
+    parts.push(json.slice(written, at), JSON.parse(`"${json.slice(begin, end)}"`) as string)
+    written = end + 1
+  }
+  return parts.join('') + json.slice(written)
+}
 
 /** Returns whether `If-None-Match` names this entity tag. The comparison is weak, as RFC 9110 requires. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
