@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
+import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
 
 /** Pieces of a body that may have any size. */
@@ -19,22 +20,27 @@ const LEAST_AGE_MS = 200
 interface Holder {
   bytes: number
   since: number
+  isReleased: boolean
   refuse(error: DomainError): void
 }
 
 const TOO_MANY_PIECES = 'The body came in too many small pieces. Send it in larger ones.'
-const holders = new Set<Holder>()
+/** An array: a `Set` that lives long would keep holders until a full garbage collection (test/processes/short-lived.processes.ts). */
+const holders: Holder[] = []
 let heldBytes = 0
 
 function release(holder: Holder) {
-  if (holders.delete(holder)) heldBytes -= holder.bytes
+  if (holder.isReleased) return
+  holder.isReleased = true
+  removeItem(holders, holder)
+  heldBytes -= holder.bytes
 }
 
 /** Rejects the body that holds the most bytes for the longest time, so that slow senders do not lock others out. */
 function refuseHeaviest() {
   const now = performance.now()
   const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE_MS)
-  const heaviest = [...holders].reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
+  const heaviest = holders.reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
   release(heaviest)
   const message = 'Too many request bodies are incomplete. Try again shortly.'
   heaviest.refuse(new DomainError('UNAVAILABLE', message, { retryAfter: 5 }))
@@ -42,13 +48,13 @@ function refuseHeaviest() {
 
 /** Counts the bytes of a body that is being read. `refuse` is called when the process holds too many. */
 function holdBody(refuse: (error: DomainError) => void) {
-  const holder: Holder = { bytes: 0, since: performance.now(), refuse }
-  holders.add(holder)
+  const holder: Holder = { bytes: 0, since: performance.now(), isReleased: false, refuse }
+  holders.push(holder)
   let pieces = 0
   return {
     /** Sets the number of bytes in memory, for each piece. `received`: bytes of all pieces. */
     hold(bytes: number, received: number) {
-      if (!holders.has(holder)) return
+      if (holder.isReleased) return
       pieces += 1
       if (pieces > FREE_PIECES + received / LEAST_BYTES) {
         release(holder)
