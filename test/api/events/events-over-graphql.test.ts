@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net'
 import { createClient } from 'graphql-sse'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually, poll } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { listen } from '../../support/listen.ts'
 import { startAnother } from '../../support/start-another.ts'
@@ -27,7 +27,9 @@ const subscribe = async (actor: TestActor | undefined, query: string, variables:
 const EVENTS = `query ($first: Int, $last: Int, $after: String, $before: String) {
   events(first: $first, last: $last, after: $after, before: $before) {
     edges { cursor node { id sequence type createdAt orderId commitId deliveryId transferId } }
-    pageInfo { hasNextPage hasPreviousPage } } }`
+    pageInfo { hasNextPage hasPreviousPage }
+  }
+}`
 
 const COMMIT_UPDATED =
   'subscription ($nid: ID!) { commitUpdated(nid: $nid) { id sequence status transactionHash committer } }'
@@ -36,7 +38,10 @@ describe('the events of a user', () => {
   it('report a commit from acceptance to finality, in order', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
-    const { body } = await poll(() => user.graphql(EVENTS)).until(({ body }) => body.data.events.edges.length === 2)
+    const { body } = await eventually(
+      () => user.graphql(EVENTS),
+      ({ body }) => body.data.events.edges.length === 2,
+    )
     const nodes = body.data.events.edges.map(({ node }: { node: object }) => node)
     expect(nodes).toMatchObject([
       { sequence: 1, type: 'commit.accepted', transferId: expect.stringMatching(/^transfer_/), orderId: null },
@@ -70,6 +75,21 @@ describe('the events of a user', () => {
     expectError(await user.graphql(EVENTS, { after: 'x' }), 'VALIDATION_FAILED')
     expectError(await app.graphql(EVENTS), 'NOT_AUTHENTICATED')
   })
+
+  it('have no gaps when commits of several users become final together', async () => {
+    const users = await Promise.all(Array.from({ length: 4 }, () => app.newUser({ num: '100' })))
+    await Promise.all(users.flatMap((user) => Array.from({ length: 4 }, () => user.register())))
+    const rows = await eventually(
+      () =>
+        app.sql<{ owner_id: string; n: number; top: number; types: number }>(
+          `select owner_id, count(*)::int as n, max(sequence) as top, count(distinct (type, commit_id))::int as types
+           from events where owner_id = any ($1::uuid[]) group by owner_id`,
+          [users.map(({ id }) => id)],
+        ),
+      (found) => found.length === 4 && found.every(({ n }) => n === 8),
+    )
+    expect(rows.map(({ n, top, types }) => [n, top, types])).toEqual(users.map(() => [8, 8, 8]))
+  })
 })
 
 async function listenBefore(url: () => string): Promise<string> {
@@ -84,44 +104,57 @@ async function listenBefore(url: () => string): Promise<string> {
   return `http://127.0.0.1:${await listen(proxy, onTestFinished)}`
 }
 
-it('a GraphQL subscription reconnects to another process when its process stops', async () => {
-  const other = await startAnother(app)
-  const user = await app.newUser()
-  const { id } = await user.register()
-  let behind = other.url
-  const url = `${await listenBefore(() => behind)}/graphql`
-  const told: unknown[] = []
-  const connections: unknown[] = []
-  const headers = { authorization: `token ${user.token}` }
-  const client = createClient({ url, headers, on: { connected: () => void connections.push('connected') } })
-  onTestFinished(() => client.dispose())
-  const endings: unknown[] = []
-  const end = (why: unknown) => void endings.push(why)
-  client.subscribe(
-    { query: COMMIT_UPDATED, variables: { nid: id } },
-    { next: ({ data }) => void told.push(data), error: end, complete: () => end('complete') },
-  )
-  await poll(() => connections).until(({ length }) => length === 1)
-  behind = app.url
-  await other.stop()
-  await poll(() => [...connections, ...endings]).until(({ length }) => length === 2)
-  expect(endings).toEqual([])
-  await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
-  await poll(() => told).until(({ length }) => length > 0)
+describe('a GraphQL subscription', () => {
+  it('reconnects to another process when its process stops', async () => {
+    const other = await startAnother(app)
+    const user = await app.newUser()
+    const { id } = await user.register()
+    let behind = other.url
+    const url = `${await listenBefore(() => behind)}/graphql`
+    const told: unknown[] = []
+    const connections: unknown[] = []
+    const headers = { authorization: `token ${user.token}` }
+    const client = createClient({ url, headers, on: { connected: () => void connections.push('connected') } })
+    onTestFinished(() => client.dispose())
+    const endings: unknown[] = []
+    const end = (why: unknown) => void endings.push(why)
+    client.subscribe(
+      { query: COMMIT_UPDATED, variables: { nid: id } },
+      { next: ({ data }) => void told.push(data), error: end, complete: () => end('complete') },
+    )
+    await eventually(
+      () => connections,
+      ({ length }) => length === 1,
+    )
+    behind = app.url
+    await other.stop()
+    await eventually(
+      () => [...connections, ...endings],
+      ({ length }) => length === 2,
+    )
+    expect(endings).toEqual([])
+    await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
+    await eventually(
+      () => told,
+      ({ length }) => length > 0,
+    )
+  })
 })
 
 describe('the subscription commitUpdated', () => {
   it('reports each change of a commit of that asset', async () => {
     const user = await app.newUser()
     const [{ id }, other] = [await user.register(), await user.register()]
-    await poll(() => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])).until(
+    await eventually(
+      () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id]),
       (rows) => rows.length === 4,
     )
     const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
     await user.rest('PATCH', `assets/${other.id}/`, { json: { caption: 'Other' } })
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
-    await poll(() => reader.events).until((events) =>
-      events.some(({ data }) => data.data.commitUpdated.status === 'FINAL'),
+    await eventually(
+      () => reader.events,
+      (events) => events.some(({ data }) => data.data.commitUpdated.status === 'FINAL'),
     )
     for (const { event, data } of reader.events) {
       expect([event, data.errors]).toEqual(['next', undefined])
@@ -147,7 +180,10 @@ describe('the subscription commitUpdated', () => {
       )
     const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
     await settle(450)
-    await poll(() => reader.events).until(({ length }) => length === 450)
+    await eventually(
+      () => reader.events,
+      ({ length }) => length === 450,
+    )
     expect(reader.hasEnded).toBe(false)
     await settle(2_000)
     await reader.ended
@@ -162,7 +198,10 @@ describe('the subscription commitUpdated', () => {
     ])
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
     for (const { events } of [known, anonymous]) {
-      await poll(() => events).until((found) => found.some(({ data }) => data.data.commitUpdated.sequence === 2))
+      await eventually(
+        () => events,
+        (found) => found.some(({ data }) => data.data.commitUpdated.sequence === 2),
+      )
     }
     await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } })
     await Promise.all([known.ended, anonymous.ended])
@@ -188,13 +227,22 @@ describe('the subscription commitUpdated', () => {
     const telling = (commits: number) =>
       `subscription ($nid: ID!) { commitUpdated(nid: $nid) { sequence user { assets(first: 1) { nodes { commits(first: ${commits}) { nodes { changes } } } } } } }`
     const refused = await subscribe(undefined, telling(3), { nid: id })
-    await poll(() => refused.events).until((found) => found.length > 0)
+    await eventually(
+      () => refused.events,
+      (found) => found.length > 0,
+    )
     expect(refused.events[0]!.data.errors).toMatchObject([
-      { message: expect.stringMatching(/The maximum is 1000000\b/), extensions: { code: 'VALIDATION_FAILED' } },
+      {
+        message: expect.stringMatching(/The maximum is 1000000\b/),
+        extensions: { code: 'VALIDATION_FAILED' },
+      },
     ])
     const reader = await subscribe(undefined, telling(2), { nid: id })
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
-    await poll(() => reader.events).until((found) => found.some(({ data }) => data.data?.commitUpdated.sequence === 2))
+    await eventually(
+      () => reader.events,
+      (found) => found.some(({ data }) => data.data?.commitUpdated.sequence === 2),
+    )
   })
 })
 
@@ -210,7 +258,10 @@ describe('the subscription orderUpdated', () => {
     expect(reader.headers.get('x-accel-buffering')).toBe('no')
     expectOk(await store.confirm(buyer, another.id))
     expectOk(await store.confirm(buyer, order.id))
-    await poll(() => reader.events).until((events) => events.length > 0)
+    await eventually(
+      () => reader.events,
+      (events) => events.length > 0,
+    )
     expect(reader.events.map(({ data }) => data.data.orderUpdated)).toEqual([
       { id: order.id, status: 'SUCCESS', pointsPaid: '2.5' },
     ])
@@ -230,28 +281,31 @@ describe('the subscription orderUpdated', () => {
   })
 })
 
-it('a subscription that fails exposes no internals, and is logged', async () => {
-  const user = await app.newUser()
-  const { id } = await user.register()
-  await poll(() => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])).until(
-    (rows) => rows.length === 2,
-  )
-  const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
-  app.log.lines.length = 0
-  await app.sql('alter table commits rename column message to hidden_message')
-  try {
-    await app.sql(
-      `with fed as (update wallets set event_sequence = 3 where user_id = $1::uuid returning user_id)
+describe('a subscription that fails', () => {
+  it('exposes no internals, and is logged', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    await eventually(
+      () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id]),
+      (rows) => rows.length === 2,
+    )
+    const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
+    app.log.lines.length = 0
+    await app.sql('alter table commits rename column message to hidden_message')
+    try {
+      await app.sql(
+        `with fed as (update wallets set event_sequence = 3 where user_id = $1::uuid returning user_id)
          insert into events (owner_id, sequence, type, commit_id)
          select user_id, 3, 'commit.final', (select commit_id from events where owner_id = user_id limit 1) from fed`,
-      [user.id],
-    )
-    await reader.ended
-  } finally {
-    await app.sql('alter table commits rename column hidden_message to message')
-  }
-  const told = JSON.stringify(reader.events)
-  expect(told).toContain('INTERNAL')
-  expect(told).not.toMatch(/hidden_|select |prisma|node_modules|\.ts/i)
-  expect(app.log.lines.some(({ level }) => level === 'error')).toBe(true)
+        [user.id],
+      )
+      await reader.ended
+    } finally {
+      await app.sql('alter table commits rename column hidden_message to message')
+    }
+    const told = JSON.stringify(reader.events)
+    expect(told).toContain('INTERNAL')
+    expect(told).not.toMatch(/hidden_|select |prisma|node_modules|\.ts/i)
+    expect(app.log.lines.some(({ level }) => level === 'error')).toBe(true)
+  })
 })

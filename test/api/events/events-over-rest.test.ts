@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { failCommit } from '../../../src/modules/commits/commits.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { eventually, poll } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { createRest } from '../../support/rest-client.ts'
@@ -30,7 +30,10 @@ const listen = async (actor: TestActor | undefined, lastEventId?: string) => {
 
 const sequences = (reader: EventReader) => reader.events.map(({ data }) => data.sequence)
 const soon = (reader: EventReader, expected: number[]) =>
-  poll(() => sequences(reader)).until((found) => String(found) === String(expected))
+  eventually(
+    () => sequences(reader),
+    (found) => String(found) === String(expected),
+  )
 
 const tell = (user: SignedIn, type = 'points.granted') =>
   app.sql(
@@ -106,47 +109,51 @@ describe('GET events', () => {
   })
 })
 
-it("the event feed of a store reports a payment to the app's owner with the webhook payload, and to the buyer", async () => {
-  const store = await createStore(app)
-  const buyer = await app.newUser()
-  const reader = await listen(store.owner)
-  const order = await store.order(buyer, { action_args: { nid: 'bafy' } })
-  expectOk(await store.confirm(buyer, order.id))
-  const told = (await buyer.rest('GET', 'events')).body.results
-  expect(told).toMatchObject([
-    { sequence: 1, type: 'order.created', order_id: order.id, data: null },
-    { sequence: 2, type: 'order.paid', order_id: order.id, data: null },
-  ])
-  const [sale] = (await store.owner.rest('GET', 'events')).body.results
-  expect(sale).toMatchObject({
-    type: 'order.paid',
-    order_id: order.id,
-    transfer_id: told[1].transfer_id,
-    data: {
+describe('the event feed of a store', () => {
+  it("reports a payment to the app's owner with the webhook payload, and to the buyer", async () => {
+    const store = await createStore(app)
+    const buyer = await app.newUser()
+    const reader = await listen(store.owner)
+    const order = await store.order(buyer, { action_args: { nid: 'bafy' } })
+    expectOk(await store.confirm(buyer, order.id))
+    const told = (await buyer.rest('GET', 'events')).body.results
+    expect(told).toMatchObject([
+      { sequence: 1, type: 'order.created', order_id: order.id, data: null },
+      { sequence: 2, type: 'order.paid', order_id: order.id, data: null },
+    ])
+    const [sale] = (await store.owner.rest('GET', 'events')).body.results
+    expect(sale).toMatchObject({
       type: 'order.paid',
-      data: { order: { id: order.id, status: 'pending', price: '2.5' }, action_args: { nid: 'bafy' } },
-    },
+      order_id: order.id,
+      transfer_id: told[1].transfer_id,
+      data: {
+        type: 'order.paid',
+        data: { order: { id: order.id, status: 'pending', price: '2.5' }, action_args: { nid: 'bafy' } },
+      },
+    })
+    await soon(reader, [1])
+    expect(reader.events).toEqual([{ id: sale.id, event: 'order.paid', data: sale }])
   })
-  await soon(reader, [1])
-  expect(reader.events).toEqual([{ id: sale.id, event: 'order.paid', data: sale }])
 })
 
-it('the event of a failed commit includes the refund', async () => {
-  const user = await app.newUser()
-  const before = await app.wallet(user)
-  await user.register()
-  const [accepted] = (await user.rest('GET', 'events')).body.results
-  await app.installation.database.query(failCommit, {
-    commit: fromId(accepted.commit_id)!.uuid,
-    reason: 'for a reason',
+describe('the event of a failed commit', () => {
+  it('includes the refund', async () => {
+    const user = await app.newUser()
+    const before = await app.wallet(user)
+    await user.register()
+    const [accepted] = (await user.rest('GET', 'events')).body.results
+    await app.installation.database.query(failCommit, {
+      commit: fromId(accepted.commit_id)!.uuid,
+      reason: 'for a reason',
+    })
+    const [failed] = (await user.rest('GET', 'events?after=1')).body.results
+    expect(failed).toMatchObject({ sequence: 2, type: 'commit.failed', commit_id: accepted.commit_id })
+    const [transfer] = await app.sql('select reference from transfers where id = $1::uuid', [
+      fromId(failed.transfer_id)!.uuid,
+    ])
+    expect(transfer).toEqual({ reference: `refund:${fromId(accepted.commit_id)!.uuid}` })
+    expect(await app.wallet(user)).toEqual(before)
   })
-  const [failed] = (await user.rest('GET', 'events?after=1')).body.results
-  expect(failed).toMatchObject({ sequence: 2, type: 'commit.failed', commit_id: accepted.commit_id })
-  const [transfer] = await app.sql('select reference from transfers where id = $1::uuid', [
-    fromId(failed.transfer_id)!.uuid,
-  ])
-  expect(transfer).toEqual({ reference: `refund:${fromId(accepted.commit_id)!.uuid}` })
-  expect(await app.wallet(user)).toEqual(before)
 })
 
 describe('GET events/stream', () => {
@@ -218,6 +225,13 @@ describe('GET events/stream', () => {
     expect((await listen(other, `event_${randomUUID()}`)).status).toBe(400)
   })
 
+  it('sends an event without a database notification', async () => {
+    const user = await app.newUser()
+    const reader = await listen(user)
+    await tell(user)
+    await soon(reader, [1])
+  })
+
   it('immediately sends events of another process', async () => {
     const other = await startAnother(app)
     // Disables the poll every two seconds, which would also find the event.
@@ -271,6 +285,19 @@ describe('GET events/stream', () => {
     await eventually(listeners, (rows) => rows.length === 1 && rows[0]!.pid !== before!.pid)
     await user.register()
     await soon(reader, [1, 2])
+  })
+
+  it('closes the LISTEN connection when the last reader disconnects', async () => {
+    const user = await app.newUser()
+    const reader = await listen(user)
+    const count = () =>
+      app.sql<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity
+         where application_name = 'annal-events' and datname = current_database()`,
+      )
+    await eventually(count, ([row]) => row!.n === 1)
+    reader.close()
+    await eventually(count, ([row]) => row!.n === 0)
   })
 
   it('ends with its session even without a notification, and sends no later event', async () => {

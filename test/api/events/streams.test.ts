@@ -3,17 +3,20 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { issueToken } from '../../../src/modules/accounts/mailed-links.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
-import { poll } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { createRest, type Rest } from '../../support/rest-client.ts'
 import { type AnotherApp, startAnother } from '../../support/start-another.ts'
+import { recordStatements, withoutLooks } from '../../support/statements.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 import { PASSWORD, type TestActor } from '../../support/user.ts'
 
 const PER_USER = 3
 const PER_ADDRESS = 24
-const app = await createTestApp({ env: { LIMITS: `streams-per-user=${PER_USER},streams-per-address=${PER_ADDRESS}` } })
+const app = await createTestApp({
+  env: { LIMITS: `streams-per-user=${PER_USER},streams-per-address=${PER_ADDRESS}` },
+})
 
 let readers: EventReader[] = []
 afterEach(async () => {
@@ -58,7 +61,21 @@ describe('concurrent event streams', () => {
     expect((await subscribe(undefined, commitsOf(id))).status).toBe(200)
     expect((await follow(await app.newUser())).status).toBe(200)
     readers[0]!.close()
-    await poll(() => askAgain(() => follow(user))).until(({ status }) => status === 200)
+    await eventually(
+      () => askAgain(() => follow(user)),
+      ({ status }) => status === 200,
+    )
+  })
+
+  it('are rejected in the error format of each API', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    for (let n = 0; n < PER_USER; n += 1) await follow(user)
+    const answer = await user.rest('GET', 'events/stream')
+    expect([answer.status, answer.body.error.type]).toEqual([429, 'throttled'])
+    const reader = await subscribe(user, commitsOf(id))
+    await reader.ended
+    expect(reader.events[0]!.data.errors[0].extensions).toMatchObject({ code: 'THROTTLED', retryAfter: 30 })
   })
 
   it('are limited per address; rejected streams and HEAD requests do not count', async () => {
@@ -78,6 +95,36 @@ describe('concurrent event streams', () => {
 })
 
 describe('an event', () => {
+  it('is read from the database once for all subscribers', async () => {
+    const user = await app.newUser({ num: '100' })
+    const { id } = await user.register({ public_access: 'true' })
+    const sent = recordStatements()
+    const without = async (work: () => Promise<unknown>) => {
+      sent.length = 0
+      await work()
+      return withoutLooks(sent)
+    }
+    const registerThree = async () => {
+      for (let n = 0; n < 3; n += 1) await user.register()
+    }
+    const alone = await without(registerThree)
+    const many = await Promise.all(Array.from({ length: PER_ADDRESS - 1 }, () => subscribe(undefined, commitsOf(id))))
+    const followed = await without(registerThree)
+    const change = await without(async () => {
+      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } }))
+      for (const reader of many)
+        await eventually(
+          () => sequencesIn(reader),
+          (found) => found.length > 0,
+        )
+    })
+    expect(many.map(sequencesIn)).toEqual(many.map(() => [2]))
+    // Notifications are batched, so there may be fewer.
+    const notifications = 3
+    expect(followed.length).toBeLessThanOrEqual(alone.length + notifications)
+    expect(change.length).toBeLessThan(many.length / 2)
+  })
+
   it('is sent exactly once to streams that open at the same time', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register({ public_access: 'true' })
@@ -86,7 +133,10 @@ describe('an event', () => {
     const opening = Promise.all([follow(user, { 'Last-Event-ID': '0' }), follow(user, { 'Last-Event-ID': '0' })])
     for (let n = 2; n <= 6; n += 1) await change(n)
     for (const reader of await opening) {
-      await poll(() => sequencesIn(reader).length).until((length) => length >= 6)
+      await eventually(
+        () => sequencesIn(reader).length,
+        (length) => length >= 6,
+      )
       expect(sequencesIn(reader)).toEqual([1, 2, 3, 4, 5, 6])
     }
   })
@@ -169,18 +219,22 @@ describe('a session that ends in another process', () => {
   })
 })
 
-it('a session that expires ends its streams', async () => {
-  const user = await app.newUser()
-  const reader = await follow(user)
-  await app.sql(`update access_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])
-  await reader.ended
+describe('a session that expires', () => {
+  it('ends its streams', async () => {
+    const user = await app.newUser()
+    const reader = await follow(user)
+    await app.sql(`update access_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])
+    await reader.ended
+  })
 })
 
 /** Waits for LISTEN, because notifications reach only current listeners. */
 const listening = () =>
-  poll(() =>
-    app.sql(
-      `select 1 from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
+  eventually(
+    () =>
+      app.sql(
+        `select 1 from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
            and query ilike 'listen%' and state = 'idle'`,
-    ),
-  ).until((rows) => rows.length > 0)
+      ),
+    (rows) => rows.length > 0,
+  )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { bothApis, restApi } from '../../support/api.ts'
-import { expectError } from '../../support/expect-error.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
 
@@ -60,6 +60,10 @@ describe.each(bothApis)('API keys over $name', (api) => {
     expect(await newest()).toEqual(record)
   })
 
+  it.each([missing, 'rubbish', randomUUID()])('return 404 for the unknown ID %s', async (id) => {
+    ;(await api.revokeApiKey(admin, { id })).fails('NOT_FOUND')
+  })
+
   it('are identical in a retried creation, and are not stored in clear text', async () => {
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const name = `Twice ${api.name}`
@@ -85,4 +89,11 @@ it.each(['', `${missing}/confirm/`])('REST checks the API key before it reads th
     })
   for (const key of ['', 'bad']) expectError(await send(key), 'UNTRUSTED_CLIENT')
   expectError(await send((await restApi.issueApiKey(admin, { name: 'Good' })).ok().key), 'PARSE_ERROR')
+})
+
+it('GraphQL returns an API key as a node to administrators only', async () => {
+  const { id } = (await restApi.issueApiKey(admin, { name: 'Node' })).ok()
+  const document = 'query ($id: ID!) { node(id: $id) { ... on ApiKey { name } } }'
+  expect(expectOk(await admin.graphql(document, { id })).node).toEqual({ name: 'Node' })
+  expect(expectOk(await user.graphql(document, { id })).node).toBeNull()
 })

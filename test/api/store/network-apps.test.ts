@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { webhookSecretContext } from '../../../src/modules/store/network-apps.ts'
 import { fromId } from '../../../src/shared/ids.ts'
-import { bothApis, type Caller, type Input } from '../../support/api.ts'
+import { bothApis, type Caller, type Input, restApi } from '../../support/api.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -146,6 +146,15 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await update(made.id, { webhookUrl: null })).ok().webhookUrl).toBeNull()
   })
 
+  it('have a disabled webhook enabled again by a new URL', async () => {
+    const { id } = await created({ webhookUrl: WEBHOOK })
+    const { uuid } = fromId(id)!
+    await app.sql('update network_apps set webhook_disabled_at = now() where id = $1::uuid', [uuid])
+    ;(await update(id, { webhookUrl: `${WEBHOOK}/2` })).ok()
+    const row = 'select webhook_disabled_at, webhook_url from network_apps where id = $1::uuid'
+    expect(await app.sql(row, [uuid])).toEqual([{ webhook_disabled_at: null, webhook_url: `${WEBHOOK}/2` }])
+  })
+
   it('are visible to users until they are deactivated, without their webhook', async () => {
     const { id } = await created({ webhookUrl: WEBHOOK })
     expect(await read(id, user)).toMatchObject({ id, price: '0.5', webhookUrl: null })
@@ -247,5 +256,53 @@ describe('network apps over REST', () => {
     }
     expectError(await app.rest('GET', path), 'NOT_AUTHENTICATED')
     expectError(await user.rest('GET', path), 'PERMISSION_DENIED')
+  })
+})
+
+describe('network apps over GraphQL', () => {
+  const LIST = `query ($filter: NetworkAppFilter, $first: Int, $after: String, $last: Int, $before: String) {
+    networkApps(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+      totalCount nodes { id webhookUrl } pageInfo { endCursor startCursor hasNextPage }
+    }
+  }`
+  const NODE = 'query ($id: ID!) { node(id: $id) { id ... on NetworkApp { isActive owner { id displayName } } } }'
+  const create = async (name: string) =>
+    (await restApi.createNetworkApp(admin, { name, price: '1', webhookUrl: WEBHOOK })).ok().id
+  const list = async (caller: Caller, variables: object) => {
+    const page = expectOk(await caller.graphql(LIST, variables)).networkApps
+    return { ...page, ids: page.nodes.map(({ id }: { id: string }) => id) }
+  }
+
+  it('are paged from both ends, with the exact name match first', async () => {
+    const name = newName('Resize')
+    const exact = await create(name)
+    const others: string[] = []
+    for (const n of [1, 2, 3]) others.unshift(await create(`${name} ${n}`))
+    const wanted = [exact, ...others]
+    const filter = { name }
+    const first = await list(admin, { filter, first: 2 })
+    expect(first).toMatchObject({ totalCount: 4, ids: wanted.slice(0, 2), pageInfo: { hasNextPage: true } })
+    const rest = await list(admin, { filter, first: 5, after: first.pageInfo.endCursor })
+    expect(rest).toMatchObject({ ids: wanted.slice(2), pageInfo: { hasNextPage: false } })
+    expect((await list(admin, { filter, last: 3 })).ids).toEqual(wanted.slice(1))
+    expect((await list(admin, { filter, last: 5, before: rest.pageInfo.startCursor })).ids).toEqual(wanted.slice(0, 2))
+    expectError(await admin.graphql(LIST, { first: 1, after: 'rubbish' }), 'VALIDATION_FAILED')
+  })
+
+  it('are listed for users while they are on sale, and for administrators always', async () => {
+    const name = newName()
+    const id = await create(name)
+    const node = async (caller: Caller) => expectOk(await caller.graphql(NODE, { id })).node
+    expect(await list(user, { filter: { name } })).toMatchObject({ totalCount: 1, nodes: [{ id, webhookUrl: null }] })
+    expect(await node(user)).toMatchObject({ id, isActive: true, owner: { id: admin.publicId } })
+    ;(await restApi.deactivateNetworkApp(admin, { id })).ok()
+    for (const filter of [{ name }, { name, isActive: false }]) {
+      expect(await list(user, { filter })).toMatchObject({ totalCount: 0, nodes: [] })
+    }
+    expect([await node(user), await node(app)]).toEqual([null, null])
+    const counts = [{ name }, { name, isActive: true }, { name, isActive: false }]
+    const found = await Promise.all(counts.map((filter) => list(admin, { filter })))
+    expect(found.map(({ totalCount }) => totalCount)).toEqual([1, 0, 1])
+    expectError(await app.graphql(LIST), 'NOT_AUTHENTICATED')
   })
 })

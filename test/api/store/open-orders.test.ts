@@ -9,7 +9,9 @@ import { createStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
 const LIMIT = 3
-const app = await createTestApp({ env: { LIMITS: `open-orders=${LIMIT}`, ALLOW_INSECURE_WEBHOOKS: 'true' } })
+const app = await createTestApp({
+  env: { LIMITS: `open-orders=${LIMIT}`, ALLOW_INSECURE_WEBHOOKS: 'true' },
+})
 const store = await createStore(app, { price: '1' })
 const actionArgs = { nid: 'bafkrei', token: 'a live token' }
 
@@ -51,6 +53,13 @@ describe('unpaid orders', () => {
     expectError(await createByGraphql(user), 'TOO_MANY_OPEN_ORDERS')
     expect(await app.sql('select 1 from orders where buyer_id = $1::uuid', [user.id])).toHaveLength(LIMIT)
     expect((await create(await app.newUser())).status).toBe(201)
+  })
+
+  it('over the limit are reported by a quote', async () => {
+    const user = await app.newUser()
+    for (let made = 0; made < LIMIT; made += 1) expectOk(await create(user))
+    const dry = expectOk(await create(user, 'store/network-app-orders/?dry_run=true'))
+    expect(JSON.stringify(dry)).toContain('too_many_open_orders')
   })
 
   it('stop counting towards the limit when they are paid, cancelled or expired', async () => {
@@ -152,5 +161,38 @@ describe('the arguments of an order', () => {
     expect(expectError(await replay(), 'VALIDATION_FAILED').body.error.details.id).toEqual([
       expect.stringMatching(/arguments are erased/),
     ])
+  })
+
+  it('are erased when it is refunded', async () => {
+    const receiver = await startReceiver(onTestFinished, answerWith(410))
+    const json = {
+      name: 'Refunding',
+      price_mode: 'fixed',
+      price: '1',
+      webhook_url: receiver.url,
+      delivery_failure_policy: 'refund',
+    }
+    const { id: network_app } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
+    const user = await app.newUser()
+    const order = await store.order(user, { network_app, action_args: actionArgs })
+    expectOk(await store.confirm(user, order.id))
+    const [row] = await app.sql('select id::text from webhook_deliveries where order_id = $1::uuid', [
+      fromId(order.id)!.uuid,
+    ])
+    await app.jobs['webhook-delivery']({ deliveryId: row!.id! })
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
+    expect(await keptOf(order.id)).toEqual(erased)
+  })
+
+  it('may have at most 64 KB', async () => {
+    const user = await app.newUser()
+    const send = (length: number) =>
+      user.rest('POST', 'store/network-app-orders/', {
+        json: { network_app: store.appId, action_args: { text: 'x'.repeat(length) } },
+        headers: store.service,
+      })
+    const frame = '{"text":""}'.length
+    expect((await send(65_536 - frame)).status).toBe(201)
+    expectError(await send(65_537 - frame), 'VALIDATION_FAILED')
   })
 })

@@ -1,22 +1,32 @@
-import { describe, expect, it } from 'vitest'
-import { startJobs } from '../../../src/jobs/jobs.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { atEnd } from '../../support/at-end.ts'
-import { poll } from '../../support/eventually.ts'
-import { startMailServer } from '../../support/mail-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { type ParsedMail, parseMail } from '../../support/parse-mail.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'
-import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+import { createTestApp, type SignedIn, type TestApp } from '../../support/test-app.ts'
 
-const server = await startMailServer(atEnd)
-const app = await createTestApp({ env: { SMTP_URL: server.url, ALLOW_INSECURE_WEBHOOKS: 'true' } })
-const owner = await app.admin()
-const apiKey = (await owner.rest('POST', 'store/api-keys/', { json: { name: 'shop' } })).body.key
-const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
-// Registered after the application, because hooks run in reverse order.
-atEnd(() => jobs.stop())
-await jobs.work('mail', { concurrency: 2, pollEvery: 0.5 }, app.jobs.mail)
-const { url: goneUrl } = await startReceiver(atEnd, answerWith(410))
+let server: MailServer
+let app: TestApp
+let owner: SignedIn
+let apiKey: string
+let jobs: Jobs
+let goneUrl: string
+
+beforeAll(async () => {
+  server = await startMailServer(atEnd)
+  app = await createTestApp({ env: { SMTP_URL: server.url, ALLOW_INSECURE_WEBHOOKS: 'true' } })
+  owner = await app.admin()
+  apiKey = (await owner.rest('POST', 'store/api-keys/', { json: { name: 'shop' } })).body.key
+  jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
+  // Registered after the application, because hooks run in reverse order.
+  atEnd(() => jobs.stop())
+  await jobs.work('mail', { concurrency: 2, pollEvery: 0.5 }, app.jobs.mail)
+
+  goneUrl = (await startReceiver(atEnd, answerWith(410))).url
+})
 
 let apps = 0
 async function newApp(fields: Record<string, unknown> = {}): Promise<{ id: string; name: string }> {
@@ -43,7 +53,10 @@ const mailsTo = (person: SignedIn, orderId: string): ParsedMail[] =>
 
 async function mailTo(person: SignedIn, orderId: string, template: string): Promise<ParsedMail> {
   const isIt = ({ headers }: ParsedMail) => headers['message-id']?.[0] === `<${template}-${orderId}@localhost>`
-  const mails = await poll(() => mailsTo(person, orderId).filter(isIt)).until((found) => found.length > 0)
+  const mails = await eventually(
+    () => mailsTo(person, orderId).filter(isIt),
+    (found) => found.length > 0,
+  )
   return mails[0]!
 }
 
@@ -86,6 +99,22 @@ describe('a payment of an order', () => {
     expect(text).toContain('Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n')
     expect(text).not.toContain(buyer.username)
   })
+
+  it("sends the receipt in the buyer's language", async () => {
+    const buyer = await app.newUser({ points: '12' })
+    await speak(buyer, 'zh-TW')
+    const order = await buy(buyer, (await newApp()).id)
+    const { subject, text, html } = await mailTo(buyer, order, 'receipt')
+    expect(subject).toMatch(/^Upscale \d+ 的收據$/)
+    expect(text).toContain('以點數支付: 5.25')
+    expect(html).toContain('<html lang="zh-TW"')
+  })
+
+  it('of zero sends a receipt that says "free of charge"', async () => {
+    const buyer = await app.newUser()
+    const order = await buy(buyer, (await newApp({ price: '0' })).id)
+    expect((await mailTo(buyer, order, 'receipt')).text).toContain('It is free of charge.')
+  })
 })
 
 describe('an order with a failed webhook delivery', () => {
@@ -114,31 +143,38 @@ describe('an order with a failed webhook delivery', () => {
   })
 })
 
-it('a refund by an administrator sends the buyer one mail for each partial refund, with the reason, in their language', async () => {
-  const buyer = await app.newUser({ points: '3', num: '10' })
-  const { id, name } = await newApp()
-  const order = await buy(buyer, id)
-  const giveBack = async (json: object) => {
-    const answer = await owner.rest('POST', `store/network-app-orders/${order}/refunds/`, { json })
-    expect(answer.status, answer.text).toBe(201)
-    return answer.body
-  }
-  const mailOf = async (refund: { id: string }) => {
-    const isIt = ({ headers }: ParsedMail) =>
-      headers['message-id']?.[0] === `<administrator-refund-${refund.id}@localhost>`
-    return (await poll(() => mailsTo(buyer, order).filter(isIt)).until((found) => found.length > 0))[0]!
-  }
-  const part = await giveBack({ amount: '3.25', reason: 'The picture <b>is</b> blurred.' })
-  const { subject, text, html } = await mailOf(part)
-  expect(subject).toBe(`You got a refund for ${name}`)
-  expect(text).toContain('A part of your payment')
-  expect(text).toContain('Reason: The picture <b>is</b> blurred.\nReturned in points: 1\nReturned in NUM: 2.25\n')
-  expect(text).toContain(`Refund: ${part.transfer_id}`)
-  expect(html).not.toContain('<b>is</b>')
-  await speak(buyer, 'zh-TW')
-  const rest = await mailOf(await giveBack({ reason: '照片模糊' }))
-  expect(rest.subject).toBe(`${name} 的退款通知`)
-  expect(rest.text).toContain('原因: 照片模糊')
+describe('a refund by an administrator', () => {
+  it('sends the buyer one mail for each partial refund, with the reason, in their language', async () => {
+    const buyer = await app.newUser({ points: '3', num: '10' })
+    const { id, name } = await newApp()
+    const order = await buy(buyer, id)
+    const giveBack = async (json: object) => {
+      const answer = await owner.rest('POST', `store/network-app-orders/${order}/refunds/`, { json })
+      expect(answer.status, answer.text).toBe(201)
+      return answer.body
+    }
+    const mailOf = async (refund: { id: string }) => {
+      const isIt = ({ headers }: ParsedMail) =>
+        headers['message-id']?.[0] === `<administrator-refund-${refund.id}@localhost>`
+      return (
+        await eventually(
+          () => mailsTo(buyer, order).filter(isIt),
+          (found) => found.length > 0,
+        )
+      )[0]!
+    }
+    const part = await giveBack({ amount: '3.25', reason: 'The picture <b>is</b> blurred.' })
+    const { subject, text, html } = await mailOf(part)
+    expect(subject).toBe(`You got a refund for ${name}`)
+    expect(text).toContain('A part of your payment')
+    expect(text).toContain('Reason: The picture <b>is</b> blurred.\nReturned in points: 1\nReturned in NUM: 2.25\n')
+    expect(text).toContain(`Refund: ${part.transfer_id}`)
+    expect(html).not.toContain('<b>is</b>')
+    await speak(buyer, 'zh-TW')
+    const rest = await mailOf(await giveBack({ reason: '照片模糊' }))
+    expect(rest.subject).toBe(`${name} 的退款通知`)
+    expect(rest.text).toContain('原因: 照片模糊')
+  })
 })
 
 describe('a mail job for an order', () => {
@@ -147,14 +183,16 @@ describe('a mail job for an order', () => {
     const { id } = await newApp()
     server.mood = '451'
     const order = await buy(buyer, id)
-    await poll(() => app.sql(`select id::text from jobs.job where name = 'mail' and state = 'retry'`)).until(
+    await eventually(
+      () => app.sql(`select id::text from jobs.job where name = 'mail' and state = 'retry'`),
       (rows) => rows.length === 2,
     )
     server.mood = 'accept'
     await app.sql(`update jobs.job set start_after = now() where name = 'mail' and state = 'retry'`)
     await mailTo(buyer, order, 'receipt')
     await mailTo(owner, order, 'sale')
-    await poll(() => app.sql(`select id::text from jobs.job where name = 'mail' and state <> 'completed'`)).until(
+    await eventually(
+      () => app.sql(`select id::text from jobs.job where name = 'mail' and state <> 'completed'`),
       (rows) => rows.length === 0,
     )
     expect([mailsTo(buyer, order).length, mailsTo(owner, order).length]).toEqual([1, 1])
@@ -173,6 +211,22 @@ describe('a mail job for an order', () => {
       await app.sql('update users set email = $2 where id = $1::uuid', [buyer.id, email])
       await app.jobs.mail({ template: 'receipt', orderId: uuidOf(order) })
     }
+    expect(server.visits).toBe(visits)
+  })
+
+  it('sends no receipt for an unpaid order, and no refund mail without a refund', async () => {
+    const buyer = await app.newUser()
+    const { id } = await newApp()
+    const paid = await buy(buyer, id)
+    await mailTo(buyer, paid, 'receipt')
+    await mailTo(owner, paid, 'sale')
+    const open = await buyer.rest('POST', 'store/network-app-orders/', {
+      headers: { 'x-api-key': apiKey },
+      json: { network_app: id },
+    })
+    const visits = server.visits
+    await app.jobs.mail({ template: 'receipt', orderId: uuidOf(open.body.id) })
+    await app.jobs.mail({ template: 'automatic-refund', orderId: uuidOf(paid) })
     expect(server.visits).toBe(visits)
   })
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { bothApis, type Caller, type Input } from '../../support/api.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
+import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { createStore, type TestStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
@@ -87,6 +88,22 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await app.wallet(seller)).toEqual({ num: '0', points: '0' })
   })
 
+  it('provides its funds to a payment that waits for the same wallet', async () => {
+    const sale = await buy()
+    const next = await store.order(sale.buyer)
+    const wallet = `select from wallets where user_id = '${sale.buyer.id}' for update`
+    const answers = await whileHeld(app, wallet, async () => {
+      const refunding = refund(sale.id)
+      await waiting(app, 1)
+      const payment = store.confirm(sale.buyer, next.id)
+      await waiting(app, 2)
+      return { refunding, payment }
+    })
+    ;(await answers.refunding).ok()
+    expect(expectOk(await answers.payment)).toMatchObject({ points_paid: '1', num_paid: '1.5' })
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '8.5', points: '0' })
+  })
+
   it('never returns more than was paid when many requests arrive together', async () => {
     const sale = await buy()
     const answers = await Promise.all(Array.from({ length: 12 }, () => refund(sale.id, { amount: '0.4' })))
@@ -98,6 +115,19 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(rest.map(codeOf).filter((code) => code === undefined)).toHaveLength(1)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '10', points: '1' })
     expectError(await refund(sale.id), 'UNABLE_TO_REFUND_ORDER')
+  })
+
+  it('rejects a refund if concurrent refunds left too little', async () => {
+    const sale = await buy()
+    const order = `select from orders where id = '${fromId(sale.id)!.uuid}' for update`
+    const asked = await whileHeld(app, order, async () => {
+      const all = Array.from({ length: 3 }, () => refund(sale.id, { amount: '1' }))
+      await waiting(app, all.length)
+      return all
+    })
+    const answers = await Promise.all(asked)
+    expect(answers.map(codeOf).sort()).toEqual(['VALIDATION_FAILED', undefined, undefined])
+    expect(await orderOf(sale)).toMatchObject({ totalRefunded: '2', status: 'SUCCESS' })
   })
 
   it('takes the amount that the seller already spent from the platform', async () => {

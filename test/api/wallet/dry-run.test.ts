@@ -1,4 +1,5 @@
 /** Quotes: the routes below `quotes/`, and `?dry_run=true` on the routes that they quote. */
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readPricing } from '../../../src/modules/wallet/quote.ts'
 import { fromId } from '../../../src/shared/ids.ts'
@@ -115,6 +116,29 @@ describe.each([
     ])
   })
 
+  it('reports a missing file together with the other problems', async () => {
+    const user = await app.newUser({ points: '0' })
+    const answer = await tried(() =>
+      send(user, 'POST', 'assets/', { multipart: { headline: 'x'.repeat(101), max_cost: 'much' } }),
+    )
+    expect(told(answer)).toEqual([
+      'asset_commit_insufficient_fund',
+      'validation_error asset_file',
+      'validation_error headline',
+      'validation_error max_cost',
+    ])
+  })
+
+  it('stores nothing of the file', async () => {
+    const user = await app.newUser()
+    const file = new File([randomBytes(600_000)], 'large.bin')
+    expect((await post(user, { asset_file: file })).body.errors).toEqual([])
+    const { cid } = await app.installation.contentStore.identifyFile(file.stream() as never)
+    await expect(app.installation.contentStore.size(cid)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const registered = expectOk(await real.post(user, { asset_file: file }))
+    expect(registered.id).toBe(cid)
+  })
+
   it('returns the cost of an update, or 0 if nothing changes', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'before' })
@@ -228,6 +252,16 @@ describe.each([
     expectError(await tried(() => send(user, 'POST', `${orders}${orderId}/confirm/`)), 'UNTRUSTED_CLIENT')
   })
 
+  it('returns the cost of a revert', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register({ caption: 'before' })
+    expectOk(await real.patch(user, id, { caption: 'after' }))
+    const [first] = expectOk(await user.rest('GET', `assets/${id}/history/`)).commits
+    const answer = await tried(() => send(user, 'POST', `assets/${id}/revert/`, { json: { revert_to: first.id } }))
+    expect(answer.body).toMatchObject({ total_cost: readPricing(app.context).total, errors: [] })
+    expect(told(await tried(() => send(user, 'POST', `assets/${id}/revert/`)))).toEqual(['validation_error revert_to'])
+  })
+
   it('returns what a refund would return', async () => {
     const user = await app.newUser({ points: '1', num: '5' })
     const admin = await app.admin()
@@ -314,5 +348,14 @@ describe('max_cost', () => {
       real.patch(user, id, { caption: 'x'.repeat(4001), max_cost: '9' }, '?dry_run=true&max_cost=8'),
     )
     expect(told(dry)).toEqual(['validation_error caption', 'validation_error max_cost'])
+  })
+
+  it('accepts a request that costs exactly as much', async () => {
+    const user = await app.newUser({ num: '10' })
+    const total = readPricing(app.context).total
+    const { id } = expectOk(await real.post(user, { max_cost: total }))
+    expectOk(await real.patch(user, id, { caption: 'new', max_cost: total }))
+    const made = expectOk(await real.order(user, { max_cost: '2.5' }))
+    expectOk(await real.confirm(user, made.id, { max_cost: '2.50' }))
   })
 })

@@ -13,7 +13,8 @@ const app = await createTestApp()
 const admin = await app.admin()
 
 const grantMutation = `mutation ($input: GrantPointsInput!) {
-  grantPoints(input: $input) { grant { id user { id } amount reason createdAt } } }`
+  grantPoints(input: $input) { grant { id user { id } amount reason createdAt } }
+}`
 const give = (user: SignedIn, fields: object = {}, rest: Rest = admin.rest, headers: Record<string, string> = {}) =>
   rest('POST', 'store/point-grants/', {
     json: { user_id: user.publicId, amount: '5', reason: 'A present', ...fields },
@@ -113,19 +114,22 @@ describe('a grant of points', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '17' })
   })
 
-  it.each(['anonymous', 'user', 'admin'] as const)('by "%s" has the same result in both APIs', async (kind) => {
-    const [one, other] = [await app.newUser(), await app.newUser()]
-    const actor = { anonymous: app, user: await app.newUser(), admin }[kind]
-    const shown = ({ amount, reason }: { amount: string; reason: string }) => ({ amount, reason })
-    const rest: Answer = await give(one, {}, actor.rest)
-    const graphql = await actor.graphql(grantMutation, {
-      input: { userId: other.publicId, amount: '5', reason: 'A present' },
-    })
-    const code = { anonymous: 'NOT_AUTHENTICATED', user: 'PERMISSION_DENIED', admin: undefined }[kind]
-    expect([codeOf(rest), codeOf(graphql)]).toEqual([code, code])
-    if (kind === 'admin') expect(shown(graphql.body.data.grantPoints.grant)).toEqual(shown(rest.body))
-    expect(await app.wallet(other)).toEqual(await app.wallet(one))
-  })
+  it.each(['anonymous', 'user', 'admin'] as const)(
+    'by the caller "%s" has the same result in both APIs',
+    async (kind) => {
+      const [one, other] = [await app.newUser(), await app.newUser()]
+      const actor = { anonymous: app, user: await app.newUser(), admin }[kind]
+      const shown = ({ amount, reason }: { amount: string; reason: string }) => ({ amount, reason })
+      const rest: Answer = await give(one, {}, actor.rest)
+      const graphql = await actor.graphql(grantMutation, {
+        input: { userId: other.publicId, amount: '5', reason: 'A present' },
+      })
+      const code = { anonymous: 'NOT_AUTHENTICATED', user: 'PERMISSION_DENIED', admin: undefined }[kind]
+      expect([codeOf(rest), codeOf(graphql)]).toEqual([code, code])
+      if (kind === 'admin') expect(shown(graphql.body.data.grantPoints.grant)).toEqual(shown(rest.body))
+      expect(await app.wallet(other)).toEqual(await app.wallet(one))
+    },
+  )
 })
 
 it('the command line grants points as the system, once for one idempotency key', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { asSystem } from '../../../src/context.ts'
 import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
+import { add } from '../../../src/shared/money.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
@@ -11,9 +12,12 @@ const app = await createTestApp()
 const admin = await app.admin()
 
 const statementQuery = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int) {
-  transfers(first: $first, after: $after, last: $last, before: $before, offset: $offset) { totalCount
+  transfers(first: $first, after: $after, last: $last, before: $before, offset: $offset) {
+    totalCount
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-    edges { cursor node { id kind subjectId num points balance { num points } createdAt } } } }`
+    edges { cursor node { id kind subjectId num points balance { num points } createdAt } }
+  }
+}`
 
 interface Line {
   id: string
@@ -78,6 +82,57 @@ it('a statement lists transfers newest first, with kind, subject and balance', a
     },
   ])
   expect(page.edges.every(({ cursor, node }) => cursor === node.id && /^transfer_/.test(cursor))).toBe(true)
+})
+
+it('a statement returns the balance of each currency after each transfer', async () => {
+  const user = await app.newUser({ points: '0.1', num: '5' })
+  await user.register()
+  await user.register()
+  const lines = linesOf(await read(user)).map(({ num, points, balance }) => [num, points, balance.num, balance.points])
+  expect(lines.slice(0, 2)).toEqual([
+    ['-0.179', '0', '4.742', '0'],
+    ['-0.079', '-0.1', '4.921', '0'],
+  ])
+  expect(lines.slice(2).map(([, , num, points]) => [num, points])).toContainEqual(['5', '0.1'])
+})
+
+it.each(['down', 'up'] as const)('pages a statement %s without gaps and with correct balances', async (direction) => {
+  const user = await userWithGrants(7)
+  const lines: Line[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < 4; pages += 1) {
+    const page = await read(user, direction === 'down' ? { first: 2, after: cursor } : { last: 2, before: cursor })
+    const { pageInfo } = page
+    expect(direction === 'down' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage).toBe(pages < 3)
+    lines[direction === 'down' ? 'push' : 'unshift'](...linesOf(page))
+    cursor = direction === 'down' ? pageInfo.endCursor : pageInfo.startCursor
+  }
+  expect(lines.map(({ points }) => points)).toEqual(['7', '6', '5', '4', '3', '2', '1'])
+  expect(lines.map(({ balance }) => balance.points)).toEqual(['28', '21', '15', '10', '6', '3', '1'])
+})
+
+it('skips the first transfers of a statement for a given offset', async () => {
+  const user = await userWithGrants(4)
+  const page = await read(user, { first: 2, offset: 1 })
+  expect(linesOf(page).map(({ points, balance }) => [points, balance.points])).toEqual([
+    ['3', '6'],
+    ['2', '3'],
+  ])
+})
+
+it('the last balance of a statement matches the wallet after concurrent charges', async () => {
+  const user = await app.newUser({ points: '0' })
+  await give(user, '2')
+  await Promise.all(Array.from({ length: 5 }, () => user.register()))
+  const lines = linesOf(await read(user))
+  const { points } = await app.wallet(user)
+  expect(lines[0]!.balance.points).toBe(points)
+  expect(add(...lines.map((line) => line.points))).toBe(points)
+})
+
+it('a statement is empty for a wallet without transfers', async () => {
+  const user = await app.newUser({ points: '0' })
+  expect(await read(user)).toMatchObject({ totalCount: 0, edges: [], pageInfo: { hasNextPage: false } })
 })
 
 it('a statement shows only transfers of the caller, and rejects anonymous callers', async () => {

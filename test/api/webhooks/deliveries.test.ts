@@ -9,7 +9,7 @@ import {
 } from '../../../src/modules/webhooks/webhook-schedule.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { complaintOfCall } from '../../support/described.ts'
-import { poll } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'
 import { answerWith, type Receiver, type Respond, startReceiver } from '../../support/receiver.ts'
@@ -59,7 +59,10 @@ const deliveriesOf = async ({ store, order }: Sale) =>
   expectOk(await store.owner.rest('GET', `store/webhook-deliveries/?order_id=${order.id}`)).results
 const deliveryOf = async (sale: Sale) => (await deliveriesOf(sale)).at(-1)
 const attempted = (sale: Sale, count: number) =>
-  poll(() => deliveryOf(sale)).until((delivery) => delivery.attempt_count === count)
+  eventually(
+    () => deliveryOf(sale),
+    (delivery) => delivery.attempt_count === count,
+  )
 const statusOf = async ({ order }: Sale) => {
   const [row] = await app.sql('select status::text from orders where id = $1::uuid', [fromId(order.id)!.uuid])
   return row!.status
@@ -109,6 +112,7 @@ describe('the webhook delivery of a paid order', () => {
     const delivery = await attempted(sale, 1)
     expect(delivery).toMatchObject({ status: 'delivered', next_attempt_at: null, order_id: sale.order.id })
     expect(delivery.attempts).toMatchObject([{ number: 1, status_code: 200, failure: null, response: 'thanks' }])
+
     expect(sale.receiver.calls).toHaveLength(1)
     const { headers, body } = sale.receiver.calls[0]!
     expect(complaintOfCall({ headers, body })).toBeUndefined()
@@ -187,6 +191,7 @@ describe('the webhook delivery of a paid order', () => {
     const { headers, body } = sale.receiver.calls[1]!
     expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2)
     for (const secret of [sale.secret, next]) new Webhook(secret).verify(body, headers as Record<string, string>)
+
     await app.sql(
       `update network_apps set previous_secret_expires_at = now() - interval '1 ms' where previous_secret is not null`,
     )
@@ -355,6 +360,18 @@ describe('the delivery log', () => {
     expect(sale.receiver.calls).toHaveLength(3)
     expect(new Set(sale.receiver.calls.map(({ body }) => body)).size).toBe(1)
   })
+
+  it('rejects the replay of a delivery for a refunded order', async () => {
+    const sale = await sell(answerWith(500), { policy: 'refund' })
+    await attempted(sale, 1)
+    await passTime(sale, MAX_ATTEMPTS - 1)
+    const { id } = await attempted(sale, MAX_ATTEMPTS)
+    const refused = await sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
+    expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toEqual({
+      id: ['The order was refunded, so its webhook is not called again.'],
+    })
+    expect(sale.receiver.calls).toHaveLength(2)
+  })
 })
 
 describe('a webhook test event', () => {
@@ -365,7 +382,8 @@ describe('a webhook test event', () => {
     return { store, owner: store.owner, appId: made.id as string, secret: made.webhook_secret as string }
   }
   const settled = (owner: SignedIn, id: string, attempts = 1) =>
-    poll(async () => expectOk(await owner.rest('GET', `store/webhook-deliveries/${id}/`))).until(
+    eventually(
+      async () => expectOk(await owner.rest('GET', `store/webhook-deliveries/${id}/`)),
       ({ status, attempt_count }) => status !== 'pending' && attempt_count === attempts,
     )
 
@@ -440,54 +458,61 @@ describe('a webhook test event', () => {
   })
 })
 
-it('two workers with the same delivery record one attempt, although the receiver gets the same request twice', async () => {
-  let waiting: (() => void)[] = []
-  const sale = await sell(answerWith(500))
-  await attempted(sale, 1)
-  const { uuid } = fromId((await deliveryOf(sale)).id)!
-  const both = await startReceiver(onTestFinished, (res) => {
-    waiting.push(() => res.end())
-    if (waiting.length === 2) {
-      for (const answer of waiting) answer()
-      waiting = []
-    }
+describe('two workers with the same delivery', () => {
+  it('record one attempt, although the receiver gets the same request twice', async () => {
+    let waiting: (() => void)[] = []
+    const sale = await sell(answerWith(500))
+    await attempted(sale, 1)
+    const { uuid } = fromId((await deliveryOf(sale)).id)!
+    const both = await startReceiver(onTestFinished, (res) => {
+      waiting.push(() => res.end())
+      if (waiting.length === 2) {
+        for (const answer of waiting) answer()
+        waiting = []
+      }
+    })
+    await app.sql('update network_apps set webhook_url = $2 where id = $1::uuid', [
+      fromId(sale.order.network_app_id)!.uuid,
+      both.url,
+    ])
+    // A due delivery without a job. The two workers below find it.
+    await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
+    const handle = app.jobs['webhook-delivery']
+    await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
+    expect(await deliveryOf(sale)).toMatchObject({ status: 'delivered', attempt_count: 2 })
+    expect(new Set(both.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
+    expect(both.calls).toHaveLength(2)
+    expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.succeeded'])
+    // A late job finds nothing to do.
+    await handle({ deliveryId: uuid })
+    expect(both.calls).toHaveLength(2)
   })
-  await app.sql('update network_apps set webhook_url = $2 where id = $1::uuid', [
-    fromId(sale.order.network_app_id)!.uuid,
-    both.url,
-  ])
-  // A due delivery without a job. The two workers below find it.
-  await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
-  const handle = app.jobs['webhook-delivery']
-  await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
-  expect(await deliveryOf(sale)).toMatchObject({ status: 'delivered', attempt_count: 2 })
-  expect(new Set(both.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
-  expect(both.calls).toHaveLength(2)
-  expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.succeeded'])
-  // A late job finds nothing to do.
-  await handle({ deliveryId: uuid })
-  expect(both.calls).toHaveLength(2)
 })
 
-it('the replay of a delivery does not deadlock with the recording of an attempt', async () => {
-  let answer = () => {}
-  const sale = await sell((response) => {
-    answer = () => void response.end()
+describe('the replay of a delivery', () => {
+  it('does not deadlock with the recording of an attempt', async () => {
+    let answer = () => {}
+    const sale = await sell((response) => {
+      answer = () => void response.end()
+    })
+    await eventually(
+      () => sale.receiver.calls,
+      ({ length }) => length === 1,
+    )
+    const { id } = await deliveryOf(sale)
+    const order = `select from orders where id = '${fromId(sale.order.id)!.uuid}' for update`
+    const asked = await whileHeld(app, order, async () => {
+      const replay = sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
+      await waiting(app, 1)
+      answer()
+      await waiting(app, 2)
+      return { replay }
+    })
+    expectOk(await asked.replay)
+    expect(await attempted(sale, 1)).toMatchObject({ status: 'delivered' })
+    expect(await statusOf(sale)).toBe('SUCCESS')
+    expect(sale.receiver.calls).toHaveLength(1)
   })
-  await poll(() => sale.receiver.calls).until(({ length }) => length === 1)
-  const { id } = await deliveryOf(sale)
-  const order = `select from orders where id = '${fromId(sale.order.id)!.uuid}' for update`
-  const asked = await whileHeld(app, order, async () => {
-    const replay = sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
-    await waiting(app, 1)
-    answer()
-    await waiting(app, 2)
-    return { replay }
-  })
-  expectOk(await asked.replay)
-  expect(await attempted(sale, 1)).toMatchObject({ status: 'delivered' })
-  expect(await statusOf(sale)).toBe('SUCCESS')
-  expect(sale.receiver.calls).toHaveLength(1)
 })
 
 describe('an order refunded by an administrator', () => {
@@ -500,9 +525,10 @@ describe('an order refunded by an administrator', () => {
   const refuseToServe: Respond = (response, { body }) =>
     void response.writeHead(body.includes('"order.paid"') ? 500 : 200).end()
   const refundsDelivered = (sale: Sale, count: number) =>
-    poll(async () =>
-      (await deliveriesOf(sale)).filter(({ status }: { status: string }) => status === 'delivered'),
-    ).until(({ length }) => length === count)
+    eventually(
+      async () => (await deliveriesOf(sale)).filter(({ status }: { status: string }) => status === 'delivered'),
+      ({ length }) => length === count,
+    )
 
   it("sends each partial refund to the webhook without its reason, like the seller's event feed", async () => {
     const sale = await sell(refuseToServe)
@@ -565,7 +591,10 @@ describe('an order refunded by an administrator', () => {
     const path = `store/network-app-orders/${sale.order.id}/refunds/`
     const more = () => sale.store.owner.rest('POST', path, { json: { reason: 'x', amount: '0.5' } })
     const [answers] = await Promise.all([Promise.all([more(), more(), more()]), passTime(sale, MAX_ATTEMPTS - 1)])
-    await poll(() => statusOf(sale)).until((status) => status === 'REFUNDED')
+    await eventually(
+      () => statusOf(sale),
+      (status) => status === 'REFUNDED',
+    )
     for (const { status } of answers) expect([201, 400]).toContain(status)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })

@@ -1,7 +1,7 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
-import { poll } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { createStore } from '../../support/store.ts'
@@ -19,6 +19,7 @@ it('an endpoint that hangs with a long queue does not delay other endpoints', as
   const buyer = await app.newUser({ num: '1000' })
   const hanging = await startReceiver(onTestFinished, () => undefined)
   const good = await startReceiver(onTestFinished, (res) => void res.writeHead(204).end())
+
   async function sell(url: string, count: number) {
     const { id } = expectOk(
       await store.owner.rest('POST', 'store/network-apps/', {
@@ -34,9 +35,16 @@ it('an endpoint that hangs with a long queue does not delay other endpoints', as
   jobs = await startJobs(app.installation)
   await jobs.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
   // The maximum number of concurrent deliveries.
-  await poll(() => hanging.connections()).until((count) => count === deliveryWork.groupConcurrency)
+  await eventually(
+    () => hanging.connections(),
+    (count) => count === deliveryWork.groupConcurrency,
+  )
   await sell(good.url, GOOD)
-  await poll(() => new Set(good.calls.map(({ headers }) => headers['webhook-id'])).size).until((size) => size === GOOD)
+  await eventually(
+    () => new Set(good.calls.map(({ headers }) => headers['webhook-id'])).size,
+    (size) => size === GOOD,
+  )
+
   // None of the blocked deliveries has ended or restarted.
   expect(hanging.calls).toHaveLength(deliveryWork.groupConcurrency)
   expect(hanging.connections()).toBe(deliveryWork.groupConcurrency)

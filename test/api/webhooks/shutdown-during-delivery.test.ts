@@ -2,7 +2,7 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { installJobs, type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
 import { deliveryWork } from '../../../src/modules/webhooks/webhook-schedule.ts'
-import { poll } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'
 import { createStore } from '../../support/store.ts'
@@ -26,8 +26,14 @@ async function start() {
   await installJobs(app.installation.databaseUrl)
   await app.sql('update jobs.queue set maintain_on = null')
   jobs = await startJobs(app.installation)
-  await poll(() => app.sql('select name from jobs.queue where maintain_on is null')).until((left) => left.length === 0)
-  await poll(() => waiting('mail')).until((left) => left.length === 0)
+  await eventually(
+    () => app.sql('select name from jobs.queue where maintain_on is null'),
+    (left) => left.length === 0,
+  )
+  await eventually(
+    () => waiting('mail'),
+    (left) => left.length === 0,
+  )
 }
 
 it("after a year of downtime, delivers webhooks of paid orders and destroys deleted accounts' keys", async () => {
@@ -44,15 +50,20 @@ it("after a year of downtime, delivers webhooks of paid orders and destroys dele
      where id in (select id from jobs.job where name = 'webhook-delivery' order by id limit 1)`,
   )
   await passTime('1 year')
+
   await start()
   await jobs!.work('webhook-delivery', deliveryWork, app.jobs['webhook-delivery'])
   await jobs!.work('forget-key', { concurrency: 1 }, app.jobs['forget-key'])
   for (const { id } of orders) {
-    await poll(() => buyer.rest('GET', `store/network-app-orders/${id}/`)).until(
+    await eventually(
+      () => buyer.rest('GET', `store/network-app-orders/${id}/`),
       ({ body }) => body.status === 'success',
     )
   }
-  await poll(() => waiting('forget-key')).until((left) => left.length === 0)
+  await eventually(
+    () => waiting('forget-key'),
+    (left) => left.length === 0,
+  )
   const forgotten: string[] = []
   for await (const owner of app.installation.vault.deletedOwners()) forgotten.push(owner)
   expect(forgotten).toContain(leaver.id)
