@@ -224,7 +224,7 @@ export async function startJobs({
   const redact = () =>
     redactDeadLetters({
       ask: (text, values) => boss.getDb().executeSql(text, [...values]),
-      tell(id, error) {
+      reportFailure(id, error) {
         const level = unredacted.has(id) ? 'debug' : 'error'
         unredacted.add(id)
         log[level]({ err: error, job: toId('job', id) }, 'Failed to redact a dead letter; retrying')
@@ -325,7 +325,7 @@ const PORTION = 500
 export interface RedactionParts {
   ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
   /** Called for a dead letter that cannot be redacted. */
-  tell(id: string, error: unknown): void
+  reportFailure(id: string, error: unknown): void
   /** Stops the work between two statements. */
   cancel: AbortSignal
 }
@@ -338,7 +338,7 @@ const isOfRows = (error: unknown) =>
   /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
 
 /** Redacts all dead letters. If a statement fails, redacts its letters one by one. Throws while the database is unavailable. */
-export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
+export async function redactDeadLetters({ ask, reportFailure, cancel }: RedactionParts): Promise<void> {
   const portions = keysetPages({
     first: NIL_UUID,
     limit: PORTION,
@@ -355,7 +355,7 @@ export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): 
       for (const id of ids) {
         await ask(redactLetters, [[id]]).catch((cause: unknown) => {
           if (!isOfRows(cause)) throw cause
-          tell(id, cause)
+          reportFailure(id, cause)
         })
       }
     }

@@ -98,7 +98,7 @@ beforeAll(async () => {
   await liveAMonth()
 })
 
-/** Only axe needs scripts. The pages have none, and their CSP forbids them. */
+/** Scripts are enabled for axe only. The pages have none, and their CSP forbids them. */
 const open = (look: Look, javaScriptEnabled = false): Promise<BrowserContext> =>
   browser.newContext({ ...looks[look], javaScriptEnabled, bypassCSP: javaScriptEnabled })
 

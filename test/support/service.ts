@@ -39,7 +39,7 @@ async function startService(dir: string, args: readonly string[], env: Record<st
   }
 }
 
-/** Whether the service at this address is ready. */
+/** Returns true if the service at this address is ready. */
 export const isReady = (url: string): Promise<boolean> =>
   fetch(`${url}/readyz`).then(
     ({ status }) => status === 200,

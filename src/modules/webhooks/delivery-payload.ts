@@ -33,7 +33,9 @@ export const orderPaidBody = z
         order: z
           .object({
             id: orderId,
-            status: z.literal('pending').describe('To be carried out: it is a success once this call is taken.'),
+            status: z
+              .literal('pending')
+              .describe('The app must execute the action. The order succeeds when the app accepts this call.'),
             ...order,
           })
           .describe('The order.'),
@@ -43,7 +45,7 @@ export const orderPaidBody = z
       })
       .describe('The subject of the event.'),
   })
-  .meta({ id: 'OrderPaidEvent', description: 'An order was paid: its action is to be carried out.' })
+  .meta({ id: 'OrderPaidEvent', description: 'An order was paid. The app must execute its action.' })
 
 /** The body of `order.refunded`. */
 export const orderRefundedBody = z
@@ -83,7 +85,7 @@ export const webhookTestBody = z
     timestamp: moment.describe('Time of the event.'),
     data: z.object({ network_app_id: order.network_app_id }).describe('The subject of the event.'),
   })
-  .meta({ id: 'WebhookTestEvent', description: 'An administrator tries the receiver: there is nothing to do.' })
+  .meta({ id: 'WebhookTestEvent', description: 'A test by an administrator. The receiver has nothing to do.' })
 
 /** Events in the feed of the app's owner that are also sent to the app's webhook. */
 const findWebhookEvents = statement(

@@ -1,4 +1,4 @@
-/** Who else reads what lies in a Kubo: whoever is connected to it, unless it is closed as docs/how-to/store-files-on-kubo-or-s3.md describes. */
+/** Kubo peers can read stored files, unless the node is closed as docs/how-to/store-files-on-kubo-or-s3.md describes. */
 import { afterAll, expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'
 import { createTestApp, newFile } from '../../support/test-app.ts'

@@ -98,7 +98,7 @@ function assertNotCredited({ deposit }: CreditTarget, userId: string, amount: st
     )
 }
 
-/** Reads a transaction and the wei that it sent to an address. `received` is undefined if only a trace can tell and the node has none. */
+/** Reads a transaction and the wei that it sent to an address. `received` is undefined if only a trace shows it and the node has none. */
 async function readTransfer(rpc: Rpc, hash: string, address: string) {
   const [found, placed] = await rpc.batch([
     { method: 'eth_getTransactionByHash', params: [hash] },
