@@ -30,8 +30,7 @@ import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
 import { unavailable } from './shared/errors.ts'
 import { createIdempotencySecrets } from './shared/idempotency.ts'
-import { createRateLimiter, createRequestQuota } from './shared/rate-limiter.ts'
-import { createSemaphores } from './shared/semaphores.ts'
+import { createRateLimiter, createRequestQuota, createSemaphores } from './shared/limiters.ts'
 import type { WatchedServices } from './telemetry/telemetry-types.ts'
 
 /** The optional modules. Only this file imports them. Without one, the service lacks its types, routes, jobs and pages. */

@@ -1,9 +1,9 @@
 /** The database client: one pool of `pg` connections for named statements, compiled reads and Prisma. */
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DomainError, unavailable } from '../shared/errors.ts'
+import { createSemaphore } from '../shared/limiters.ts'
 import type { Log } from '../shared/log.ts'
 import { errorCode } from '../shared/operator-errors.ts'
-import { createSemaphore } from '../shared/semaphore.ts'
 import { noopTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
 import { createPool, type DatabaseClient } from './database-client.ts'
 import { PrismaClient } from './prisma/client.ts'

@@ -8,7 +8,7 @@ import { statuses } from '../http/error-status.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
 import type { BodyReaders, IncomingFile, Intake } from '../modules/assets/uploads.ts'
 import { DomainError } from '../shared/errors.ts'
-import { isJsonObject, jsonError, readJson, readJsonObject } from '../shared/json-input.ts'
+import { isJsonObject, jsonError, readJson, readJsonObject } from '../shared/input.ts'
 import { maskError } from './mask-error.ts'
 
 /** Request data that plugins can use before the caller is authenticated. */

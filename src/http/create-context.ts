@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js'
 import type { AppContext, Context, Identity } from '../context.ts'
 import { authenticate } from '../modules/accounts/authenticate.ts'
 import { validationFailed } from '../shared/errors.ts'
+import type { Log } from '../shared/log.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
@@ -42,6 +43,10 @@ interface Dependencies {
   clientAddress(req: IncomingMessage): string
   baseUrlOf(req: IncomingMessage): string
 }
+
+/** Returns a function that creates the log of a request. Each line has the request ID. */
+export const createRequestLogs = (log: Log) => (res: ServerResponse) => () =>
+  log.child({ requestId: res.getHeader('X-Request-Id') })
 
 /** Creates contexts of requests. Creating one throws THROTTLED, VALIDATION_FAILED, and the errors of `admit`. */
 export function createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf }: Dependencies) {

@@ -1,6 +1,4 @@
 /** Creates the routes of both APIs and the pages of an application. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
 import type { App, Modules } from '../app.ts'
 import { createGateway } from '../files/gateway.ts'
@@ -23,12 +21,11 @@ import { emailVerificationPage, passwordResetPage } from '../modules/pages/maile
 import { type Run, refusalPage } from '../modules/pages/page.ts'
 import { createPageRoutes } from '../modules/pages/page-routes.ts'
 import { type ErrorCode, throttled } from '../shared/errors.ts'
-import type { Log } from '../shared/log.ts'
-import { createSemaphore } from '../shared/semaphore.ts'
+import { createSemaphore } from '../shared/limiters.ts'
 import type { Telemetry, WatchedServices } from '../telemetry/telemetry-types.ts'
-import { createBaseUrl, createClientAddress, createRequestContexts } from './create-context.ts'
+import { createBaseUrl, createClientAddress, createRequestContexts, createRequestLogs } from './create-context.ts'
 import { statuses } from './error-status.ts'
-import type { AddRoutes } from './http-server.ts'
+import { type AddRoutes, addRawRoute } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
 import { MAX_FIELDS, readForm, readText } from './request-body.ts'
 import type { DirectRoute, Route } from './rest/define-route.ts'
@@ -95,29 +92,6 @@ export interface Routes {
 const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
   refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
-/**
- * Adds a route whose handler reads the request and writes the response itself, before Fastify looks at the body. An error of the handler closes
- * the connection: a part of the response may have been sent.
- */
-function addRawRoute(
-  app: FastifyInstance,
-  url: string,
-  handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>,
-  logOf: (res: ServerResponse) => () => Log,
-): void {
-  app.all(url, {
-    // The third parameter tells Fastify not to continue by itself.
-    onRequest({ raw: req }, reply, _done) {
-      const { raw: res } = reply.hijack()
-      handle(req, res).catch((error: unknown) => {
-        logOf(res)().error({ err: error }, 'Request handler failed; connection closed')
-        res.destroy()
-      })
-    },
-    handler: () => undefined,
-  })
-}
-
 /** Creates the routes. `addRoutes` adds them to a server. */
 export async function createRoutes(app: App, options: RouteOptions): Promise<Routes> {
   const { context: shared, modules, linkConfig, links } = app
@@ -126,8 +100,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
   const { watch } = telemetry
   const { schema, routes, createDirectRoutes: createModuleRoutes, admin } = await loadApi(modules)
   const clientAddress = createClientAddress(config)
-  /** Lines of a request have its ID. */
-  const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
+  const logOf = createRequestLogs(log)
   const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
   const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
 

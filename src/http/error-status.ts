@@ -1,5 +1,5 @@
 import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../shared/errors.ts'
-import { isJsonObject } from '../shared/json-input.ts'
+import { isJsonObject } from '../shared/input.ts'
 import { snakeCase } from '../shared/text.ts'
 
 /** Callers depend on both values, so they must not change. It does not compile if a code is missing. */

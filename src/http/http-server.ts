@@ -293,3 +293,26 @@ export function createHttpServer(options: HttpServerOptions) {
     },
   }
 }
+
+/**
+ * Adds a route whose handler reads the request and writes the response itself, before Fastify looks at the body. An error
+ * of the handler closes the connection, because a part of the response may have been sent.
+ */
+export function addRawRoute(
+  app: FastifyInstance,
+  url: string,
+  handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>,
+  logOf: (res: ServerResponse) => () => Log,
+): void {
+  app.all(url, {
+    // The third parameter tells Fastify not to continue by itself.
+    onRequest({ raw: req }, reply, _done) {
+      const { raw: res } = reply.hijack()
+      handle(req, res).catch((error: unknown) => {
+        logOf(res)().error({ err: error }, 'Request handler failed; connection closed')
+        res.destroy()
+      })
+    },
+    handler: () => undefined,
+  })
+}

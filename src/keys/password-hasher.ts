@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { unavailable } from '../shared/errors.ts'
-import { createSemaphore } from '../shared/semaphore.ts'
+import { createSemaphore } from '../shared/limiters.ts'
 import type { QueueLoad } from '../telemetry/telemetry-types.ts'
 import type { PasswordHasher } from './key-types.ts'
 

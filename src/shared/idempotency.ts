@@ -6,8 +6,8 @@ import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:cr
 import type { Database } from '../db/database-types.ts'
 import { boolean, bytes, int, orNull, statement, text } from '../db/sql.ts'
 import type { LocalCipher } from '../keys/key-types.ts'
-import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
+import type { Actor, UserActor } from './policy.ts'
 
 const SENDER_BYTES = 16
 /** Maximum size of stored responses to free requests of one sender in an hour, in bytes. */

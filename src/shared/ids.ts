@@ -1,3 +1,4 @@
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { TypeID } from 'typeid-js'
 import { v7 } from 'uuid'
 import { canonicalCid } from '../../packages/verify/src/cids.ts'
@@ -94,3 +95,15 @@ export function canonicalNid(text: string): string | undefined {
 /** Returns SQL for the smallest UUID (version 7) of a time, so that rows of a time range are found by the primary key. Times before 1970 count as 1970. */
 export const firstIdSql = (timestamp: string): string =>
   `(lpad(to_hex(greatest(extract(epoch from ${timestamp}) * 1000, 0)::bigint), 12, '0') || repeat('0', 20))::uuid`
+
+/** Returns the SHA-256 of a text, 32 bytes. The database stores it in place of a secret. */
+export const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
+
+/**
+ * Returns a secret of up to 32 bytes. A retry must return the same secret, which is not stored, so it is derived from the idempotency key if there
+ * is one. `id` identifies what the secret is for, so that another use of the key gives another secret. The database holds only digests of keys.
+ */
+export const newSecret = (derivationKey: Uint8Array, id: string, key: string | undefined, bytes: number): Buffer =>
+  key === undefined
+    ? randomBytes(bytes)
+    : createHmac('sha256', derivationKey).update(`${id}\n${key}`).digest().subarray(0, bytes)

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ClientBase, Connection, Pool, PoolClient, Submittable } from 'pg'
 import { createBatchLoader } from '../../shared/async.ts'
-import type { Semaphore } from '../../shared/semaphore.ts'
+import type { Semaphore } from '../../shared/limiters.ts'
 import type { SpanOptions, Tracer } from '../../telemetry/telemetry-types.ts'
 import type { ReadClient } from '../database-types.ts'
 import type { PrismaClient } from '../prisma/client.ts'

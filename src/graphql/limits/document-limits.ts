@@ -17,7 +17,7 @@ import {
   validate,
 } from 'graphql'
 import { Upload } from 'graphql-upload-ts'
-import { assertVariables, MAX_JSON_DEPTH, textProblem } from '../../shared/json-input.ts'
+import { assertVariables, MAX_JSON_DEPTH, textProblem } from '../../shared/input.ts'
 import {
   answerLimits,
   createCostOf,

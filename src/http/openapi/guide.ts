@@ -1,6 +1,6 @@
 /** The introduction of the OpenAPI document: rules for every route. */
 import type { ErrorCode } from '../../shared/errors.ts'
-import { MAX_JSON_VALUES } from '../../shared/json-input.ts'
+import { MAX_JSON_VALUES } from '../../shared/input.ts'
 import { statuses } from '../error-status.ts'
 import { meaningOf } from './error-responses.ts'
 

@@ -16,7 +16,7 @@ import {
   parseJson,
   readJson,
   textProblem,
-} from '../../shared/json-input.ts'
+} from '../../shared/input.ts'
 import { AMOUNT } from '../../shared/money.ts'
 import { mediaTypeOf, tooLarge } from '../request-body.ts'
 

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { violatedConstraint } from '../../db/database-types.ts'
 import { DomainError } from '../../shared/errors.ts'
-import { fromId } from '../../shared/ids.ts'
-import { checked, label, length, nonBlankText, requiredText, trimmedText } from '../../shared/input.ts'
-import { textProblem } from '../../shared/json-input.ts'
-import { sha256 } from '../../shared/secrets.ts'
+import { fromId, sha256 } from '../../shared/ids.ts'
+import { checked, label, length, nonBlankText, requiredText, textProblem, trimmedText } from '../../shared/input.ts'
 
 /** Returns an address as it is stored: an internationalized domain becomes ASCII (`xn--bcher-kva.example`). The database compares without case. */
 export function normalizeEmail(text: string): string {

@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database-types.ts'
 import { arrayOf, boolean, bytes, int, json, type RowOf, statement, text, uuid } from '../../db/sql.ts'
-import type { Actor, SignedInUser } from '../../shared/actor.ts'
 import { createBatchLoader } from '../../shared/async.ts'
-import { sha256 } from '../../shared/secrets.ts'
+import { sha256 } from '../../shared/ids.ts'
+import type { Actor, SignedInUser } from '../../shared/policy.ts'
 import { byEmailSql } from './account-input.ts'
 
 export type SessionUser = Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }

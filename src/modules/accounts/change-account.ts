@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { boolean, orNull, type ParametersOf, type Statement, statement, text, uuid } from '../../db/sql.ts'
-import type { UserActor } from '../../shared/actor.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { parse } from '../../shared/input.ts'
-import { assertUserMay } from '../../shared/policy.ts'
+import { assertUserMay, type UserActor } from '../../shared/policy.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import {
   addressProblem,

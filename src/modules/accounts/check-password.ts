@@ -6,8 +6,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Use } from '../../context.ts'
 import { int, joinedStatement, statement, text, uuid } from '../../db/sql.ts'
-import type { UserActor } from '../../shared/actor.ts'
 import { throttled, validationFailed } from '../../shared/errors.ts'
+import type { UserActor } from '../../shared/policy.ts'
 import { toOpaqueString } from './account-input.ts'
 
 const WINDOW_SECONDS = 900

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Use } from '../../context.ts'
 import { bytes, int, orNull, statement, text, uuid } from '../../db/sql.ts'
-import { assertUser } from '../../shared/actor.ts'
 import { DomainError } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
@@ -11,11 +10,10 @@ import {
   remembered,
   rememberSql,
 } from '../../shared/idempotency.ts'
-import { toId } from '../../shared/ids.ts'
+import { newSecret, sha256, toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
-import { assertMay } from '../../shared/policy.ts'
-import { networkOf } from '../../shared/rate-limiter.ts'
-import { newSecret, sha256 } from '../../shared/secrets.ts'
+import { networkOf } from '../../shared/limiters.ts'
+import { assertMay, assertUser } from '../../shared/policy.ts'
 import { auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { type SignInInput, signInInput } from './account-input.ts'
 import { checkPassword } from './check-password.ts'

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, bytes, orNull, statement, text, uuid } from '../../db/sql.ts'
-import type { Caller, UserActor } from '../../shared/actor.ts'
 import { authenticationFailed, DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
@@ -14,8 +13,8 @@ import {
 } from '../../shared/idempotency.ts'
 import { newUuid, UUID } from '../../shared/ids.ts'
 import { displayName, parse, trimmedText } from '../../shared/input.ts'
-import { assertUserMay } from '../../shared/policy.ts'
-import { isServiceKey, networkOf, rateLimitKeys } from '../../shared/rate-limiter.ts'
+import { isServiceKey, networkOf, rateLimitKeys } from '../../shared/limiters.ts'
+import { assertUserMay, type Caller, type UserActor } from '../../shared/policy.ts'
 import { thumbnailTypeNames } from '../assets/file-types.ts'
 import type { IncomingFile } from '../assets/uploads.ts'
 import { auditSql } from '../audit/audit-sql.ts'

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
-import type { Actor } from '../../shared/actor.ts'
 import { notFound } from '../../shared/errors.ts'
 import { outlived } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
@@ -16,7 +15,7 @@ import {
   type Search,
   searched,
 } from '../../shared/lists.ts'
-import { visibleAssets } from '../../shared/policy.ts'
+import { type Actor, visibleAssets } from '../../shared/policy.ts'
 import { isEmailUsableSql, normalizeEmail } from '../accounts/account-input.ts'
 import { metadataSelection } from './metadata.ts'
 

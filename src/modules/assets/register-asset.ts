@@ -4,7 +4,6 @@ import { violatedConstraint } from '../../db/database-types.ts'
 import { bigint, boolean, statement, text, timestamp } from '../../db/sql.ts'
 import type { StoredFile } from '../../files/file-types.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
-import type { UserActor } from '../../shared/actor.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
@@ -15,7 +14,7 @@ import {
   rememberSql,
 } from '../../shared/idempotency.ts'
 import { inspect, parse, trimmedText } from '../../shared/input.ts'
-import { assertUserMay, visibleAssets } from '../../shared/policy.ts'
+import { assertUserMay, type UserActor, visibleAssets } from '../../shared/policy.ts'
 import { cleanFileName } from '../../shared/text.ts'
 import { charged, chargeSql } from '../wallet/ledger-sql.ts'
 import {

@@ -4,7 +4,6 @@ import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import { givenSql, int, joinedStatement, text, timestamp, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
-import type { UserActor } from '../../shared/actor.ts'
 import { authenticationFailed, DomainError, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
@@ -16,7 +15,7 @@ import {
 } from '../../shared/idempotency.ts'
 import { canonicalNid, toId } from '../../shared/ids.ts'
 import { inspect, parse, text as textInput } from '../../shared/input.ts'
-import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
+import { assertMayOnAsset, assertUserMay, type UserActor } from '../../shared/policy.ts'
 import { findVersion, readTrees } from '../commits/asset-versions.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { charged, chargeSql, heldAccountSql } from '../wallet/ledger-sql.ts'

@@ -1,10 +1,10 @@
 /** Uploads: files in requests that are still being received. */
 
 import type { HeldFile, Pieces, UploadFolder } from '../../files/file-types.ts'
-import type { Actor } from '../../shared/actor.ts'
 import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
 import { DomainError, throttled } from '../../shared/errors.ts'
 import type { OnError } from '../../shared/log.ts'
+import type { Actor } from '../../shared/policy.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 
 /** An uploaded file. It has the properties of `FileUpload` (`graphql-upload-ts`) that Annal needs. */

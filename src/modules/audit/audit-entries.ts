@@ -1,11 +1,10 @@
 /** The audit log. Users read their own entries, and administrators those of everyone. */
 import type { Use } from '../../context.ts'
 import type { AuditEntry, Prisma } from '../../db/prisma/client.ts'
-import { type Actor, assertUser } from '../../shared/actor.ts'
 import { notFound } from '../../shared/errors.ts'
 import { fromId } from '../../shared/ids.ts'
 import { countLimit, type Search, searched } from '../../shared/lists.ts'
-import { assertMay, canAdminister } from '../../shared/policy.ts'
+import { type Actor, assertMay, assertUser, canAdminister } from '../../shared/policy.ts'
 
 type Reader = Use<'actor' | 'database'>
 

@@ -1,5 +1,5 @@
 import { orNull, text, uuid } from '../../db/sql.ts'
-import type { Actor } from '../../shared/actor.ts'
+import type { Actor } from '../../shared/policy.ts'
 
 /** Recorded actions: changes of credentials and prices, and actions of administrators. */
 export const auditActions = [

@@ -4,13 +4,12 @@ import type { Use } from '../../context.ts'
 import type { Database } from '../../db/database-types.ts'
 import type { Deposit, Prisma } from '../../db/prisma/client.ts'
 import type { RowOf } from '../../db/sql.ts'
-import type { Actor } from '../../shared/actor.ts'
 import { DomainError, notFound } from '../../shared/errors.ts'
 import { fromId, uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
 import { countLimit, type Search, searched } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
-import { assertMay, assertUserMay } from '../../shared/policy.ts'
+import { type Actor, assertMay, assertUserMay } from '../../shared/policy.ts'
 import {
   collectShortfall as collectShortfallSql,
   findFrozenDeposits,

@@ -10,7 +10,7 @@ import type { Asset } from '../../db/prisma/client.ts'
 import { statement, text, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
 import { DomainError, isUnavailable, unavailable } from '../../shared/errors.ts'
-import { rateLimitKeys } from '../../shared/rate-limiter.ts'
+import { rateLimitKeys } from '../../shared/limiters.ts'
 import { getAsset } from '../assets/find-asset.ts'
 
 /** Source name for messages, such as "The node of this installation does not answer." */

@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContentCredentials } from '../../files/file-types.ts'
 import { unavailable } from '../../shared/errors.ts'
+import { createSemaphore, type Semaphore } from '../../shared/limiters.ts'
 import type { Log } from '../../shared/log.ts'
 import { ConfigError, FixableError } from '../../shared/operator-errors.ts'
 import { readOrCreate } from '../../shared/private-files.ts'
-import { createSemaphore, type Semaphore } from '../../shared/semaphore.ts'
 import { NAME, runManifestProcess } from './run-manifest-process.ts'
 import {
   askForStamp,

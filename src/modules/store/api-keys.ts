@@ -12,11 +12,10 @@ import {
   remembered,
   rememberSql,
 } from '../../shared/idempotency.ts'
-import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
+import { fromId, newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
 import { parse, requiredDisplayName } from '../../shared/input.ts'
 import { type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
-import { newSecret, sha256 } from '../../shared/secrets.ts'
 import { findApiKeys } from '../accounts/authenticate.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 

@@ -17,7 +17,6 @@ import {
   textOf,
   uuid,
 } from '../../db/sql.ts'
-import type { Actor } from '../../shared/actor.ts'
 import { notFound, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,
@@ -28,12 +27,11 @@ import {
   remembered,
   rememberSql,
 } from '../../shared/idempotency.ts'
-import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
+import { fromId, newSecret, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
 import { type ListOrder, MAX_COUNTED, searchPatterns } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
-import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
-import { newSecret } from '../../shared/secrets.ts'
+import { type Actor, assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
 import { type AuditAction, audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
 

@@ -2,13 +2,19 @@
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Order, OrderStatus, Prisma } from '../../db/prisma/client.ts'
-import type { Actor, UserActor } from '../../shared/actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, remember } from '../../shared/idempotency.ts'
 import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
 import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
 import { type Cuttable, countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
-import { assertMay, assertTrusted, assertUserMay, visibleOrders } from '../../shared/policy.ts'
+import {
+  type Actor,
+  assertMay,
+  assertTrusted,
+  assertUserMay,
+  type UserActor,
+  visibleOrders,
+} from '../../shared/policy.ts'
 import { type Funds, maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
 import {
   awaitStandbys,

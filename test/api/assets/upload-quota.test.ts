@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { Actor } from '../../../src/shared/actor.ts'
+import type { Actor } from '../../../src/shared/policy.ts'
 import { eventually, poll } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { formType, partHead } from '../../support/form-parts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeProblem, findProblem, isDeeper, isExact, parseJson } from '../../../src/shared/json-input.ts'
+import { describeProblem, findProblem, isDeeper, isExact, parseJson } from '../../../src/shared/input.ts'
 
 const nested = (levels: number, inner: unknown = 1) => {
   let value = inner

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { Actor, SignedInUser } from '../../../src/shared/actor.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
-import { type Action, assertMay, canSeePrivateParts } from '../../../src/shared/policy.ts'
+import {
+  type Action,
+  type Actor,
+  assertMay,
+  canSeePrivateParts,
+  type SignedInUser,
+} from '../../../src/shared/policy.ts'
 
 const origin = { address: '127.0.0.1', service: undefined }
 const userActor = (id: string, role: 'USER' | 'ADMIN'): Actor => ({

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Actor } from '../../../src/shared/actor.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
+import { createRequestQuota } from '../../../src/shared/limiters.ts'
 import { limitsWith } from '../../../src/shared/limits.ts'
-import { createRequestQuota } from '../../../src/shared/rate-limiter.ts'
+import type { Actor } from '../../../src/shared/policy.ts'
 import { noopMeter } from '../../../src/telemetry/telemetry-types.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }))

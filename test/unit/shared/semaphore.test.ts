@@ -1,7 +1,7 @@
 /** Concurrency limit of expensive operations: in total and per caller. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createSemaphore, type Holder } from '../../../src/shared/semaphore.ts'
+import { createSemaphore, type Holder } from '../../../src/shared/limiters.ts'
 import { until } from '../../support/eventually.ts'
 
 const options = { name: 'Operations', places: 2, perKey: 1, queue: 4, maxWait: 60_000 }
