@@ -58,7 +58,7 @@ async function readAll(page: ExportPage) {
   }
 }
 
-describe('the pages of an export list', () => {
+describe('pages of an export list', () => {
   it.each<[keyof typeof exportPages, string]>([
     ['commits', 'commits c join assets a on a.id = c.asset_id where a.owner_id = $1'],
     ['assets', 'assets where owner_id = $1'],
@@ -68,7 +68,7 @@ describe('the pages of an export list', () => {
     ['assetLinks', 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
     ['sessions', 'access_tokens where user_id = $1'],
     ['events', 'events where owner_id = $1'],
-  ])('contain each of the %s once, and read only their own rows', async (list, from) => {
+  ])("the export pages of the %s return each row once and read only the user's own rows", async (list, from) => {
     const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${from}`, [user])
     const { found, buffers } = await readAll(exportPages[list])
     expect(found.length).toBe(rows[0]!.count)

@@ -14,8 +14,8 @@ const facts = {
   custom: {},
 }
 
-describe('the asset tree', () => {
-  it('has exactly the bytes of the public layout', () => {
+describe('asset trees', () => {
+  it('serializes an asset tree to exactly the bytes of the public layout', () => {
     const custom = {
       own: { b: 1, a: [1, null] },
       usedBy: 'https://example.org',
@@ -45,7 +45,7 @@ describe('the asset tree', () => {
 }`)
   })
 
-  it('lets custom fields override descriptive fields, but never fields that identify the file', () => {
+  it('lets custom fields override descriptive fields of the tree, but not fields that identify the file', () => {
     const custom = {
       headline: 'Theirs',
       abstract: { en: 'theirs' },
@@ -60,7 +60,7 @@ describe('the asset tree', () => {
   })
 })
 
-describe('merging custom fields', () => {
+describe('mergeCustom', () => {
   it.each([
     [{ a: 1 }, {}, { a: 1 }],
     [{ a: 1 }, { b: 2 }, { a: 1, b: 2 }],
@@ -69,14 +69,14 @@ describe('merging custom fields', () => {
     [{}, { a: null }, {}],
     [{}, { a: { nested: null } }, { a: { nested: null } }],
     [{ a: 1 }, { a: false, b: 0, c: '' }, { a: false, b: 0, c: '' }],
-  ])('merges %j with %j to %j', (old, given, merged) => {
+  ])('merges the custom fields %j with the update %j to %j', (old, given, merged) => {
     const before = structuredClone(old)
     expect(mergeCustom(old, given)).toEqual(merged)
     expect(old).toEqual(before)
   })
 })
 
-describe('comparing trees', () => {
+describe('compare', () => {
   const asset: Metadata = { ...emptyMetadata, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
   const { same, gone } = asset.custom
   const custom = (changed: object) => ({ custom: { same, gone, ...changed } })
@@ -93,7 +93,7 @@ describe('comparing trees', () => {
     ['an added key that every JavaScript object has', custom({ constructor: 1 }), changed({}, { constructor: 1 })],
     ['a reordered list', custom({ same: { a: 1, b: [2, 1] } }), changed({ same }, { same: { a: 1, b: [2, 1] } })],
     ['a number replaced by a list', custom({ gone: [] }), changed({ gone }, { gone: [] })],
-  ])('reports %s', (_, change, changes) => {
+  ])('the comparison of two asset trees reports %s', (_, change, changes) => {
     expect(compare(asset, { ...asset, ...change })).toEqual(changes)
   })
 })

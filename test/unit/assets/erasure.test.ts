@@ -58,8 +58,8 @@ const registerMarked = async (rest: Rest, marks: Marks): Promise<string> => {
 const unsettled = () => app.sql(`select from commit_relays where status <> 'FINAL'`)
 const settled = () => until('all commits are final', async () => (await unsettled()).length === 0)
 
-describe('the database contains none of the erased values', () => {
-  it('after an asset is deleted', async () => {
+describe('erasure from the database', () => {
+  it('the database contains no erased values after an asset is deleted', async () => {
     const user = await app.newUser()
     const marks = createMarks('asset')
     const id = await registerMarked(user.rest, marks)
@@ -70,7 +70,7 @@ describe('the database contains none of the erased values', () => {
     expect(await marks.found()).toEqual(['media type'])
   })
 
-  it('after an asset is deleted while a link to it is created', async () => {
+  it('the database contains no erased values after an asset is deleted during the creation of a share link', async () => {
     const user = await app.newUser()
     const marks = createMarks('link')
     const { id: nid } = await user.register()
@@ -88,7 +88,7 @@ describe('the database contains none of the erased values', () => {
     expect(await marks.found()).toEqual([])
   })
 
-  it('after an account is deleted', async () => {
+  it('the database contains no erased values after an account is deleted', async () => {
     const marks = createMarks('user')
     const account = {
       username: marks.of('username'),

@@ -7,7 +7,7 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp()
 const { database } = app.installation
 
-it('deletes all older copies when two processes create copies concurrently', async () => {
+it('deletes all older signed copies when two processes create copies concurrently', async () => {
   const { id: nid } = await (await app.newUser()).register()
   const [row] = await app.sql<{ id: string }>('select id::text from assets where nid = $1', [nid])
   const asset = row!.id

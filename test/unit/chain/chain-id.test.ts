@@ -14,7 +14,7 @@ const app = await createTestApp({ rpcUrl: chain.url, withChain: true, env: { CHA
 const { address } = createRelayAccount(app.env.CHAIN_RELAY_KEYS!)
 await chain.rpc.call('anvil_setBalance', address, quantity(100n * 10n ** 18n))
 
-it('commits become final on the configured chain ID, and both APIs verify them', async () => {
+it('commits become final on the configured chain ID, and both APIs verify the commits', async () => {
   const user = await app.newUser({ num: '10' })
   const { id } = await user.register()
   const history = () => user.rest('GET', `assets/${id}/history/`)

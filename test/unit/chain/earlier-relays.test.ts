@@ -24,14 +24,14 @@ async function registered(): Promise<string> {
   return id
 }
 
-it('verifies a history written by a previous relay account without naming that account', async () => {
+it('verifies commits of a previous relay account without configuring that account', async () => {
   const id = await registered()
   const said = await annalHere({ ...app.env, CHAIN_RELAY_KEYS: ANOTHER_KEY }, ['verify', id, '--json'])
   expect(JSON.parse(said.stdout)).toMatchObject({ verdict: 'holds', commits: [{ recorder: account }], foreign: 0 })
   expect(said.code).toBe(0)
 })
 
-it('`annal check` reports commits of a previous account that a restored database lacks, in any spelling of the address', async () => {
+it('`annal check` reports commits of a previous relay account that are missing from a restored database', async () => {
   const id = await registered()
   const before = await createTestDatabase()
   onTestFinished(() => before.drop())

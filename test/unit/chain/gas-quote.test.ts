@@ -11,14 +11,14 @@ import { eventually } from '../../support/eventually.ts'
 const gwei = 1_000_000_000n
 const bounds = { least: 1_000n, most: 10n ** 18n }
 
-describe('the gas fee', () => {
-  it('is the current cost, rounded up to two digits and kept between its bounds', () => {
+describe('gas fee', () => {
+  it('the gas fee is the current cost, rounded up to two digits and limited to its bounds', () => {
     expect(quoteGas(111_111n, { nextBaseFee: 9n * gwei, tip: gwei }, bounds, 0n)).toBe(1_200_000_000_000_000n)
     expect(quoteGas(100_000n, { nextBaseFee: 10n ** 14n, tip: 0n }, bounds, 0n)).toBe(10n ** 18n)
     expect(quoteGas(1n, { nextBaseFee: 1n, tip: 0n }, bounds, 0n)).toBe(1_000n)
   })
 
-  it('ignores small price changes and follows large ones', () => {
+  it('the gas fee ignores small price changes and follows large ones', () => {
     const at = (nextBaseFee: bigint, before: bigint) => quoteGas(100_000n, { nextBaseFee, tip: 0n }, bounds, before)
     expect(at(105n * gwei, at(100n * gwei, 0n))).toBe(10n ** 16n)
     expect(at(96n * gwei, at(100n * gwei, 0n))).toBe(10n ** 16n)
@@ -27,7 +27,7 @@ describe('the gas fee', () => {
   })
 })
 
-describe('processes that quote gas fees', () => {
+describe('gas fee of several processes', () => {
   let server: TestServer
   let world: World
   let chain: TestChain
@@ -41,7 +41,7 @@ describe('processes that quote gas fees', () => {
     await server.stop()
   })
 
-  it('charge the same fee, based on past commits, and keep it while the chain is unavailable', async () => {
+  it('all processes charge the same gas fee, and keep it while the chain is unavailable', async () => {
     await world.addCommits(1, 2)
     world.relay(chain.url)
     await eventually(world.statuses, (seen) => seen.FINAL === 2)

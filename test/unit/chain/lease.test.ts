@@ -3,7 +3,7 @@ import { createLease } from '../../../src/chain/lease.ts'
 import { createTestDatabase } from '../../support/test-database.ts'
 import { createTestLog } from '../../support/test-log.ts'
 
-it('closes the database session if its setup fails', async () => {
+it('closes the database session of the lease if the session setup fails', async () => {
   const { url, drop } = await createTestDatabase()
   // The server refuses the settings of a session with such a duration.
   const lease = createLease({ databaseUrl: url, log: createTestLog(), duration: -2 })

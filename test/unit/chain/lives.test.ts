@@ -15,7 +15,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-it('a new registration of a file is ordered after the deleted one, even if a fast clock dated the deleted one', async () => {
+it('relays the commits of a deleted asset before those of a new registration of the same file, despite clock skew', async () => {
   const owner = await world.addUser()
   const first = await world.addAsset(owner)
   const commit = await world.addCommit(first)

@@ -66,14 +66,14 @@ const readAsWe = async (registry: string) => {
 const blocks = [[nid], [nid, nid, other, nid], [other, other], [nid, nid]]
 const texts = [1, 2, 3, 5, 8, 9].map((number) => `commit ${number}`)
 
-describe('a reader that queries every block listed by the registry', () => {
-  it('reads each commit once, even if a block contains several commits of one asset', async () => {
+describe('registry readers', () => {
+  it('a registry reader reads each commit once, even if a block contains several commits of one asset', async () => {
     const registry = await write(registryBytecode, blocks)
     expect(await readAsNit(registry)).toHaveLength(texts.length)
     expect(await readAsWe(registry)).toEqual(texts)
   })
 
-  it('(the built-in reader) reads each commit once, even if the registry lists the block several times', async () => {
+  it('the built-in registry reader reads each commit once, even if the registry lists its block several times', async () => {
     const artefact = await readFile(new URL('../../support/chain/earlier-registry.json', import.meta.url), 'utf8')
     expect(await readAsWe(await write(JSON.parse(artefact).bytecode, blocks))).toEqual(texts)
   })

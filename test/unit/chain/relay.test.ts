@@ -8,8 +8,8 @@ import { eventually, until } from '../../support/eventually.ts'
 
 useRelayScene()
 
-describe('the relay', () => {
-  it("keeps the order of each asset's commits across several lanes and batches", async () => {
+describe('relay', () => {
+  it("the relay keeps the order of each asset's commits across several lanes and batches", async () => {
     // So many that they have not one lane by chance.
     const assets = await world.addCommits(24, 5)
     world.relay(chain.url)
@@ -26,7 +26,7 @@ describe('the relay', () => {
     expect(lanes.size).toBe(relayKeys.length)
   })
 
-  it('sends a new commit soon after it is notified', async () => {
+  it('the relay sends a new commit soon after its notification', async () => {
     const asset = await world.addAsset(await world.addUser())
     const relay = world.relay(chain.url)
     await eventually(async () => relay.status().registry, Boolean)
@@ -37,7 +37,7 @@ describe('the relay', () => {
     }
   })
 
-  it('sends a commit that another process accepted, without a notification', async () => {
+  it('the relay sends a commit that another process accepted, without a notification', async () => {
     const asset = await world.addAsset(await world.addUser())
     const relay = world.relay(chain.url)
     await eventually(async () => relay.status().registry, Boolean)
@@ -45,7 +45,7 @@ describe('the relay', () => {
     await eventually(world.statuses, all('FINAL', 1))
   })
 
-  it('sends each commit once with two relays on one database; one continues when the other stops', async () => {
+  it('two relays on one database send each commit once, and one relay continues when the other stops', async () => {
     const [asset] = await world.addCommits(1, 40)
     const relays = [world.relay(chain.url), world.relay(chain.url)]
     await eventually(world.statuses, all('FINAL', 40))
@@ -60,7 +60,7 @@ describe('the relay', () => {
     )
   })
 
-  it('fails and refunds a commit once if the key of its author no longer exists', async () => {
+  it('the relay fails and refunds a commit once if the key of its author no longer exists', async () => {
     const owner = await world.addUser()
     const commit = await world.addCommit(await world.addAsset(owner))
     const before = await world.sql('select num::text from wallets')
@@ -80,7 +80,7 @@ describe('the relay', () => {
     expect(await world.sql(sums)).toEqual(expect.arrayContaining(balanced))
   })
 
-  it('never fails, refunds or re-signs a commit that is on the chain', async () => {
+  it('the relay never fails, refunds or re-signs a commit that is on the chain', async () => {
     await world.addCommits(1, 1)
     world.relay(chain.url)
     await eventually(world.statuses, (found) => found.FINAL === 1)
@@ -97,7 +97,7 @@ describe('the relay', () => {
     expect(await world.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
   })
 
-  it("erases the contents of a deleted asset's commits after they are final, and still sends them", async () => {
+  it('the relay sends the commits of a deleted asset, and erases their contents when they are final', async () => {
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset, 'private words')
     await world.sql('update assets set deleted_at = now()')
@@ -108,7 +108,7 @@ describe('the relay', () => {
     expect(await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset.nid)).toHaveLength(1)
   })
 
-  it('marks no commit final before it has enough confirmations', async () => {
+  it('the relay marks no commit final before the required number of confirmations', async () => {
     const [asset] = await world.addCommits(2, 1)
     const relay = world.relay(chain.url, { confirmations: 5 })
     await eventually(world.statuses, all('INCLUDED', 2))
@@ -130,7 +130,7 @@ describe('the relay', () => {
     await until('it is final', async () => (await statusOf(first!.commit_id)) === 'FINAL')
   })
 
-  it('reports a missing or invalid registry address clearly', async () => {
+  it('the relay reports a missing or invalid registry address clearly', async () => {
     await world.addCommits(1, 1)
     const relay = world.relay(chain.url, { address: '0x000000000000000000000000000000000000dEaD' })
     await eventually(async () => relay.status().lastError, Boolean)

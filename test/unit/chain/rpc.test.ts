@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const calls = Array.from({ length: 5 }, () => ({ method: 'eth_chainId', params: [] }))
 
-describe('JSON-RPC', () => {
+describe('JSON-RPC client', () => {
   const json = (text: string) => page(200, 'application/json', text)
   const slowDown = '50/second request limit reached - reduce calls per second'
   const outages: [string, Fault, RegExp][] = [
@@ -41,7 +41,7 @@ describe('JSON-RPC', () => {
     ['returns another rate limit error', refuses({ code: -32000, message: slowDown }), /rate limit: 50\/second/],
     ['returns only a message', json('{"id":1,"error":"Too many connections."}'), /rate limit: Too many connections/],
   ]
-  it.each(outages)('reports a node that %s as unavailable, with its host name', async (_, fault, reason) => {
+  it.each(outages)('reports a node that %s as unavailable, and includes its host name', async (_, fault, reason) => {
     // Only a node that hangs is waited for to the end: a slow machine must not make the others look like it.
     const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
     proxy.fault = fault
@@ -59,7 +59,7 @@ describe('JSON-RPC', () => {
     expect(answered).toEqual(calls.map(() => ({ result: '0x7a69' })))
   })
 
-  it('rejects an oversized response over HTTP and over a socket', async () => {
+  it('rejects an oversized JSON-RPC response over HTTP and over a socket', async () => {
     const path = join(await createTemporaryFolder(), 'node.ipc')
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0'.repeat(1_000_000) })
     const server = createServer((socket) =>
@@ -80,7 +80,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('reports an error response for the failed call only', async () => {
+  it('reports a JSON-RPC error response only for the call that failed', async () => {
     const [good, bad] = await createRpc({ url: chain.url }).batch([
       { method: 'eth_chainId', params: [] },
       { method: 'eth_nothing', params: [] },
@@ -90,7 +90,7 @@ describe('JSON-RPC', () => {
     await expect(createRpc({ url: chain.url }).call('eth_nothing')).rejects.toThrow(RpcError)
   })
 
-  it("treats a contract's revert message as an error of the call, even if the message mentions limits", async () => {
+  it('treats a revert message as an error of the call, even if the message mentions a rate limit', async () => {
     proxy.fault = refuses({ code: 3, message: 'execution reverted: rate limit' })
     const error = await createRpc({ url: proxy.url })
       .call('eth_call')
@@ -104,7 +104,7 @@ describe('JSON-RPC', () => {
     ['unauthorized sender on Besu', -32007, 'Sender account not authorized to send transactions'],
     ['log limit of Nethermind', -32005, 'Too many logs requested. Max logs per response is 20000.'],
     ['query timeout of Nethermind', -32016, 'eth_getLogs request was canceled due to enabled timeout.'],
-  ])('treats a permanent error as an error of the call, not as a rate limit: %s', async (_, code, message) => {
+  ])('treats a permanent JSON-RPC error as an error of the call, not as a rate limit: %s', async (_, code, message) => {
     proxy.fault = refuses({ code, message })
     const error = await createRpc({ url: proxy.url })
       .call('eth_getLogs')
@@ -112,7 +112,7 @@ describe('JSON-RPC', () => {
     expect(error).toBeInstanceOf(RpcError)
   })
 
-  it('rejects a batch response that omits a call, and says so', async () => {
+  it('rejects a JSON-RPC batch response that omits a call, with a clear error message', async () => {
     proxy.fault = async (_, pass) => (await pass()).slice(1)
     await expect(createRpc({ url: proxy.url }).batch(calls)).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/left a call of a batch without an answer$/) },
@@ -127,12 +127,12 @@ describe('JSON-RPC', () => {
     ['with an HTTP status and a message', 400, '{"message":"batch requests are not supported"}'],
     ['with only a message', 200, '{"message":"batch requests are not supported","code":31}'],
   ]
-  it.each(refusals)('sends single calls to a node that rejects batches %s', async (_, status, text) => {
+  it.each(refusals)('sends single JSON-RPC calls to a node that rejects batches %s', async (_, status, text) => {
     proxy.fault = (asked, pass) => (asked.length > 1 ? page(status, 'application/json', text)(asked, pass) : undefined)
     expect(await createRpc({ url: proxy.url }).batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
   })
 
-  it('sends single calls to a node without batch support, and never tries a batch again', async () => {
+  it('sends single JSON-RPC calls to a node without batch support, and never sends a batch again', async () => {
     const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}'
     let batches = 0
     proxy.fault = (calls, pass) => {
@@ -147,14 +147,14 @@ describe('JSON-RPC', () => {
     expect(batches).toBe(1)
   })
 
-  it('splits a batch that is too large for the node, and keeps the order', async () => {
+  it('splits a JSON-RPC batch that is too large for the node, and keeps the order of the results', async () => {
     const heights = Array.from({ length: 7 }, (_, index) => ({ method: 'web3_sha3', params: [`0x0${index}`] }))
     const split = await createRpc({ url: chain.url, batchSize: 3 }).batch(heights)
     expect(split).toEqual(await createRpc({ url: chain.url }).batch(heights))
     expect(new Set(split.map(({ result }) => result)).size).toBe(7)
   })
 
-  it('stops when it is aborted', async () => {
+  it('aborts a pending JSON-RPC call when the caller aborts', async () => {
     proxy.fault = hangs
     const giveUp = new AbortController()
     const waiting = createRpc({ url: proxy.url }).until(giveUp.signal).call('eth_chainId')
@@ -162,7 +162,7 @@ describe('JSON-RPC', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
-  it('sends the credentials of the URL and never prints them', async () => {
+  it('sends the credentials of the RPC URL to the node, and never prints the credentials', async () => {
     const url = new URL(chain.url)
     Object.assign(url, { username: 'ana', password: 'secret', pathname: '/v1/key' })
     const rpc = createRpc({ url: url.href })

@@ -38,7 +38,7 @@ async function doctor(env: Record<string, string> = {}, ...only: string[]) {
 }
 
 describe('annal doctor', () => {
-  it('checks everything and suggests a fix for each problem', async () => {
+  it('`annal doctor` checks all parts and suggests a fix for each problem', async () => {
     const { code, lines } = await doctor()
     expect(new Set(lines.map(({ check }) => check))).toEqual(new Set(Object.keys(checks)))
     // The tests' own server does not sync its disk.
@@ -49,7 +49,7 @@ describe('annal doctor', () => {
     for (const { finding } of lines) expect(finding).not.toContain(app.env.CHAIN_RELAY_KEYS!.slice(2))
   })
 
-  it('prints each check with its fix, and exits with 0 if there is no problem', async () => {
+  it('`annal doctor` prints each check with its fix, and exits with 0 if it finds no problem', async () => {
     const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
     expect(said).toMatchObject({ code: 0, stderr: 'No problems found.\n' })
     expect(said.stdout).toMatch(/^embedded +info +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
@@ -64,7 +64,7 @@ describe('annal doctor', () => {
     expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('reports configuration errors for every requested check', async () => {
+  it('`annal doctor` reports configuration errors for every requested check', async () => {
     const { code, of } = await doctor({ DATABASE_URL: 'postgresql://u:p#@h/db' }, 'database')
     expect([code, of('configuration'), of('database')]).toMatchObject([
       1,
@@ -74,7 +74,7 @@ describe('annal doctor', () => {
     expect((await doctor({}, 'database')).states).toEqual({ database: 'ok' })
   })
 
-  it('warns about variables without effect', async () => {
+  it('`annal doctor` warns about environment variables without effect', async () => {
     const { code, of } = await doctor({ DATABASE_URI: 'postgresql://geheim' }, 'configuration')
     expect([code, of('configuration')]).toMatchObject([
       0,
@@ -82,7 +82,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('checks the signing certificate for Content Credentials', async () => {
+  it('`annal doctor` checks the signing certificate for Content Credentials', async () => {
     const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
     const development = { state: 'info', finding: expect.stringContaining('with a development certificate') }
     expect(await check({})).toMatchObject([development])
@@ -111,7 +111,7 @@ describe('annal doctor', () => {
     expect(JSON.stringify(lines)).not.toContain(own!.key.slice(40, 60))
   })
 
-  it('reports each unavailable part separately', async () => {
+  it('`annal doctor` reports each unavailable part separately', async () => {
     const nowhere = 'http://127.0.0.1:1'
     const { code, states, of } = await doctor({
       DATABASE_URL: 'postgresql://annal@127.0.0.1:1/annal',
@@ -133,7 +133,7 @@ describe('annal doctor', () => {
     expect(of('server').map(({ state }) => state)).toEqual(['info', 'warning'])
   })
 
-  it('names the setting to change for an unusable database', async () => {
+  it('`annal doctor` names the setting to change if the database is unusable', async () => {
     const url = new URL(app.env.DATABASE_URL!)
     url.searchParams.set('options', '-c datestyle=German')
     const { code, of, states } = await doctor({ DATABASE_URL: url.href }, 'database', 'migrations')
@@ -143,7 +143,7 @@ describe('annal doctor', () => {
     expect(of('database')).toMatchObject([{ state: 'error', finding, fix }])
   })
 
-  it('asks for the newer version that migrated the database, or for a start if migrations are missing', async () => {
+  it('`annal doctor` suggests a newer version or a server start if the migrations do not match', async () => {
     const added = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', '', '2099_later', now())`
     await app.sql(added)
     const newer = (await doctor({}, 'migrations')).of('migrations')
@@ -157,7 +157,7 @@ describe('annal doctor', () => {
     expect(older).toMatchObject([{ state: 'error', fix: expect.stringContaining('`annal migrate`') }])
   })
 
-  it('reports mail servers without encryption', async () => {
+  it('`annal doctor` reports mail servers without encryption', async () => {
     const mailTo = async (SMTP_URL: string, env = {}) =>
       (await doctor({ MAIL_FROM: 'a@example.org', ...env, SMTP_URL }, 'mail')).of('mail').slice(1)
     const production = { NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', PUBLIC_URL: 'https://annal.example.org' }
@@ -170,7 +170,7 @@ describe('annal doctor', () => {
       expect(await mailTo(url, production), url).toEqual([])
   })
 
-  it('warns about unsafe settings in production', async () => {
+  it('`annal doctor` warns about unsafe settings in production', async () => {
     const production = {
       ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },
       ...{ PUBLIC_URL: 'http://annal.example.org', MAIL_FROM: 'a@example.org', ALLOW_INSECURE_WEBHOOKS: 'true' },
@@ -191,7 +191,7 @@ describe('annal doctor', () => {
     expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'error'])
   })
 
-  it('writes, reads and deletes a test file in the bucket, and reports the step that fails', async () => {
+  it('`annal doctor` writes, reads and deletes a test object in the bucket, and reports the failed step', async () => {
     const s3 = await startS3Counterpart()
     onTestFinished(s3.stop)
     const secret = { AWS_SECRET_ACCESS_KEY: 'geheim' }
@@ -214,7 +214,7 @@ describe('annal doctor', () => {
     }
   })
 
-  it('reports relay accounts without funds, a wrong chain and a missing registry', async () => {
+  it('`annal doctor` reports relay accounts without funds, a wrong chain and a missing registry', async () => {
     const { address, privateKey } = Wallet.createRandom()
     const env = { CHAIN_RELAY_KEYS: privateKey, CHAIN_REGISTRY_ADDRESS: address }
     const { states, of } = await doctor(env, 'chain', 'relay-accounts')
@@ -226,7 +226,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('reports a chain without finality, an invalid token and coins at a previous treasury', async () => {
+  it('`annal doctor` reports a chain without finality, an invalid token and coins at a previous treasury', async () => {
     const { address, privateKey } = Wallet.createRandom()
     const node = await startFakeNode(onTestFinished, app.env.CHAIN_RPC_URL!)
     node.lie = (method, [tag]) => (method === 'eth_getBlockByNumber' && tag === 'finalized' ? null : undefined)
@@ -253,7 +253,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('reports items that wait for an operator', async () => {
+  it('`annal doctor` reports items that need an operator', async () => {
     expect((await doctor({}, 'jobs', 'batch-jobs', 'webhooks', 'relay')).code).toBe(0)
     const [letter] = await app.sql<{ id: string }>(
       `with made as (select enqueue('dead-letter', '{"userId": "01890000-0000-7000-8000-000000000000"}'::jsonb) as id)
@@ -273,20 +273,23 @@ describe('annal doctor', () => {
     ])
   })
 
-  it.runIf(process.platform === 'linux')('reports a full disk that contains only part of the data folder', async () => {
-    const ANNAL_DIR = await createTemporaryFolder()
-    const room = { finding: expect.stringMatching(/ free in .*annal-\w+\.$/) }
-    expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
-    // It never has room.
-    await symlink('/proc', join(ANNAL_DIR, 'keys'))
-    const { code, lines } = await doctor({ ANNAL_DIR }, 'disk')
-    expect([code, lines]).toMatchObject([
-      1,
-      [room, { state: 'error', finding: `0 bytes free in ${join(ANNAL_DIR, 'keys')}.` }],
-    ])
-  })
+  it.runIf(process.platform === 'linux')(
+    '`annal doctor` reports a full disk that contains only part of the data folder',
+    async () => {
+      const ANNAL_DIR = await createTemporaryFolder()
+      const room = { finding: expect.stringMatching(/ free in .*annal-\w+\.$/) }
+      expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
+      // It never has room.
+      await symlink('/proc', join(ANNAL_DIR, 'keys'))
+      const { code, lines } = await doctor({ ANNAL_DIR }, 'disk')
+      expect([code, lines]).toMatchObject([
+        1,
+        [room, { state: 'error', finding: `0 bytes free in ${join(ANNAL_DIR, 'keys')}.` }],
+      ])
+    },
+  )
 
-  it('reports folders that other users can read, and another version at PUBLIC_URL', async () => {
+  it('`annal doctor` reports folders that other users can read, and a different version at PUBLIC_URL', async () => {
     const { ANNAL_DIR } = app.env
     expect((await doctor({}, 'folders')).states).toEqual({ folders: 'ok' })
     await chmod(ANNAL_DIR!, 0o755)
@@ -310,7 +313,7 @@ describe('annal doctor', () => {
     expect(lines[1]!.finding).toContain('9.9.9')
   })
 
-  it('reports a mail server that accepts the login, and keys of another database', async () => {
+  it('`annal doctor` reports a mail server that accepts the login, and keys of another database', async () => {
     const mail = await startMailServer(onTestFinished)
     const { states } = await doctor({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.org' }, 'mail')
     expect(states).toEqual({ mail: 'ok' })
@@ -320,7 +323,7 @@ describe('annal doctor', () => {
     expect(of('keys')).toMatchObject([{ state: 'error', finding: expect.stringContaining('do not belong') }])
   })
 
-  it('creates no files before the first start', async () => {
+  it('`annal doctor` creates no files before the first start of the server', async () => {
     const fresh = join(dir, 'fresh')
     const said = await annalHere({ ANNAL_DIR: fresh }, ['doctor', '--json'])
     const lines = JSON.parse(said.stdout) as Line[]

@@ -90,7 +90,7 @@ async function inTurnWhileHeld<T>(row: string, works: (() => Promise<T>)[]): Pro
   return Promise.all(begun.outcomes)
 }
 
-it('freezes deposits that another process credits while the scan rewinds', async () => {
+it('freezes deposits that another process credits during the rewind of the deposit scan', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)
@@ -106,7 +106,7 @@ it('freezes deposits that another process credits while the scan rewinds', async
   expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
 })
 
-it('freezes any number of deposits before the scan rewinds', async () => {
+it('freezes any number of deposits before the deposit scan rewinds', async () => {
   const scan = await newScan()
   const user = await newUser()
   const found = { kind: 'COIN' as const, position: -1, address: user.address, amount: '1', blockNumber: 95 }
@@ -121,7 +121,7 @@ it('freezes any number of deposits before the scan rewinds', async () => {
   expect((await books.goBack(place, 'gone back', 90)).frozen).toEqual([])
 })
 
-it('records deposits of buyer and seller while a sale holds one wallet and waits for the other', async () => {
+it('records deposits of buyer and seller while a sale holds one wallet lock and waits for the other', async () => {
   const store = await createStore(app)
   const buyer = await app.newUser({ num: '10', points: '0' })
   const { id } = await store.order(buyer)
@@ -200,7 +200,7 @@ const unsweptOf = async ({ id }: SignedIn) =>
     )
   )[0]!.amount
 
-it('does not sweep a deposit that was frozen while the statement waited for the wallet', async () => {
+it('does not sweep a deposit that was frozen while the sweep waited for the wallet lock', async () => {
   const { scan, user } = await newCreditedDeposit()
   const [gone, isStored] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
@@ -211,7 +211,7 @@ it('does not sweep a deposit that was frozen while the statement waited for the 
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
-it('freezes deposits that are swept while the scan rewinds', async () => {
+it('freezes deposits that are swept during the rewind of the deposit scan', async () => {
   const { scan, user } = await newCreditedDeposit()
   const [isStored, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => store(moveOf(user, 5n * COIN)),
@@ -222,7 +222,7 @@ it('freezes deposits that are swept while the scan rewinds', async () => {
   expect([await unsweptOf(user), await contradictions()]).toEqual([-5, []])
 })
 
-it('does not resume a transfer whose coins were frozen while the statement waited for the wallet', async () => {
+it('does not resume a coin transfer if its deposit was frozen during the wait for the wallet lock', async () => {
   const { scan, user } = await newCreditedDeposit()
   expect(await store(moveOf(user, 5n * COIN))).toBe(true)
   await scan.goBack(90)
@@ -240,7 +240,7 @@ it('does not resume a transfer whose coins were frozen while the statement waite
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
-it('reverses a settlement that happens while its transaction is reorganized away', async () => {
+it('reverses the settlement of a coin transfer that is reorganized away at the same time', async () => {
   const { user } = await newCreditedDeposit()
   const move = moveOf(user, 5n * COIN)
   const [{ hash, gasPrice }] = move.signed as [(typeof move.signed)[number]]

@@ -31,8 +31,8 @@ const refusal = (env: Record<string, string>): string => {
   }
 }
 
-describe('a server', () => {
-  it('starts without variables, and in production with a public URL and a mail sender', () => {
+describe('configuration', () => {
+  it('accepts an empty configuration, and a production configuration with a public URL and a mail sender', () => {
     expect(readConfig({})).toMatchObject({ production: false, publicUrl: undefined })
     expect(readConfig(production)).toMatchObject({ production: true, publicUrl: 'https://annal.example.org' })
     expect(readConfig({ ...production, MAIL_FROM: 'no-reply@example.org' }).mail.from).toBe('no-reply@example.org')
@@ -85,12 +85,12 @@ describe('a server', () => {
     ['an excessive treasury key', { CHAIN_TREASURY_KEY: 'ff'.repeat(32) }, /CHAIN_TREASURY_KEY: Expected private/],
     ['one port for the API and probes', { PORT: '4115', HEALTH_PORT: '4115' }, /HEALTH_PORT and PORT are the same/],
     ['a chain URL without relay keys', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
-  ])('rejects %s', (_, env, sentence) => {
+  ])('rejects a configuration with %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)
     expect(refusal(env)).not.toMatch(/abab|secret/i)
   })
 
-  it('warns about unknown variables with a similar name', () => {
+  it('warns about unknown environment variables with a name similar to a known one', () => {
     const set = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, 'x']))
     const unread = set('ANNAL_DIRECTORY CHAIN_CONFIRMATION DATABASE_URI GAS_FEE_FILE SMTP_USER WEB_CONCURRENCY')
     const others = set('OTEL_EXPORTER_OTLP_HEADERS NODE_OPTIONS ANNAL_PORT_4000_TCP ANNAL_SERVICE_HOST')
@@ -100,18 +100,18 @@ describe('a server', () => {
     expect(warnings).toContain('GAS_FEE_FILE has no effect: GAS_FEE is not a secret and cannot be read from a file.')
   })
 
-  it('can serve only probes on PORT', () => {
+  it('accepts a configuration that serves only health probes on PORT', () => {
     const alone = { ROLES: 'jobs', PORT: '4115', HEALTH_PORT: '4115' }
     expect(readConfig(alone)).toMatchObject({ port: 4115, healthPort: 4115 })
   })
 
-  it('describes the format of each key that it rejects', () => {
+  it('documents the format of each key that the configuration rejects', () => {
     const keys = describeConfig().filter(({ name }) => refusal({ [name]: 'no' }).includes('64 hex digits'))
     expect(keys.length).toBeGreaterThan(3)
     expect(keys.filter(({ doc }) => !doc.includes('64 hex digits')).map(({ name }) => name)).toEqual([])
   })
 
-  it('reports all problems together', () => {
+  it('reports all problems of a configuration together', () => {
     expect(refusal({ PORT: 'x', PUBLIC_URL: 'javascript:1' })).toMatch(/PORT[\s\S]*PUBLIC_URL/)
     expect(refusal({ NODE_ENV: 'production' })).toMatch(/Embedded parts[\s\S]*PUBLIC_URL[\s\S]*MAIL_FROM/)
   })

@@ -20,8 +20,8 @@ const reported = (validation_state: unknown, trustList: string | null = null, ov
     now,
   )
 
-describe('the stored summary of a manifest', () => {
-  it('contains the claims in short form', () => {
+describe('manifest report', () => {
+  it('a manifest report contains the claims in short form', () => {
     expect(reported('Valid')).toEqual({
       state: 'VALID',
       trustList: null,
@@ -42,13 +42,13 @@ describe('the stored summary of a manifest', () => {
     })
   })
 
-  it("is trusted only by the operator's list, and valid only if the library reports it", () => {
+  it("a manifest is trusted only with the operator's trust list, and valid only if the library says so", () => {
     expect(reported('Trusted', 'a list').state).toBe('TRUSTED')
     expect(reported('Trusted').state).toBe('VALID')
     for (const state of ['Invalid', 'valid', undefined, 7]) expect(reported(state, 'a list').state).toBe('INVALID')
   })
 
-  it('is trusted even if the certificate of an identity assertion is on no list', () => {
+  it('a manifest is trusted even if the certificate of its identity assertion is on no trust list', () => {
     const success = ['claimSignature.validated', 'claimSignature.insideValidity', 'signingCredential.trusted']
     const resultsOf = (failures: string[], delta: string[] = []) => {
       const statuses = (codes: string[]) => codes.map((code) => ({ code }))
@@ -79,7 +79,7 @@ describe('the stored summary of a manifest', () => {
     expect(stateOf(['cawg.x509.credential.untrusted', 'cawg.identity.pad.invalid']).state).toBe('VALID')
   })
 
-  it('is limited in size for any input', () => {
+  it('limits the size of a manifest report for any input', () => {
     const long = '𝒳'.repeat(100_000)
     const over = {
       title: `\0${long}`,

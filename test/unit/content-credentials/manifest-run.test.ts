@@ -18,7 +18,7 @@ async function* picture() {
   yield new Uint8Array([0xff, 0xd8, 0xff])
 }
 
-it('reports UNAVAILABLE if the machine cannot start a process for a manifest', async () => {
+it('reports UNAVAILABLE if the machine cannot start the process that reads a manifest', async () => {
   const credentials = createContentCredentials({ dir, config })
   process.execPath = join(dir, 'no-such-program')
   await expect(credentials.read(picture(), 'image/jpeg')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 5 })

@@ -23,8 +23,8 @@ await mkdir(join(dir, 'keys'))
 const development = { key: undefined, certificates: undefined, mayBeDevelopment: true }
 const YEAR_MS = 365 * 86_400_000
 
-describe('the signing identity for Content Credentials', () => {
-  it('is a development certificate that is created once and readable only by its owner; production has none', async () => {
+describe('signing identity for Content Credentials', () => {
+  it('creates a private development signing certificate once, and none in production', async () => {
     const first = openSigningIdentity(development, dir)!
     expect(openSigningIdentity(development, dir)!.fingerprint).toBe(first.fingerprint)
     expect((await stat(join(dir, 'keys', 'content-credentials-development.pem'))).mode & 0o777).toBe(0o600)
@@ -40,7 +40,7 @@ describe('the signing identity for Content Credentials', () => {
     expect(openSigningIdentity({ ...development, mayBeDevelopment: false }, dir)).toBeUndefined()
   })
 
-  it('is rejected if key and certificate do not match, without printing the key', () => {
+  it('rejects a signing key that does not match its certificate, without printing the key', () => {
     const now = new Date()
     const [one, other] = [makeDevelopmentChain(now), makeDevelopmentChain(now)]
     const certificates = one.chain.match(/-----BEGIN[\s\S]+?END CERTIFICATE-----\n/g)!
@@ -59,7 +59,7 @@ describe('the signing identity for Content Credentials', () => {
     }
   })
 
-  it('signs nothing after the certificate has expired', async () => {
+  it('signs no Content Credentials after the signing certificate expires', async () => {
     const expired = makeDevelopmentChain(new Date(Date.now() - 11 * YEAR_MS))
     const certificates = join(dir, 'expired.pem')
     await writeFile(certificates, expired.chain)
@@ -72,7 +72,7 @@ describe('the signing identity for Content Credentials', () => {
     expect(await readFile(certificates, 'utf8')).toBe(expired.chain)
   })
 
-  it('adds a time stamp as a countersignature', async () => {
+  it('adds a time stamp to the signature as a countersignature', async () => {
     const { key, chain } = makeDevelopmentChain(new Date())
     const stamped: Uint8Array[] = []
     const signed = await signClaim(readSigningIdentity(key, chain), Buffer.from('a claim'), 3_000, async (bytes) => {
@@ -89,7 +89,7 @@ describe('the signing identity for Content Credentials', () => {
     expect(stamped).toEqual([encode(['CounterSignature', header, new Uint8Array(), encode(signature)])])
   })
 
-  it('requests the time stamp from an authority, and rejects a token for other data', async () => {
+  it('requests a time stamp from an authority, and rejects a time stamp token for other data', async () => {
     const answers: Buffer[] = []
     const server = createServer((req, res) => {
       const chunks: Buffer[] = []
@@ -120,7 +120,7 @@ describe('the signing identity for Content Credentials', () => {
     expect(Buffer.from(await ask())).toEqual(token)
   })
 
-  it('signs claims with COSE, in the reserved number of bytes', async () => {
+  it('signs claims with COSE in the reserved number of bytes', async () => {
     const { key, chain } = makeDevelopmentChain(new Date())
     const identity = readSigningIdentity(key, chain)
     const claim = Buffer.from('a claim')

@@ -17,7 +17,7 @@ function countTransactions(): { counted: Database; most(): number } {
   return { counted: { ...database, transaction }, most: () => most }
 }
 
-it('runs checks one after the other on one connection, and at most two at the same time on many', async () => {
+it('runs invariant checks sequentially on one connection, and at most two at a time on several connections', async () => {
   for (const [connections, atOnce] of [
     [undefined, 1],
     [1, 1],
@@ -43,7 +43,7 @@ function holdFirst(): Database {
   return { ...database, transaction }
 }
 
-it('reports concurrent checks in order, each with the rows that violate it', async () => {
+it('reports the results of concurrent invariant checks in order, with the rows that violate each invariant', async () => {
   await client.query('alter table events disable trigger all')
   const findings = await checkInvariants(holdFirst(), { connections: 2 })
   expect(findings.map(({ invariant }) => invariant.id)).toEqual(invariants.map(({ id }) => id))

@@ -5,7 +5,7 @@ import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 
-it('closes immediately in every state of its connection', async () => {
+it('closes the LISTEN connection immediately in every connection state', async () => {
   const { databaseUrl: url, database } = app.installation
   const closings = Array.from({ length: 60 }, async (_, turns) => {
     const notifications = createEventNotifications(url, database, app.log)

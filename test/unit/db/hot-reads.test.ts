@@ -25,7 +25,7 @@ const paths = `assets/ assets/?limit=1 assets/?limit=1&offset=1 assets/${nid}/ a
   assets/${nid}/history/?limit=1&offset=1 auth/users/me/ store/network-app-orders/
   store/network-app-orders/?limit=1&offset=1 store/network-app-orders/${order}/ events/ events/?limit=1 events/?after=1`
 
-it.each(paths.split(/\s+/))('%s, for every caller', async (path) => {
+it.each(paths.split(/\s+/))('reads %s without falling back to Prisma, for every caller', async (path) => {
   const headers = path.startsWith('store/') ? store.service : {}
   expectOk(await user.rest('GET', path, { headers }))
   await other.rest('GET', path, { headers })
@@ -33,7 +33,7 @@ it.each(paths.split(/\s+/))('%s, for every caller', async (path) => {
   expect(Object.fromEntries(fallbacks)).toEqual({})
 })
 
-it.each(['Q1', 'Q2', 'Q3', 'M1'])('the GraphQL document %s of the benchmark', async (name) => {
+it.each(['Q1', 'Q2', 'Q3', 'M1'])('executes the benchmark document %s without falling back to Prisma', async (name) => {
   const answer = await user.graphql(document(name), { id: nid, caption: name, message: 'told' })
   expect(answer.body).toEqual({ data: expect.anything() })
   expect(Object.fromEntries(fallbacks)).toEqual({})
@@ -49,7 +49,7 @@ it.each([
   ['the caller’s assets', `query ($after: String) { me { ${pageField('assets', 'nodes { id } totalCount')} } }`],
   ['orders', page('orders', 'nodes { id status price } totalCount')],
   ['events', page('events', 'nodes { id type }')],
-])('a page of %s through GraphQL, and the next page', async (_, text) => {
+])('reads two pages of %s through GraphQL without falling back to Prisma', async (_, text) => {
   const first = await user.graphql(text)
   const { page } = first.body.data.me ?? first.body.data
   expect(page.nodes).toHaveLength(1)

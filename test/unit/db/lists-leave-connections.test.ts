@@ -15,7 +15,7 @@ const waiting = statement(
 const one = statement('test_one', { columns: { n: int } }, 'select 1 as n')
 const hold = statement('test_hold', {}, `select from pg_advisory_xact_lock(${LOCK})`)
 
-it('slow lists leave connections for other requests, and excess lists are rejected with a retry time', async () => {
+it('slow list queries leave connections for other requests, and excess list queries are rejected with a retry time', async () => {
   await holder.transaction(async (query) => {
     await query(hold)
     const lists = Array.from({ length: 6 }, () =>

@@ -101,7 +101,7 @@ async function withMigration(name: string, work: () => Promise<unknown>) {
 }
 
 describe('migrations', () => {
-  it('produce exactly the tables of schema.prisma', async () => {
+  it('the migrations create exactly the tables of schema.prisma', async () => {
     expect(await diffMigrations(embedded.url)).toBe('')
     const empty = await createTemporaryFolder()
     await writeFile(join(empty, 'migration_lock.toml'), 'provider = "postgresql"')
@@ -113,13 +113,13 @@ describe('migrations', () => {
     await expect(createMigration(embedded.url, 'Create All', empty)).rejects.toThrow(/lower case and underscores/)
   })
 
-  it('change nothing when they are applied twice', async () => {
+  it('a second run of the migrations changes nothing', async () => {
     expect(await applyMigrations(embedded.url)).toEqual([])
     const { rows } = await database.query('SELECT username FROM users')
     expect(rows).toEqual([{ username: 'Ana' }])
   })
 
-  it('reject a database whose applied migration was edited', async () => {
+  it('the server rejects a database if one of its applied migrations was edited', async () => {
     const { rows } = await database.query<{ name: string; checksum: string }>(
       'SELECT migration_name AS name, checksum FROM _prisma_migrations LIMIT 1',
     )
@@ -133,7 +133,7 @@ describe('migrations', () => {
     }
   })
 
-  it('reject a database of a newer version, and run only in the server', async () => {
+  it('rejects a database of a newer version, and applies migrations only in the server', async () => {
     const name = '20990101000000_add_what_is_to_come'
     await expect(assertMigrated(embedded.url)).resolves.toBeUndefined()
     await withMigration(name, async () => {
@@ -152,14 +152,14 @@ describe('migrations', () => {
     expect(rows).toEqual([{ n: 0 }])
   })
 
-  it('reject a database from before the first release, and name the Git commit that can use it', async () => {
+  it('rejects a database from before the first release, and names the Git commit that can read it', async () => {
     const message = /development version of Annal before the first release.*check out Git commit 9b0c61da/
     await withMigration('20261121000000_create_tables', () =>
       expect(applyMigrations(embedded.url)).rejects.toThrow(message),
     )
   })
 
-  it('roll back a failed migration and apply its corrected version', async () => {
+  it('rolls back a failed migration, and applies its corrected version', async () => {
     await database.query('CREATE DATABASE corrected')
     const url = embedded.url.replace(/annal(?=\?|$)/, 'corrected')
     const folder = await createTemporaryFolder()
@@ -173,12 +173,12 @@ describe('migrations', () => {
     expect(await applyMigrations(url, folder)).toEqual([])
   })
 
-  it('leave no temporary database behind', async () => {
+  it('migrations leave no temporary database behind', async () => {
     const { rows } = await database.query(`SELECT datname FROM pg_database WHERE datname LIKE 'annal_shadow%'`)
     expect(rows).toEqual([])
   })
 
-  it('collect statistics for the first query plans', async () => {
+  it('migrations collect table statistics for the first query plans', async () => {
     const { rows } = await database.query(
       `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
          AND pg_stat_get_analyze_count(oid) + pg_stat_get_autoanalyze_count(oid) = 0`,
@@ -186,13 +186,13 @@ describe('migrations', () => {
     expect(rows).toEqual([])
   })
 
-  it('keep rate limit counters out of the write-ahead log', async () => {
+  it('migrations keep rate limit counters out of the write-ahead log', async () => {
     const { rows } = await database.query(`SELECT relpersistence FROM pg_class WHERE relname = 'limits'`)
     expect(rows).toEqual([{ relpersistence: 'u' }])
   })
 })
 
-describe('the database rejects', () => {
+describe('rejected rows', () => {
   it.each([
     ['a username that differs in case only', insertUser('aNA', 'b@example.org'), 'users_username_key'],
     ['an e-mail address that differs in case only', insertUser('Bea', 'ANA@example.org'), 'users_email_key'],
@@ -228,12 +228,12 @@ describe('the database rejects', () => {
     ['a change to the tree of a commit', `UPDATE commits SET tree = '{"a":2}'`, 'commits_erase_only'],
     ['erasure of only the tree of a commit', `UPDATE commits SET tree = ''`, 'commits_erase_only'],
     ['erasure of a commit that changes its sequence', `${erase}, sequence = 7`, 'commits_erase_only'],
-  ])('%s', async (_, sql, constraint) => {
+  ])('the database rejects %s', async (_, sql, constraint) => {
     await expect(attempt(sql)).rejects.toMatchObject({ constraint })
   })
 })
 
-describe('the database accepts', () => {
+describe('accepted rows', () => {
   it.each([
     ['a username of the maximum length', insertUser('ü'.repeat(21), 'b@example.org')],
     ['a headline of 100 characters', insertAsset({ headline: `'${'é'.repeat(100)}'` })],
@@ -242,7 +242,7 @@ describe('the database accepts', () => {
     ['complete erasure of a commit', erase],
     ['a wallet with a balance of zero', 'UPDATE wallets SET num = 0, points = 0'],
     ['an entry of a bookkeeping account', insertEntry('NULL', `'GAS'`, '0.000000000000000001')],
-  ])('%s', async (_, sql) => {
+  ])('the database accepts %s', async (_, sql) => {
     await expect(attempt(sql)).resolves.toBeDefined()
   })
 })

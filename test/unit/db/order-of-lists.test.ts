@@ -118,34 +118,37 @@ const lists: Record<string, List> = {
 }
 const oldestFirst = ['CommitConnection', 'RefundConnection', 'EventConnection']
 
-it.each(Object.entries(lists))('%s: both APIs list the newest entry last', async (type, list) => {
-  const [create, name, field, path, key] = list
-  const made: string[] = []
-  for (const client of clients) made.push(await create(client))
-  const newestFirst = made.toReversed()
+it.each(Object.entries(lists))(
+  'both APIs list the entries of %s in the order of their creation, despite clock skew',
+  async (type, list) => {
+    const [create, name, field, path, key] = list
+    const made: string[] = []
+    for (const client of clients) made.push(await create(client))
+    const newestFirst = made.toReversed()
 
-  const [outer, inner] = name.includes('.') ? name.split('.') : [undefined, name]
-  const selected = `list: ${name.includes(last) ? inner : `${inner}(first: 4)`} { nodes { name: ${field} } }`
-  const data = expectOk(await admin.graphql(outer ? `{ ${outer} { ${selected} } }` : `{ ${selected} }`))
-  const { nodes } = data.list ?? data.asset.list
-  const names = nodes.map(({ name }: { name: string }) => name)
-  expect(names).toEqual(name.includes(last) ? made : newestFirst)
+    const [outer, inner] = name.includes('.') ? name.split('.') : [undefined, name]
+    const selected = `list: ${name.includes(last) ? inner : `${inner}(first: 4)`} { nodes { name: ${field} } }`
+    const data = expectOk(await admin.graphql(outer ? `{ ${outer} { ${selected} } }` : `{ ${selected} }`))
+    const { nodes } = data.list ?? data.asset.list
+    const names = nodes.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(name.includes(last) ? made : newestFirst)
 
-  if (path === undefined || key === undefined) return
-  const body = expectOk(await admin.rest('GET', path))
-  const items = (body.results ?? body.commits).map((item: Record<string, string>) => item[key])
-  if (oldestFirst.includes(type)) expect(items.slice(-4)).toEqual(made)
-  else expect(items.slice(0, 4)).toEqual(newestFirst)
-})
+    if (path === undefined || key === undefined) return
+    const body = expectOk(await admin.rest('GET', path))
+    const items = (body.results ?? body.commits).map((item: Record<string, string>) => item[key])
+    if (oldestFirst.includes(type)) expect(items.slice(-4)).toEqual(made)
+    else expect(items.slice(0, 4)).toEqual(newestFirst)
+  },
+)
 
-it('dates admin sessions by the database clock', async () => {
+it('creates an admin session with the database clock despite a wrong process clock', async () => {
   const form = new URLSearchParams({ email: admin.email, password: PASSWORD, next: '/admin' })
   const headers = { 'sec-fetch-site': 'same-origin' }
   const answer = await fetch(`${urls[0]}/admin/sign-in`, { method: 'POST', body: form, headers, redirect: 'manual' })
   expect(answer.status).toBe(303)
 })
 
-it('covers every list of the schema', () => {
+it('the test of list orders covers every list of the schema', () => {
   const schema = buildSchema(readFileSync(join(import.meta.dirname, '../../../schema.graphql'), 'utf8'))
   const types = Object.values(schema.getTypeMap()).filter(isObjectType)
   const connections = types.map(({ name }) => name).filter((name) => name.endsWith('Connection'))
@@ -158,7 +161,7 @@ const readLines = async (user: SignedIn, page: object): Promise<{ id: string }[]
   return expectOk(await user.graphql(document, page)).transfers.nodes
 }
 
-it('reading a statement by cursors during writes returns each line once', async () => {
+it('paging through a wallet statement during writes returns each line once', async () => {
   const user = await app.newUser({ points: '0' })
   await give(clients[0]!, user)
   const [start] = await readLines(user, { first: 1 })
@@ -186,7 +189,7 @@ it('reading a statement by cursors during writes returns each line once', async 
 const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys', 'refunds', 'processes']
 const LATER = ['due_at', 'expires_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
 
-it("stores no time of a gateway's clock, except IDs that are created before the insert", async () => {
+it("stores no time from a gateway's clock, except in IDs that are created before the insert", async () => {
   const columns = await app.sql<{ table: string; column: string; type: string }>(
     `select table_name as "table", column_name as "column", data_type as type from information_schema.columns
      where table_schema = 'public' and table_name <> '_prisma_migrations'

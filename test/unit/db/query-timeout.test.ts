@@ -14,14 +14,14 @@ const slow = statement('test_unanswered_slow', sleeping, sleep)
 const long = statement('test_unanswered_long', { ...sleeping, patience: 60_000 }, sleep)
 const one = statement('test_unanswered_one', answer, 'select 1 as n')
 
-it('reports an unanswered statement as a database outage, and answers others', async () => {
+it('reports a statement without a response as a database outage, and executes other statements', async () => {
   const asked = expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(await database.query(one)).toEqual([{ n: 1 }])
   await asked
   expect(await database.query(one)).toEqual([{ n: 1 }])
 })
 
-it('rolls back a transaction with an unanswered statement', async () => {
+it('rolls back a transaction if one of its statements gets no response', async () => {
   const write = statement('test_unanswered_write', {}, `insert into key_values (key, value) values ('test', '1')`)
   const work = database.transaction(async (query) => {
     await query(write)
@@ -32,13 +32,13 @@ it('rolls back a transaction with an unanswered statement', async () => {
   expect(await database.query(left)).toEqual([{ n: 0 }])
 })
 
-it('waits for a statement with its own timeout, and uses the default for the next ones', async () => {
+it('a statement with its own timeout does not change the timeout of later statements', async () => {
   const slept = await database.transaction((query) => query(long, { seconds: 2.2 }))
   expect(slept).toEqual([{ n: 1 }])
   await expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('keeps a busy connection that answers', async () => {
+it('keeps a busy database connection that responds', async () => {
   const slept = await database.transaction(async (query) => {
     for (let left = 30; left > 1; left -= 1) await query(slow, { seconds: 0.07 })
     return query(slow, { seconds: 0.07 })

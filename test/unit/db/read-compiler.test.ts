@@ -65,39 +65,45 @@ const outcome = async (client: object, target: Target) => {
   }
 }
 
-describe('compiled reads return the same as Prisma, with one prepared statement', () => {
-  test.each(Object.entries(supported))('%s', async (_, target) => {
-    const expected = await outcome(prisma, target)
-    for (const _ of ['compiled', 'known']) {
-      statements.mockClear()
-      deepStrictEqual(await outcome(reads, target), expected)
-      expect(statements).toHaveBeenCalledTimes(1)
-      expect(statements.mock.calls[0]?.[0].name).toMatch(/^read_/)
-    }
-    expect(onFallback).not.toHaveBeenCalled()
-  })
+describe('compiled reads', () => {
+  test.each(Object.entries(supported))(
+    'a compiled read returns the same as Prisma with one prepared statement: %s',
+    async (_, target) => {
+      const expected = await outcome(prisma, target)
+      for (const _ of ['compiled', 'known']) {
+        statements.mockClear()
+        deepStrictEqual(await outcome(reads, target), expected)
+        expect(statements).toHaveBeenCalledTimes(1)
+        expect(statements.mock.calls[0]?.[0].name).toMatch(/^read_/)
+      }
+      expect(onFallback).not.toHaveBeenCalled()
+    },
+  )
 })
 
-describe('reads that cannot be compiled are left to Prisma and counted', () => {
-  test.each(Object.entries(leftToPrisma))('%s', async (_, target) => {
-    const expected = await outcome(prisma, target)
-    for (const _ of ['seen', 'known']) deepStrictEqual(await outcome(reads, target), expected)
-    expect(statements).not.toHaveBeenCalled()
-    const [model, method] = target
-    const told = [`${model.charAt(0).toUpperCase()}${model.slice(1)}`, method]
-    expect(onFallback.mock.calls).toEqual([told, told])
-  })
+describe('reads that cannot be compiled', () => {
+  test.each(Object.entries(leftToPrisma))(
+    'leaves a read that cannot be compiled to Prisma, and counts it: %s',
+    async (_, target) => {
+      const expected = await outcome(prisma, target)
+      for (const _ of ['seen', 'known']) deepStrictEqual(await outcome(reads, target), expected)
+      expect(statements).not.toHaveBeenCalled()
+      const [model, method] = target
+      const told = [`${model.charAt(0).toUpperCase()}${model.slice(1)}`, method]
+      expect(onFallback.mock.calls).toEqual([told, told])
+    },
+  )
 })
 
 test.each([
   ['a malformed UUID', { where: { id: 'no-uuid' } }],
   ['text that PostgreSQL cannot hold', { where: { email: 'a\0b' } }],
-] as const)("rejects %s with Prisma's message", async (_, args) => {
+] as const)("a compiled read rejects %s with Prisma's error message", async (_, args) => {
   deepStrictEqual(await outcome(reads, ['user', 'findFirst', args]), await outcome(prisma, ['user', 'findFirst', args]))
   expect(onFallback).not.toHaveBeenCalled()
 })
 
-test('one query shape is one statement for all values', async () => {
+test('all reads with one query shape share one prepared statement', async () => {
   for (const user of [1, 2, 3]) {
     await reads.asset.findMany({
       where: { ownerId: { in: Array(user).fill(userId(user)) } },
@@ -111,13 +117,13 @@ test('one query shape is one statement for all values', async () => {
   expect(names[3]).not.toBe(names[0])
 })
 
-describe('concurrent reads of one row with the same shape', () => {
+describe('concurrent reads with the same shape', () => {
   const select = { email: true, wallet: true, ownedAssets: { take: 2, orderBy: { id: 'asc' }, select: { tag: true } } }
   const target = (id: string): Target => ['user', 'findFirst', { where: { id }, select }]
   const together = (ids: string[]) => Promise.all(ids.map((id) => outcome(reads, target(id))))
   const alone = (ids: string[]) => Promise.all(ids.map((id) => outcome(prisma, target(id))))
 
-  test('share a statement, and each receives its own row', async () => {
+  test('concurrent reads with the same shape share a statement, and each caller gets its own row', async () => {
     const ids = [1, 2, 99, 3, 1].map(userId)
     const expected = await alone(ids)
     deepStrictEqual(await together(ids), expected)
@@ -126,7 +132,7 @@ describe('concurrent reads of one row with the same shape', () => {
     expect(statements.mock.calls.map(([query]) => query.name)).toEqual([expect.stringMatching(/^read_.*_many$/)])
   })
 
-  test('succeed when one of them has an invalid argument', async () => {
+  test('concurrent reads with the same shape succeed even if one of them has an invalid argument', async () => {
     const ids = [userId(1), 'no-uuid', userId(2)]
     const answers = await together(ids)
     deepStrictEqual(answers, await alone(ids))
@@ -134,20 +140,20 @@ describe('concurrent reads of one row with the same shape', () => {
   })
 })
 
-test('never puts a value into the statement text', async () => {
+test('never puts an argument value into the text of a SQL statement', async () => {
   const value = `x' or true --`
   expect(await reads.user.findMany({ where: { email: value } })).toEqual([])
   expect(await reads.user.findMany({ where: { OR: [{ email: { in: [value, '{"}'] } }] } })).toEqual([])
   for (const [query] of statements.mock.calls) expect(query.text).not.toContain('or true')
 })
 
-test("throws Prisma's error for a missing required row", async () => {
+test("a compiled read throws Prisma's error if a required row is missing", async () => {
   const missing: Target = ['asset', 'findUniqueOrThrow', { where: { id: assetId(999) } }]
   deepStrictEqual(await outcome(reads, missing), await outcome(prisma, missing))
   expect(onFallback).not.toHaveBeenCalled()
 })
 
-test('translates database errors', async () => {
+test('a compiled read translates database errors', async () => {
   const broken = new pg.Pool({ host: '127.0.0.1', port: 1 })
   const translated = createReads({
     ...defaults,
@@ -159,7 +165,7 @@ test('translates database errors', async () => {
   await broken.end()
 })
 
-describe('a connection limits its prepared statements and closes the least recently used', () => {
+describe('eviction of prepared statements', () => {
   let narrow: pg.Pool
   let fresh: ReadClient
   beforeEach(() => {
@@ -180,7 +186,7 @@ describe('a connection limits its prepared statements and closes the least recen
   const ask = (bits: number, more: object = {}) =>
     fresh.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...shape(bits), ...more } })
 
-  test('by their number', async () => {
+  test('a connection limits the number of its prepared statements, and closes the least recently used ones', async () => {
     await narrow.query({ name: 'of_somebody_else', text: 'select 1' })
     await ask(1)
     const [first] = (await kept()).filter(({ name }) => name.startsWith('read_'))
@@ -196,7 +202,7 @@ describe('a connection limits its prepared statements and closes the least recen
     expect(await ask(1)).toEqual(expected)
   })
 
-  test('by their total length', async () => {
+  test('a connection limits the total length of its prepared statements', async () => {
     const below = (levels: number): object =>
       levels === 0
         ? { tag: true }
@@ -210,7 +216,7 @@ describe('a connection limits its prepared statements and closes the least recen
   })
 })
 
-test('returns the rows after the position of a deleted cursor row', async () => {
+test('a read with a cursor on a deleted row returns the rows after its position', async () => {
   const rows = { orderBy: { id: 'asc' }, select: { id: true } } as const
   const where = { OR: [{ id: { lt: assetId(9) } }, { id: { gt: assetId(9) } }] }
   const ids = (found: { id: string }[]) => found.map(({ id }) => id)
@@ -225,7 +231,7 @@ test('returns the rows after the position of a deleted cursor row', async () => 
   expect(onFallback).not.toHaveBeenCalled()
 })
 
-test('returns the same as Prisma for random arguments', async () => {
+test('compiled reads return the same as Prisma for random arguments', async () => {
   const next = argumentsGenerator(20261121)
   let fast = 0
   for (let round = 0; round < 200; round++) {

@@ -34,12 +34,15 @@ it.each([
   ['default_transaction_read_only', 'on', 'on'],
   ['session_replication_role', 'replica', 'replica'],
   ['standard_conforming_strings', 'off', 'off'],
-])('rejects sessions with a different %s before reading or creating anything', async (setting, value, shown) => {
-  await operator.query(`alter database ${name} set ${setting} = ${value}`)
-  const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
-  await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
-  await expect(prepareDatabase(test.url)).rejects.toThrow(told)
-})
+])(
+  'rejects a database whose sessions have another %s, before reading or creating anything',
+  async (setting, value, shown) => {
+    await operator.query(`alter database ${name} set ${setting} = ${value}`)
+    const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
+    await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
+    await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+  },
+)
 
 async function pretendVersion(number: number, version: string) {
   await operator.query(`
@@ -50,7 +53,7 @@ async function pretendVersion(number: number, version: string) {
     alter database ${name} set search_path = older, pg_catalog, public`)
 }
 
-it('reports a PostgreSQL version that is too old before creating anything', async () => {
+it('rejects an outdated PostgreSQL version before creating anything', async () => {
   await pretendVersion(170_004, '17.4')
   const told = 'The database is of PostgreSQL 17.4, and Annal needs 18 or later. Upgrade the server'
   await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
@@ -60,7 +63,7 @@ it('reports a PostgreSQL version that is too old before creating anything', asyn
 it.each([
   ['a role that cannot create tables', '', 'permission denied for schema public'],
   ['a role that cannot create schemas', 'grant create on schema public to', `permission denied for database`],
-])('explains how to fix %s', async (_, grant, reason) => {
+])('the error message explains how to fix %s', async (_, grant, reason) => {
   const role = `${name}_guest`
   const url = new URL(test.url)
   Object.assign(url, { username: role, password: 'guest' })
@@ -75,7 +78,7 @@ it.each([
   }
 })
 
-it('reports an empty search path', async () => {
+it('reports an empty search path of the database', async () => {
   await operator.query(`alter database ${name} set search_path = ''`)
   await expect(prepareDatabase(test.url)).rejects.toThrow(
     'No schema of the search path is there for this role (search_path is ""). Set it right: ALTER ROLE … SET search_path = public.',
@@ -116,7 +119,7 @@ async function changeLate<T>(change: () => Promise<T>): Promise<T> {
   return changing
 }
 
-it('ignores the timeouts of the role during migrations and while waiting for them', async () => {
+it('migrations ignore the timeouts of the database role, also while waiting for other migrations', async () => {
   const folder = await createTemporaryFolder()
   await operator.query('drop schema public, jobs cascade; create schema public')
   await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
@@ -126,7 +129,7 @@ it('ignores the timeouts of the role during migrations and while waiting for the
   expect(await changeLate(() => applyMigrations(test.url, folder))).toEqual(['20270101000000_long'])
 })
 
-it('ignores the timeouts of the role while waiting to create job indexes', async () => {
+it('the creation of job indexes ignores the timeouts of the database role', async () => {
   await operator.query('drop index jobs.active_jobs_idx')
   expect(await changeLate(() => prepareDatabase(test.url))).toEqual([])
   const { rows } = await operator.query(`select to_regclass('jobs.active_jobs_idx') is not null as made`)

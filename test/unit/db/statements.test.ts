@@ -46,13 +46,13 @@ const { rows: types } = await client.query<{ oid: number; name: string }>(
 )
 const names = new Map(types.map(({ oid, name }) => [oid, name]))
 
-describe('a SQL statement', () => {
-  it('exists', () => {
+describe('SQL statements', () => {
+  it('the list of SQL statements is not empty', () => {
     expect(statements.length).toBeGreaterThan(0)
   })
 
   it.each(statements.map((statement) => [statement.name, statement] as const))(
-    '%s has the declared parameters and columns',
+    'the SQL statement %s has the declared parameters and columns',
     async (name, { text, parameters, columns }) => {
       await client.query(`prepare "${name}" as ${text}`)
       const { rows } = await client.query<{ types: string }>(
@@ -70,14 +70,14 @@ describe('a SQL statement', () => {
   )
 })
 
-describe('a statement declaration', () => {
-  it('declares the parameters of its text', () => {
+describe('statement declarations', () => {
+  it('rejects a SQL statement with undeclared or unused parameters', () => {
     const declare = (words: string) => () => statement('test_unlike', { parameters: { owner: uuid } }, words)
     expect(declare('select $owner, $other')).toThrow('The statement test_unlike does not declare: other.')
     expect(declare('select 1')).toThrow('The statement test_unlike does not use: owner.')
   })
 
-  it('has a unique name', () => {
+  it('rejects two SQL statements with the same name', () => {
     statement('test_twice', {}, 'select')
     expect(() => statement('test_twice', {}, 'select')).toThrow('Two statements are called test_twice.')
   })
@@ -88,7 +88,7 @@ const changing = {
   assets: ['caption', 'headline', 'custom', 'head_sequence', 'head_commit_id', 'updated_at'],
 }
 
-it('columns that change with every charge or commit are in no index, so updates stay HOT', async () => {
+it('no index contains a column that changes with every charge or commit, so updates stay HOT', async () => {
   for (const [table, names] of Object.entries(changing)) {
     const { rows } = await client.query<{ index: string }>(
       'select pg_get_indexdef(indexrelid) as index from pg_index where indrelid = $1::regclass',

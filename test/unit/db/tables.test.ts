@@ -5,7 +5,7 @@ import { createOwnDatabase } from '../../support/own-database.ts'
 const { client: operator, open } = await createOwnDatabase()
 const database = open({ pool: 1 })
 
-it('`annal check` looks for exactly the objects of the migrations (add --update after a new migration)', async () => {
+it('`annal check` expects exactly the database objects of the migrations (use --update after a new migration)', async () => {
   const { rows } = await operator.query<{ name: string }>(`${partsSql} order by 1`)
   const names = rows.map(({ name }) => name).sort()
   await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
@@ -13,7 +13,7 @@ it('`annal check` looks for exactly the objects of the migrations (add --update 
   )
 })
 
-it('reports a missing object and an invalid index by name', async () => {
+it('`annal check` reports a missing database object and an invalid index by name', async () => {
   expect((await checkTables(database)).rows).toEqual([])
   await operator.query(`
     alter table entries drop constraint entries_pkey;

@@ -15,14 +15,14 @@ const admin = await app.admin()
 
 afterEach(() => app.stopClock(null))
 
-it('statistics count each local day, including days with a clock change', async () => {
+it('the statistics count sign-ups per local day, including days with a clock change', async () => {
   await app.stopClock(`'2027-11-12 12:00Z'`)
   const { figures } = expectOk(await admin.graphql('query { figures(days: 10) { days { day } } }'))
   const days = Array.from({ length: 10 }, (_, at) => `2027-11-${String(at + 3).padStart(2, '0')}`)
   expect(figures.days.map(({ day }: { day: string }) => day)).toEqual(days)
 })
 
-it('reads through Prisma return the same timestamps', async () => {
+it('Prisma returns the same timestamps in every time zone', async () => {
   const { prisma, read } = app.installation.database
   const { id } = await app.newUser()
   const wanted = { where: { id }, select: { createdAt: true } }

@@ -38,7 +38,7 @@ const refused = (code: string) => Object.assign(new Error('The server said no.')
 const all = ({ wallets }: Sent) => wallets.map((wallet, index) => ({ place: index + 1, wallet }))
 
 describe('concurrent writes of the same kind', () => {
-  it('share a statement, and each caller receives its own row', async () => {
+  it('concurrent writes share one statement, and each caller gets its own row', async () => {
     const { sent, pay } = open()
     const answers = ['ada', 'ben', 'cem'].map((wallet) => pay(wallet))
     await turn()
@@ -47,7 +47,7 @@ describe('concurrent writes of the same kind', () => {
     expect((await Promise.all(answers)).map(([row]) => row!.wallet)).toEqual(['ada', 'ben', 'cem'])
   })
 
-  it('keep the input and trace of each caller', async () => {
+  it('concurrent writes keep the input and the trace of each caller', async () => {
     const { sent, pay } = open()
     void pay('ada', 3, 'trace of ada')
     void pay('ben', 5)
@@ -56,7 +56,7 @@ describe('concurrent writes of the same kind', () => {
     sent[0]!.answer(all(sent[0]!))
   })
 
-  it('are separate statements if they change the same row', async () => {
+  it('concurrent writes to the same row use separate statements', async () => {
     const { sent, alone, pay } = open()
     const answers = ['ada', 'ben', 'ada', 'ada'].map((wallet) => pay(wallet))
     await turn()
@@ -65,7 +65,7 @@ describe('concurrent writes of the same kind', () => {
     expect([sent.map(({ wallets }) => wallets), alone]).toEqual([[['ada', 'ben']], ['ada', 'ada']])
   })
 
-  it('wait while others run, and then run together', async () => {
+  it('new writes wait for the running statement, and then share the next statement', async () => {
     const { sent, pay } = open()
     const first = [pay('ada'), pay('ben')]
     await turn()
@@ -81,7 +81,7 @@ describe('concurrent writes of the same kind', () => {
     await Promise.all(second)
   })
 
-  it('do not wait for a statement that hangs', async () => {
+  it('new writes do not wait for a hanging statement', async () => {
     const { sent, pay } = open()
     const stuck = [pay('ada'), pay('ben')]
     await turn()
@@ -93,7 +93,7 @@ describe('concurrent writes of the same kind', () => {
     await Promise.all(stuck)
   })
 
-  it('are limited to the maximum of one statement', async () => {
+  it('one statement contains at most the maximum number of writes', async () => {
     const { sent, pay } = open()
     const answers = Array.from({ length: 40 }, (_, n) => pay(`wallet ${n}`))
     for (const round of [0, 1]) {
@@ -106,14 +106,14 @@ describe('concurrent writes of the same kind', () => {
   })
 })
 
-describe('a caller', () => {
-  it('without concurrent writes uses its own statement', async () => {
+describe('callers', () => {
+  it('a caller without concurrent writes uses its own statement', async () => {
     const { sent, alone, pay } = open()
     expect(await pay('ada')).toEqual([{ paid: 1, alone: true }])
     expect([sent.length, alone]).toEqual([0, ['ada']])
   })
 
-  it('that a shared statement skipped uses its own statement', async () => {
+  it('a caller that the shared statement skipped uses its own statement', async () => {
     const { sent, alone, pay } = open()
     const answers = [pay('ada'), pay('ben'), pay('cem')]
     await turn()
@@ -127,7 +127,7 @@ describe('a caller', () => {
     ['a violated constraint', '23505'],
     ['a deadlock', '40P01'],
     ['a lock timeout', '55P03'],
-  ])('is not affected by the error of another caller, such as %s', async (_, code) => {
+  ])('a caller is not affected by the error of another caller in the shared statement: %s', async (_, code) => {
     const { sent, alone, pay } = open()
     const answers = [pay('ada'), pay('ben')]
     await turn()
@@ -140,7 +140,7 @@ describe('a caller', () => {
     ['57P01', 'the server shuts down'],
     ['57014', 'the statement timed out'],
     ['ECONNRESET', 'the connection is lost'],
-  ])('receives an error without a retry if its write may have been executed (%s: %s)', async (code) => {
+  ])('does not retry a write that may have been executed, and returns an error (%s: %s)', async (code) => {
     const { sent, alone, pay } = open()
     const answers = Promise.allSettled([pay('ada'), pay('ben')])
     await turn()

@@ -68,8 +68,8 @@ async function updateOf({ user, nid }: Owned, caption: string, more: object = {}
   }
 }
 
-describe('concurrent updates by several users', () => {
-  it('are one transaction in which each user pays for their own commit and is notified', async () => {
+describe('concurrent asset updates', () => {
+  it('concurrent updates by several users share a transaction, and each user pays for their own commit', async () => {
     const owned = await Promise.all(Array.from({ length: 8 }, () => newAsset({ num: '5', points: '0.2' })))
     const asked = await Promise.all(owned.map((each, n) => updateOf(each, `Caption ${n}`)))
     const written = (await Promise.all(asked.map((each) => database.query(updateAssetStatement, each)))).flat()
@@ -83,7 +83,7 @@ describe('concurrent updates by several users', () => {
     }
   })
 
-  it('skip a caller who cannot pay or has an outdated version, and succeed for the others', async () => {
+  it('concurrent updates succeed even if another caller cannot pay or has an outdated version', async () => {
     const [poor, stale, good] = [
       await newAsset({ num: '0.2', points: '0' }),
       await newAsset({ num: '5', points: '0' }),
@@ -102,7 +102,7 @@ describe('concurrent updates by several users', () => {
     expect((await app.wallet(stale.user)).num).toBe('4.821')
   })
 
-  it('store the idempotency key of each request', async () => {
+  it('concurrent updates store the idempotency key of each request', async () => {
     const owned = [await newAsset(), await newAsset(), await newAsset()]
     const keys = ['first', 'second'].map((word) => Buffer.from(word.padEnd(48, '.')))
     const asked = await Promise.all(
@@ -119,7 +119,7 @@ describe('concurrent updates by several users', () => {
     ])
   })
 
-  it('skip a locked row, and process it after the lock is released', async () => {
+  it('concurrent updates skip a locked row, and process it after the lock is released', async () => {
     const [held, ...others] = await Promise.all(Array.from({ length: 5 }, () => newAsset()))
     for (const [table, column] of [
       ['assets', 'owner_id'],
@@ -139,8 +139,8 @@ describe('concurrent updates by several users', () => {
   })
 })
 
-describe('concurrent orders by several users', () => {
-  it('are one transaction with the same results as separate orders', async () => {
+describe('concurrent orders', () => {
+  it('concurrent orders by several users share a transaction, with the same results as separate orders', async () => {
     const owner = await app.newUser({ num: '10', points: '0', role: 'ADMIN' })
     const [store, other] = [await createStore(app, { owner }), await createStore(app, { price: '1' })]
     const [poor, full, ...buyers] = [...(await newUsers(1, { num: '0.5', points: '0' })), ...(await newUsers(6))]
@@ -172,14 +172,14 @@ describe('concurrent orders by several users', () => {
   })
 })
 
-describe('concurrent payments by several users', () => {
+describe('concurrent payments', () => {
   const pay = (buyer: SignedIn, orderId: string, more: object = {}) =>
     database.query(payOrder, {
       ...{ order: uuidOf(orderId), buyer: buyer.id, platformShare: '0.1', maxCost: null, ...unremembered },
       ...more,
     })
 
-  it('to one seller are one transaction; the seller receives the sum and one event per payment', async () => {
+  it('concurrent payments to one seller share a transaction, and the seller gets one event per payment', async () => {
     const store = await createStore(app)
     const before = await app.wallet(store.owner)
     const buyers = [...(await newUsers(6)), ...(await newUsers(3, { num: '1', points: '2' }))]
@@ -208,7 +208,7 @@ describe('concurrent payments by several users', () => {
     expect(mails).toEqual(Array.from({ length: 18 }, () => ({ n: 1 })))
   })
 
-  it('skip users who cannot pay, are late or set a lower maximum', async () => {
+  it('concurrent payments skip users who cannot pay, are late or set a lower maximum cost', async () => {
     const store = await createStore(app)
     const [poor, late, thrifty, paid, good] = await newUsers(5)
     const ids: string[] = []
@@ -228,7 +228,7 @@ describe('concurrent payments by several users', () => {
     expect((await app.wallet(paid!)).num).toBe('7.5')
   })
 
-  it('to a seller with a locked wallet do not block other payments', async () => {
+  it('concurrent payments to a seller with a locked wallet do not block other payments', async () => {
     const [held, free] = [await createStore(app), await createStore(app)]
     const buyers = await newUsers(4)
     const orders = [await held.order(buyers[0]!)]

@@ -48,11 +48,11 @@ it.each([
   ['exports a range with duplicates', { range, duplicates: true }, ['root', 'half', 'b', 'half', 'a']],
   ['exports the block of the last byte', { range: { offset: 19, length: 1 } }, ['root', 'c']],
   ['exports only one block for a byte at a block boundary', { range: { offset: 8, length: 1 } }, ['root', 'half', 'a']],
-])('%s', async (_, selection, expected) => {
+])('the CAR export %s', async (_, selection, expected) => {
   expect(await taken(root, selection)).toEqual(expected)
 })
 
-it('exports a part without needing other parts', async () => {
+it('the CAR export of a byte range does not read blocks outside the range', async () => {
   const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
   const holed = await over(4, a, lost, c)
   names.set(holed.toString(), 'holed')
@@ -61,7 +61,7 @@ it('exports a part without needing other parts', async () => {
   await expect(taken(holed, {})).rejects.toThrow('not here')
 })
 
-it('lists each block of a file once without reading the leaves', async () => {
+it('lists each block of a file once without reading the leaf blocks', async () => {
   const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
   const top = await over(8, half, half, await over(4, a, lost))
   const found: string[] = []

@@ -16,7 +16,7 @@ async function* listOf(...cids: string[]) {
   yield* cids
 }
 
-it('a stalled collection deletes no block that was renewed after another collection moved it', async () => {
+it('a stalled garbage collection does not delete a block that was renewed during the stall', async () => {
   const dir = await createTemporaryFolder()
   const store = createContentStore({ dir })
   const { cid } = await store.importFile(bytes())

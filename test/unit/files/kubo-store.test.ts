@@ -37,8 +37,8 @@ const loseLeaf = async (folder: string) => {
 }
 const rawCid = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
 
-describe('a file in Kubo', () => {
-  it('has the same CID as in every other store, with any import profile of the node', async () => {
+describe('import of a file into Kubo', () => {
+  it('a file in Kubo has the same CID as in other stores, with any import profile of the node', async () => {
     const bytes = bytesOf(175 * 262_144 + 1)
     const file = await store.importFile(stream(bytes))
     const { discard: _, ...facts } = await createContentStore({ dir: join(dir, 'own') }).importFile(stream(bytes))
@@ -57,13 +57,13 @@ describe('a file in Kubo', () => {
     expect(await store.size(file.cid)).toBe(bytes.length)
   })
 
-  it('is added and pinned under our name in one request', async () => {
+  it("adds and pins a file in Kubo under Annal's name in one request", async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
     expect(kubo.requests.map(({ path }) => path)).toEqual(['add'])
   })
 
-  it('is stored as one block and pinned in one request if it is a document', async () => {
+  it('stores a document in Kubo as one block, and pins it in the same request', async () => {
     for (const size of [1, 100, 900_000]) {
       kubo.requests.length = 0
       const cid = await store.putDocument(bytesOf(size))
@@ -77,7 +77,7 @@ describe('a file in Kubo', () => {
   it.each([
     ['rejects', (res: ServerResponse) => res.writeHead(500, json).end('{"Message":"no","Code":0}')],
     ['aborts', (res: ServerResponse) => res.destroy()],
-  ])('closes its source when the node %s it', async (_, answer) => {
+  ])('closes the source of a file when the Kubo node %s the import', async (_, answer) => {
     kubo.intercept = (path, _query, res) => {
       if (path === 'add') answer(res)
       return path === 'add'
@@ -94,7 +94,7 @@ describe('a file in Kubo', () => {
     await until('the source is closed', () => isClosed)
   })
 
-  it('reports the error of a source that fails', async () => {
+  it('reports the error of a file source that fails during an import into Kubo', async () => {
     const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
     async function* broken() {
       yield bytesOf(300_000)
@@ -104,7 +104,7 @@ describe('a file in Kubo', () => {
   })
 })
 
-it('is complete only if the node has all of its blocks', async () => {
+it('a file in Kubo is complete only if the node has all of its blocks', async () => {
   const { cid } = await store.importFile(stream(bytesOf(3 * 262_144)))
   expect(await store.isWhole(cid)).toBe(true)
   expect(await store.isWhole(await rawCid(bytesOf(10)))).toBe(false)
@@ -122,7 +122,7 @@ describe('a Kubo node that does not respond', () => {
     ['checking that a file is complete', (impatient, cid) => impatient.isWhole(cid)],
     ['a garbage collection', (impatient) => impatient.collectGarbage(listOf(), 0)],
   ]
-  it.each(questions)('makes %s fail with UNAVAILABLE after a timeout', async (_, ask) => {
+  it.each(questions)('%s fails with UNAVAILABLE after a timeout if the Kubo node does not respond', async (_, ask) => {
     const { cid } = await store.importFile(stream(bytesOf(10)))
     const impatient = createKuboContentStore({ url: kubo.url, timeoutMs: 100 })
     kubo.intercept = () => true
@@ -132,13 +132,13 @@ describe('a Kubo node that does not respond', () => {
     await until('it is reachable', () => impatient.isReachable())
   })
 
-  it('aborts a file download', async () => {
+  it('aborts a file download if the Kubo node stops responding', async () => {
     kubo.intercept = (path, _, res) => path === 'cat' && res.writeHead(200).write('the first piece')
     const { cid } = await store.importFile(stream(bytesOf(10)))
     await expectError(collect(createKuboContentStore({ url: kubo.url, timeoutMs: 100 }).read(cid)), 'UNAVAILABLE')
   })
 
-  it('is abandoned when the caller aborts', async () => {
+  it('aborts a request to the Kubo node when the caller aborts', async () => {
     kubo.intercept = () => true
     const stopping = new AbortController()
     const waiting = store.putDocument(bytesOf(10), stopping.signal)
@@ -146,7 +146,7 @@ describe('a Kubo node that does not respond', () => {
     await expectError(waiting, 'UNAVAILABLE')
   })
 
-  it('does not time out while the reader is slow', () => {
+  it('a request to the Kubo node does not time out while the reader is slow', () => {
     vi.useFakeTimers()
     const patience = createDeadline(500)
     for (let turn = 0; turn < 3; turn += 1) {
@@ -163,8 +163,8 @@ describe('a Kubo node that does not respond', () => {
   })
 })
 
-describe('garbage in Kubo', () => {
-  it('keeps a pin that is renewed between listing and removal', async () => {
+describe('garbage collection in Kubo', () => {
+  it('garbage collection keeps a Kubo pin that is renewed between listing and removal', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const other = createKuboContentStore({ url: kubo.url })
     age(120)
@@ -178,7 +178,7 @@ describe('garbage in Kubo', () => {
     expect(kubo.pins.has(cid)).toBe(true)
   })
 
-  it('restores a pin that this process renews during its removal', async () => {
+  it('garbage collection restores a Kubo pin that this process renews during the removal', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     age(120)
     kubo.intercept = async (path) => {
@@ -191,7 +191,7 @@ describe('garbage in Kubo', () => {
     expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
   })
 
-  it('keeps a file that another process registers during its removal', async () => {
+  it('garbage collection keeps a Kubo file that another process registers during the removal', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const other = createKuboContentStore({ url: kubo.url })
     const registered = new Set<string>()
@@ -209,7 +209,7 @@ describe('garbage in Kubo', () => {
     ['if this process was suspended during the removal', { maxRemovalMs: -1 }, async () => false],
     ['if the database is unavailable', {}, async () => Promise.reject(new Error('away'))],
   ] as [string, { maxRemovalMs?: number }, () => Promise<boolean>][])(
-    'is pinned again after a removal %s',
+    'garbage collection pins a Kubo file again after its removal %s',
     async (_, options, isPinned) => {
       const { cid } = await store.importFile(stream(bytesOf(1000)))
       age(120)
@@ -221,7 +221,7 @@ describe('garbage in Kubo', () => {
     },
   )
 
-  it('reports a pin that cannot be removed, and continues with the others', async () => {
+  it('garbage collection reports a Kubo pin that it cannot remove, and continues with other pins', async () => {
     const cids: string[] = []
     for (const seed of ['a', 'b', 'c', 'd']) cids.push((await store.importFile(stream(bytesOf(1000, seed)))).cid)
     const [stuck, gone, unpinnable, lost] = cids as [string, string, string, string]
@@ -239,7 +239,7 @@ describe('garbage in Kubo', () => {
     expect([gone, lost].map((cid) => kubo.pins.has(cid))).toEqual([false, true])
   })
 
-  it('is kept when the node becomes unavailable', async () => {
+  it('garbage collection fails with UNAVAILABLE when the Kubo node becomes unavailable', async () => {
     for (const seed of ['a', 'b']) await store.importFile(stream(bytesOf(1000, seed)))
     age(120)
     kubo.intercept = (path, _, res) => path !== 'pin/ls' && !!res.destroy()
@@ -249,7 +249,7 @@ describe('garbage in Kubo', () => {
     )
   })
 
-  it('never includes the file of an asset; a missing pin is restored', async () => {
+  it('garbage collection in Kubo keeps the files of assets, and restores a missing pin', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const never = await rawCid(bytesOf(7))
     kubo.pins.delete(cid)
@@ -257,7 +257,7 @@ describe('garbage in Kubo', () => {
     expect([...kubo.pins.keys()]).toEqual([cid])
   })
 
-  it('includes only old pins with our name', async () => {
+  it("garbage collection in Kubo removes only old pins with Annal's name", async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     expect(await store.collectGarbage(listOf(), 60)).toBe(0)
     kubo.pins.set(cid, 'of another program')
@@ -266,7 +266,7 @@ describe('garbage in Kubo', () => {
   })
 })
 
-describe('a Kubo node with peers', () => {
+describe('Kubo nodes with peers', () => {
   const peers = [
     '12D3KooWGjMCwxoyRbWa2VVGfYAGEqvJbbDRuZ2a4pA6zEBXEyWp',
     '12D3KooWBmwkafWE2fqfzS96VoTZgpGp6aJsF4N6eAR5D3uXxGZy',
@@ -283,14 +283,14 @@ describe('a Kubo node with peers', () => {
     }
   }
 
-  it('serves all peers by default and when configured to', async () => {
+  it('counts all peers of a Kubo node as served by default, and if Bitswap serving is enabled', async () => {
     serve()
     expect(await countServed(kubo.url)).toBe(2)
     serve(true)
     expect(await countServed(kubo.url)).toBe(2)
   })
 
-  it('serves no peer when configured so, or while the peer list is unavailable', async () => {
+  it('counts no peers of a Kubo node as served if Bitswap serving is disabled or the peer list is unavailable', async () => {
     serve(false)
     expect(await countServed(kubo.url)).toBe(0)
     kubo.intercept = () => false

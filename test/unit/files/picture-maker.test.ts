@@ -6,12 +6,12 @@ async function* endless() {
   await new Promise(() => {})
 }
 
-it('aborts a conversion that takes too long', async () => {
+it('aborts a picture conversion that takes too long', async () => {
   const maker = createPictureMaker({ timeoutMs: 200 })
   await expect(maker.make(endless(), [64])).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('passes on the error of its source', async () => {
+it('a picture conversion returns the error of its source', async () => {
   async function* broken() {
     yield new Uint8Array([0xff, 0xd8])
     throw new Error('the disk is gone')

@@ -31,8 +31,8 @@ const blocks = () => [...s3.objects.keys()].filter((key) => key.endsWith('.data'
 const small = bytesOf(1_000)
 const large = bytesOf(1_000_000)
 
-describe('a file in a bucket', () => {
-  it('has the same CID as on disk, and can be read whole, in ranges and by block', async () => {
+describe('files in a bucket', () => {
+  it('a file in a bucket has the same CID as on disk, and is readable whole, in ranges and by block', async () => {
     const file = await store.importFile(stream(large))
     expect(file).toMatchObject(await identifyFile(stream(large)))
     expect(await store.size(file.cid)).toBe(large.length)
@@ -44,21 +44,21 @@ describe('a file in a bucket', () => {
     expect(blocks()).toHaveLength(5)
   })
 
-  it('is stored under the keys that blockstore-s3 uses', async () => {
+  it('stores the blocks of a file under the keys that blockstore-s3 uses', async () => {
     const { cid } = await store.importFile(stream(small))
     const [key] = blocks()
     expect(key).toMatch(/^ours\/([A-Z2-7]{2})\/B[A-Z2-7]+\.data$/)
     expect(s3.objects.get(key!)!.bytes).toEqual(Buffer.from(await store.readBlock(cid)))
   })
 
-  it('is written in blocks whose checksums the storage verifies', async () => {
+  it('sends a checksum with each block, and the storage verifies it', async () => {
     const bucket = createS3Bucket(optionsOf())
     const sha256 = createHash('sha256').update('something else').digest('base64')
     await expectError(bucket.put('x', small, { sha256 }), 'UNAVAILABLE')
     expect(s3.objects.size).toBe(0)
   })
 
-  it('is incomplete if a block is missing, and a file that was never stored is not found', async () => {
+  it('a file in a bucket is incomplete if a block is missing, and a file that was never stored is not found', async () => {
     const { cid } = await store.importFile(stream(large))
     const leaf = [...s3.objects].find(([, { bytes }]) => bytes.length === 262_144)![0]
     s3.objects.delete(leaf)
@@ -67,7 +67,7 @@ describe('a file in a bucket', () => {
     await expectError(store.size((await identifyFile(stream(small))).cid), 'NOT_FOUND')
   })
 
-  it('replaces a damaged block when it is stored again', async () => {
+  it('replaces a damaged block when the file is stored again', async () => {
     const { cid } = await store.importFile(stream(small))
     s3.objects.get(blocks()[0]!)!.bytes = Buffer.alloc(10)
     await store.importFile(stream(small))
@@ -76,7 +76,7 @@ describe('a file in a bucket', () => {
 })
 
 describe('garbage in a bucket', () => {
-  it('is every unpinned block that is older than the grace period by the storage clock', async () => {
+  it('garbage collection deletes unpinned blocks older than the grace period, by the storage clock', async () => {
     const kept = await store.importFile(stream(large))
     await store.importFile(stream(bytesOf(2_000_000, 'garbage')))
     const count = blocks().length
@@ -87,7 +87,7 @@ describe('garbage in a bucket', () => {
     expect(await store.isWhole(kept.cid)).toBe(true)
   })
 
-  it('excludes objects under other prefixes and objects that are not blocks', async () => {
+  it('garbage collection ignores objects under other prefixes and objects that are not blocks', async () => {
     const others = [
       'ours/theirs/QQ/BCIQABC.data',
       'theirs/QQ/BCIQABC.data',
@@ -100,7 +100,7 @@ describe('garbage in a bucket', () => {
     for (const key of others) expect(s3.objects.has(key), key).toBe(true)
   })
 
-  it('stays and is reported if it cannot be deleted; others are deleted', async () => {
+  it('garbage collection reports a block that it cannot delete, and deletes the other blocks', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const stuck = blocks()[0]!
@@ -111,7 +111,7 @@ describe('garbage in a bucket', () => {
     expect(told).toEqual([stuck.slice('ours/'.length)])
   })
 
-  it('excludes blocks below an unreadable or damaged block', async () => {
+  it('garbage collection keeps blocks below an unreadable or damaged block', async () => {
     const { cid } = await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const root = blocks().find((key) => s3.objects.get(key)!.bytes.length < 1_000)!
@@ -124,7 +124,7 @@ describe('garbage in a bucket', () => {
     expect(blocks()).toHaveLength(5)
   })
 
-  it('is not collected while the storage is unavailable', async () => {
+  it('garbage collection fails while the storage is unavailable', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const told: string[] = []
@@ -135,10 +135,10 @@ describe('garbage in a bucket', () => {
   })
 })
 
-describe('a bucket that another installation uses', () => {
+describe('buckets of other installations', () => {
   const collectOf = (owner: string) => open({ owner }).collectGarbage(listOf(), GRACE_SECONDS)
 
-  it('loses no blocks of the other installation', async () => {
+  it('garbage collection keeps the blocks of another installation in the same bucket', async () => {
     await collectOf('the first')
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
@@ -148,7 +148,7 @@ describe('a bucket that another installation uses', () => {
     await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
   })
 
-  it('is reported immediately, unlike a storage outage', async () => {
+  it('reports a bucket of another installation immediately, unlike a storage outage', async () => {
     const claim = (owner: string, timeoutMs = 60_000) =>
       claimBucket(createS3Bucket({ ...optionsOf(), timeoutMs }), owner)
     await claim('the first')
@@ -159,7 +159,7 @@ describe('a bucket that another installation uses', () => {
   })
 })
 
-describe('a block that is renewed during a collection', () => {
+describe('blocks that are renewed during a collection', () => {
   const once = (wanted: string, work: () => Promise<unknown>) => {
     let isDone = false
     s3.intercept = async (method, key) => {
@@ -170,7 +170,7 @@ describe('a block that is renewed during a collection', () => {
     }
   }
 
-  it('stays if it was renewed before the last check', async () => {
+  it('garbage collection keeps a block that is renewed before the last check', async () => {
     const { cid } = await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     once('HEAD', () => open().importFile(stream(small)))
@@ -178,7 +178,7 @@ describe('a block that is renewed during a collection', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('stays if the collection stalled between check and deletion', async () => {
+  it('a block that is renewed during a stall between check and deletion is kept', async () => {
     const { cid } = await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     once('DELETE', async () => {
@@ -189,7 +189,7 @@ describe('a block that is renewed during a collection', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('is rejected if it was renewed between check and deletion; a retry writes it again', async () => {
+  it('storing a block fails during its deletion, and a retry stores the block again', async () => {
     const { cid } = await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     let removed = () => {}
@@ -222,7 +222,7 @@ describe('a block that is renewed during a collection', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('is renewed without waiting while no collection runs', async () => {
+  it('renews a block without waiting while no garbage collection runs', async () => {
     const patient = open({ settleMs: 1e9 })
     await patient.importFile(stream(large))
     age(GRACE_SECONDS / 2)
@@ -230,7 +230,7 @@ describe('a block that is renewed during a collection', () => {
     expect([...s3.objects.values()].every(({ changedAt }) => changedAt > s3.now - 60_000)).toBe(true)
   })
 
-  it('only one collection deletes at a time', async () => {
+  it('only one garbage collection at a time deletes blocks', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const others: number[] = []
@@ -241,7 +241,7 @@ describe('a block that is renewed during a collection', () => {
     expect(others).toEqual([0])
   })
 
-  it('a killed collection blocks the next one for two minutes', async () => {
+  it('a killed garbage collection blocks the next one for two minutes', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     s3.objects.set('ours/collection', { bytes: Buffer.from('of one that was killed'), changedAt: s3.now })
@@ -251,7 +251,7 @@ describe('a block that is renewed during a collection', () => {
     expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
   })
 
-  it('a collection that stalled after acquiring its lock deletes nothing', async () => {
+  it('a garbage collection that stalls after acquiring its lock deletes nothing', async () => {
     await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     once('HEAD', async () => {
@@ -262,7 +262,7 @@ describe('a block that is renewed during a collection', () => {
   })
 })
 
-describe('an unreliable storage', () => {
+describe('unreliable storage', () => {
   test.each([
     { status: 403, code: 'AccessDenied', as: 'UNAVAILABLE' },
     { status: 404, code: 'NoSuchBucket', as: 'UNAVAILABLE' },
@@ -270,22 +270,25 @@ describe('an unreliable storage', () => {
     { status: 503, code: 'SlowDown', as: 'UNAVAILABLE' },
     { status: 507, code: 'XMinioStorageFull', as: 'INSUFFICIENT_STORAGE' },
     { status: 403, code: 'QuotaExceeded', as: 'INSUFFICIENT_STORAGE' },
-  ])('rejects the file with $as for $status $code, and accepts the next one', async ({ status, code, as }) => {
-    s3.intercept = (method, _, res) => method === 'PUT' && refuse(res, status, code)
-    await expectError(store.importFile(stream(large)), as)
-    await expectError(store.putDocument(small), as)
-    s3.intercept = () => false
-    expect(await store.isWhole((await store.importFile(stream(large))).cid)).toBe(true)
-  })
+  ])(
+    'rejects a file with $as if the storage returns $status $code, and accepts the next file',
+    async ({ status, code, as }) => {
+      s3.intercept = (method, _, res) => method === 'PUT' && refuse(res, status, code)
+      await expectError(store.importFile(stream(large)), as)
+      await expectError(store.putDocument(small), as)
+      s3.intercept = () => false
+      expect(await store.isWhole((await store.importFile(stream(large))).cid)).toBe(true)
+    },
+  )
 
-  it('is retried after one SlowDown response', async () => {
+  it('retries a write after a SlowDown response of the storage', async () => {
     let times = 0
     s3.intercept = (method, _, res) => method === 'PUT' && ++times === 1 && refuse(res, 503, 'SlowDown')
     const { cid } = await store.importFile(stream(small))
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('is retried after a truncated block', async () => {
+  it('retries a read after a truncated block', async () => {
     const { cid } = await store.importFile(stream(small))
     let times = 0
     s3.intercept = (method, _, res) => {
@@ -297,7 +300,7 @@ describe('an unreliable storage', () => {
     expect(times).toBe(3)
   })
 
-  it.each(['HEAD', 'PUT', 'GET'])('times out if it never answers a %s', async (wanted) => {
+  it.each(['HEAD', 'PUT', 'GET'])('a storage request times out if the storage never responds to %s', async (wanted) => {
     const impatient = open({ timeoutMs: 300 })
     const { cid } = await store.importFile(stream(large))
     age(GRACE_SECONDS)
@@ -307,7 +310,7 @@ describe('an unreliable storage', () => {
     if (wanted === 'HEAD') expect(await impatient.isReachable()).toBe(false)
   })
 
-  it('is retried after one wrong block, and fails after repeated wrong blocks', async () => {
+  it('retries a read after one wrong block, and fails after repeated wrong blocks', async () => {
     const { cid } = await store.importFile(stream(large))
     const page = Buffer.from('<html>This hotel welcomes you.</html>')
     let times = 0
@@ -325,7 +328,7 @@ describe('an unreliable storage', () => {
     await expectError(collect(store.exportCar(cid)), 'UNAVAILABLE')
   })
 
-  it('times out in the middle of a block', async () => {
+  it('a read times out if the storage stops sending in the middle of a block', async () => {
     const { cid } = await store.importFile(stream(small))
     s3.intercept = (method, _, res) => {
       if (method !== 'GET') return false
@@ -335,7 +338,7 @@ describe('an unreliable storage', () => {
     await expectError(open({ timeoutMs: 300 }).readBlock(cid), 'UNAVAILABLE')
   })
 
-  it('is not treated as lost files if the bucket is missing', async () => {
+  it('does not report files as lost if the bucket is missing', async () => {
     const { cid } = await store.importFile(stream(small))
     const elsewhere = open({ bucket: 'another' })
     await expectError(elsewhere.isWhole(cid), 'UNAVAILABLE')
@@ -345,7 +348,7 @@ describe('an unreliable storage', () => {
     expect(await elsewhere.isReachable()).toBe(false)
   })
 
-  it('is reported without signatures and keys', async () => {
+  it('reports storage errors without signatures and keys', async () => {
     s3.intercept = (_, __, res) => refuse(res, 403, 'SignatureDoesNotMatch')
     const error = await store.readBlock(CID.parse((await identifyFile(stream(small))).cid).toString()).catch((e) => e)
     const { cause } = error as Error

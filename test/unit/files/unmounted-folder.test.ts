@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import { createTemporaryFolder } from '../../support/temporary-folder.ts'
 
-it('does not recreate the folder of blocks when it disappears during an upload', async () => {
+it('does not recreate the blocks folder when it disappears during an upload', async () => {
   const dir = await createTemporaryFolder()
   const [blocks, aside] = [join(dir, 'blocks'), join(dir, 'aside')]
   await mkdir(blocks)

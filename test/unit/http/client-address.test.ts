@@ -28,6 +28,6 @@ it.each([
   ['normalizes an IPv6 address', '10.0.0.1', '2001:DB8:0::0001', proxies, '2001:db8:0:0:0:0:0:1'],
   ['does not accept a plain number as an address', '10.0.0.1', '3232235777', proxies, '10.0.0.1'],
   ['returns an empty address if the connection is closed', undefined, '203.0.113.9', proxies, ''],
-])('%s', (_what, remote, forwarded, trusted, address) => {
+])('client address: %s', (_what, remote, forwarded, trusted, address) => {
   expect(ask(remote, forwarded, trusted)).toBe(address)
 })

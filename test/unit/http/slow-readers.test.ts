@@ -61,7 +61,7 @@ async function start(slowReaders: SlowReaderOptions) {
 }
 
 it.each(['/document', '/file'])(
-  'closes a connection that does not read %s, and keeps idle connections',
+  'closes a connection whose client stops reading %s, and keeps idle connections',
   async (path) => {
     const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
     const told: string[] = []
@@ -83,7 +83,7 @@ it.each([
   ['', ''],
   [' with Expect: 100-continue', 'Expect: 100-continue\r\n'],
   [' with an unknown Expect header', 'Expect: the-best\r\n'],
-])('closes a connection that pipelines requests%s without reading', async (_, expectation) => {
+])('closes a connection that pipelines requests%s without reading the responses', async (_, expectation) => {
   const { held, port } = await start({ ...patient, ...endlessRoom })
   const request = `GET /document HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`
   const client = connect(port, '127.0.0.1', () => client.write(request.repeat(100)))
@@ -99,14 +99,14 @@ const waitingOn = (held: Held[]) =>
 it.each([
   ['much', 'the longest idle connection', { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE }],
   ['too much', 'even a new connection', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
-])('when %s is unread, closes %s earlier until memory is free', async (_, __, options) => {
+])('with %s unread data, closes %s until memory is free', async (_, __, options) => {
   const { held, ask } = await start({ patience: 1_000_000, ...options })
   for (let i = 0; i < 6; i++) ask('/document')
   await until('memory is free', () => held.length === 6 && waitingOn(held) <= 3.5 * LARGE)
   expect(held.filter(({ req }) => !req.socket.destroyed)).toHaveLength(3)
 })
 
-it('keeps connections with little unread data while others have much', async () => {
+it('keeps connections with little unread data while other connections have much', async () => {
   const { held, ask } = await start({ ...patient, room: LARGE, most: 1.5 * LARGE })
   ask('/film')
   await until('data is unread', () => waitingOn(held) > 0)

@@ -27,7 +27,7 @@ const read = async (source: AsyncIterable<Uint8Array>) => {
 
 const own = (bytes: Uint8Array) => Buffer.from(Uint8Array.from(bytes).buffer)
 
-it('releases written buffers, except those that others still use', async () => {
+it('an upload releases written buffers, except buffers that are still in use', async () => {
   const shared = randomBytes(3 * BLOCK)
   const [large, small] = [own(randomBytes(10_000)), own(randomBytes(100))]
   const all = Buffer.concat([large, small, shared])
@@ -39,7 +39,7 @@ it('releases written buffers, except those that others still use', async () => {
   expect(Buffer.compare(await read(file.bytes()), all)).toBe(0)
 })
 
-it('writes the rest after a partial write', async () => {
+it('an upload writes the remaining bytes after a partial write', async () => {
   const pieces = Array.from({ length: 40 }, () => randomBytes(20_000))
   const all = Buffer.concat(pieces)
   const file = await onShortDisk(dir, 30_000, () => hold(...pieces))

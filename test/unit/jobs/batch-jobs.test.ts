@@ -285,10 +285,10 @@ const jobFailureOf = async (item: string) =>
   (await database.query(findJobFailures, { limit: 1_000 })).find((row) => row.item === item)
 const lines = (job: string) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === job)
 
-describe.each(Object.keys(batchJobItems) as BatchJobName[])('%s', (name) => {
+describe.each(Object.keys(batchJobItems) as BatchJobName[])('batch job %s', (name) => {
   const scene = scenes[name]
 
-  it('processes all other items if one always fails; logs it once, lists it, and retries it with backoff', async () => {
+  it('a batch job processes all other items if one item always fails, and retries that item with backoff', async () => {
     const bad = await scene.make()
     const good = [await scene.make(), await scene.make()]
     const allow = await refuse(scene, bad)
@@ -324,7 +324,7 @@ describe.each(Object.keys(batchJobItems) as BatchJobName[])('%s', (name) => {
   })
 })
 
-it('erases a history that is longer than one statement can erase, without delaying others', async () => {
+it('erases a history that is too long for one statement without delaying other items', async () => {
   const { user, nid, uuid } = await asset({ caption: 'long' })
   await app.sql(
     `with made as (
@@ -353,7 +353,7 @@ it('erases a history that is longer than one statement can erase, without delayi
   expect(await left()).toEqual({ trees: 0, pins: 0 })
 })
 
-it('keeps the tree of a commit that is not final, and erases the earlier ones', async () => {
+it('keeps the tree of a commit that is not final, and erases earlier trees of the asset', async () => {
   const { user, nid, uuid } = await asset({ caption: 'first' })
   await settle(uuid)
   expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { caption: 'second' } }))

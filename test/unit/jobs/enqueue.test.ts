@@ -16,8 +16,8 @@ const { url, client } = await createOwnDatabase()
 const query = async <Row extends object>(text: string, values: unknown[] = []) =>
   (await client.query<Row>(text, values)).rows
 
-describe('enqueue', () => {
-  it('matches the installed version of pg-boss', () => {
+describe('enqueue function', () => {
+  it('the enqueue function matches the installed version of pg-boss', () => {
     const { version, pgboss } = createRequire(import.meta.url)('pg-boss/package.json') as Manifest
     expect(
       { pgBoss: version, tables: pgboss.schema },
@@ -25,7 +25,7 @@ describe('enqueue', () => {
     ).toEqual(writtenFor)
   })
 
-  it('fills in a job of every queue as pg-boss does, except the queue of scheduled tasks', async () => {
+  it('the enqueue function sets the same job fields as pg-boss, except for scheduled tasks', async () => {
     const options = { schema: 'jobs', migrate: false, supervise: false, max: 1 }
     const boss = new PgBoss({ connectionString: url, ...options })
     await boss.start()
@@ -58,7 +58,7 @@ describe('enqueue', () => {
     expect(jobs).toEqual(await jobsOf(theirs))
   })
 
-  it('is due immediately and without a lane by default', async () => {
+  it('an enqueued job is due immediately and has no lane by default', async () => {
     const [made] = await query<{ id: string }>(`select enqueue('mail', '{}') as id`)
     const jobs = await query(
       `select group_id, start_after between now() - interval '1 minute' and now() as is_due from jobs.job where id = $1::uuid`,
@@ -67,12 +67,12 @@ describe('enqueue', () => {
     expect(jobs).toEqual([{ group_id: null, is_due: true }])
   })
 
-  it('rejects an unknown queue', async () => {
+  it('the enqueue function rejects an unknown queue', async () => {
     await expect(query(`select enqueue('mails', '{}')`)).rejects.toThrow('There is no job queue mails')
   })
 })
 
-describe('a start of the service', () => {
+describe('enqueue function at start-up', () => {
   const sourceOf = async () =>
     (await query<{ source: string }>(`select prosrc as source from pg_proc where proname = 'enqueue'`)).map(
       ({ source }) => source,
@@ -81,7 +81,7 @@ describe('a start of the service', () => {
     query(`create or replace function enqueue(queue text, payload jsonb, lane text default null, due timestamptz default now())
       returns uuid language sql as 'select uuidv7()'`)
 
-  it('creates or replaces the function, even if several processes start', async () => {
+  it('creates or replaces the enqueue function at start-up, even if several processes start together', async () => {
     const source = await sourceOf()
     await query('drop function enqueue')
     await Promise.all([prepareDatabase(url), prepareDatabase(url)])
@@ -91,7 +91,7 @@ describe('a start of the service', () => {
     expect(await sourceOf()).toEqual(source)
   })
 
-  it('keeps the function of a newer version', async () => {
+  it('keeps the enqueue function of a newer version at start-up', async () => {
     await replace()
     await query('update jobs.version set version = version + 1')
     await prepareDatabase(url)

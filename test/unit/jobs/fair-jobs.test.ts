@@ -28,7 +28,7 @@ async function carryOut(queue: 'thumbnail' | 'manifest', count: number): Promise
   return order
 }
 
-it("runs the job of one account after the first of another account's many jobs", async () => {
+it('the first job of an account does not wait for all queued jobs of another account', async () => {
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)
   const one = await registerPictures(await app.newUser({ num: '10' }), 1)
   const inTurn = [many[0], ...one, ...many.slice(1)]
@@ -38,7 +38,7 @@ it("runs the job of one account after the first of another account's many jobs",
   })
 })
 
-it('alternates accounts for thumbnails of old assets too', async () => {
+it('thumbnail jobs for old assets alternate between accounts', async () => {
   const one = await registerPictures(await app.newUser({ num: '10' }), 1)
   // They are asked for from the newest on.
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)

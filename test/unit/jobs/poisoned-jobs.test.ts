@@ -78,8 +78,8 @@ const damage = (orderId: string) =>
     [orderId],
   )
 
-describe('a job that always fails', () => {
-  it('is retried with growing delays and a limit in every queue', async () => {
+describe('jobs that always fail', () => {
+  it('retries a failing job with growing delays and a limit in every queue', async () => {
     const endless = await app.sql(
       `select name from jobs.queue where name not like '\\_\\_%' and name <> 'dead-letter'
          and (not retry_backoff or retry_limit > 300 or retry_delay < 1)`,
@@ -87,7 +87,7 @@ describe('a job that always fails', () => {
     expect(endless).toEqual([])
   })
 
-  it('is dead-lettered and logged, and other jobs continue', async () => {
+  it('dead-letters and logs a job that always fails, and runs the other jobs', async () => {
     await work()
     const now = new Date().toISOString()
     const nobody = { userId: randomUUID() }
@@ -129,8 +129,8 @@ async function rejectAttempts(body: string) {
 }
 const acceptAttempts = () => app.sql('drop function test_refuse cascade')
 
-describe('a webhook delivery', () => {
-  it("ends by the app's policy if its result can never be stored", async () => {
+describe('webhook deliveries that fail', () => {
+  it("applies the app's failure policy to a webhook delivery whose result can never be stored", async () => {
     await work()
     const receiver = await startReceiver(onTestFinished, answerWith(500))
     await rejectAttempts(`if new.status_code = 500 then raise exception 'for a test'; end if; return new;`)
@@ -154,7 +154,7 @@ describe('a webhook delivery', () => {
     await acceptAttempts()
   })
 
-  it('is called once and stored later if the disk is full', async () => {
+  it('calls a webhook once on a full disk, and stores the result later', async () => {
     await work()
     const receiver = await startReceiver(onTestFinished, answerWith(204))
     await rejectAttempts(`raise exception 'could not extend file' using errcode = 'disk_full';`)
@@ -194,7 +194,7 @@ describe('a webhook delivery', () => {
     expect(receiver.calls).toHaveLength(1)
   })
 
-  it('is retried and dead-lettered if its arguments cannot be decrypted; lists still work', async () => {
+  it('dead-letters a webhook delivery whose arguments cannot be decrypted, and still lists its order', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(204))
     const buyer = await app.newUser({ num: '100' })
     const damaged = await sell(buyer, 'http://127.0.0.1:9/unused', { token: 'secret' })
@@ -231,13 +231,13 @@ describe('a webhook delivery', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('redacts nested text arguments', () => {
+  it('finds nested text arguments for redaction', () => {
     let deep: unknown = 'secret'
     for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
     expect(textsOf({ deep, long: Array(200_000).fill('x') })).toContain('secret')
   })
 
-  it('redacts numbers', () => {
+  it('finds numeric arguments for redaction', () => {
     expect(textsOf({ phone: 15_551_234_567, size: [1.5], is: true, none: null })).toEqual(['1.5', '15551234567'])
   })
 })

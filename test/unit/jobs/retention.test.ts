@@ -58,8 +58,8 @@ const tell = (user: SignedIn) =>
     [user.id],
   )
 
-describe('the retention page', () => {
-  it('lists exactly the tables of the database', async () => {
+describe('retention page', () => {
+  it('the retention page lists exactly the tables of the database', async () => {
     const rows = await app.sql<{ name: string }>(
       `select case nspname when 'public' then '' else nspname || '.' end || relname as name
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -68,22 +68,22 @@ describe('the retention page', () => {
     expect([...tableRetentions.keys()].sort()).toEqual(rows.map(({ name }) => name).sort())
   })
 
-  it('names every job that deletes rows', () => {
+  it('the retention page names every job that deletes rows', () => {
     const reasons = [...tableRetentions.values(), ...fileRetentions.values()].map(({ reason }) => reason).join()
     const jobs = Object.keys(batchJobItems).filter((name) => name.startsWith('delete-'))
     expect(jobs.filter((name) => !reasons.includes(`\`${name}\``))).toEqual([])
   })
 })
 
-it('handles a retention of a hundred years without underflow of UUIDv7 times', async () => {
+it('supports a retention of a hundred years without underflow of UUIDv7 times', async () => {
   const first = async (moment: string) =>
     (await app.sql<{ id: string }>(`select ${firstIdSql(`'${moment}'::timestamptz`)}::text as id`))[0]!.id
   expect(await first('1926-11-27Z')).toBe('00000000-0000-0000-0000-000000000000')
   expect(await first('1970-01-01T00:00:00.001Z')).toBe('00000000-0001-0000-0000-000000000000')
 })
 
-describe('a feed', () => {
-  it('keeps events for their retention time, then loses the oldest without gaps', async () => {
+describe('retention of events', () => {
+  it('keeps events for their retention time, and deletes the oldest events without gaps', async () => {
     const buyer = await app.newUser()
     const [, , third] = await orders(buyer, 5)
     const before = await feedOf(buyer)
@@ -108,7 +108,7 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([4, 5, 6])
   })
 
-  it('continues with ten-digit positions', async () => {
+  it('the event feed continues with ten-digit sequence numbers', async () => {
     const buyer = await app.newUser()
     await app.sql('update wallets set event_sequence = 1999999999 where user_id = $1::uuid', [buyer.id])
     await tell(buyer)
@@ -117,7 +117,7 @@ describe('a feed', () => {
     expectError(await buyer.rest('GET', 'events/?after=2147483648'), 'VALIDATION_FAILED')
   })
 
-  it('keeps events behind a pending webhook call, and deletes them after its retention', async () => {
+  it("keeps the events after a pending webhook call, and deletes the events after the call's retention time", async () => {
     const [buyer, stranger] = [await app.newUser(), await app.newUser()]
     const { owner } = called
     await tell(owner)
@@ -157,7 +157,7 @@ describe('a feed', () => {
     expect(expectOk(await buyer.rest('GET', `store/network-app-orders/${sold}/`)).status).toBe('failure')
   })
 
-  it('can be cleaned by two processes concurrently', async () => {
+  it('two processes can delete old events concurrently', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 3)
     await app.stopClock(daysAfter(40, momentOf((await feedOf(buyer)).at(-1)!)))
@@ -165,7 +165,7 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([])
   })
 
-  it('rejects the deletion of recent events', async () => {
+  it('the database rejects the deletion of recent events', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 1)
     await expect(app.sql('delete from events where owner_id = $1::uuid', [buyer.id])).rejects.toThrow(
@@ -178,7 +178,7 @@ describe('a feed', () => {
   })
 })
 
-describe('a session', () => {
+describe('retention of sessions', () => {
   const isOpen = async ({ rest }: SignedIn) => (await rest('GET', 'auth/users/me/')).status === 200
   const sweepAfter = async (days: number, user: SignedIn) => {
     await app.stopClock(
@@ -188,7 +188,7 @@ describe('a session', () => {
     await app.stopClock(null)
   }
 
-  it('ends only after the configured idle time', async () => {
+  it('a session ends only after the configured idle time', async () => {
     const user = await app.newUser()
     expect(await isOpen(user)).toBe(true)
     await app.context.credentials.recordTokenUse()
@@ -199,7 +199,7 @@ describe('a session', () => {
     expect(await isOpen(user)).toBe(false)
   })
 
-  it('continues while it is used', async () => {
+  it('a session stays valid while it is used', async () => {
     const user = await app.newUser()
     await app.sql(
       `update access_tokens set id = uuidv7(interval '-1000 days'), created_at = now() - interval '1000 days', last_used_at = now()
@@ -211,8 +211,8 @@ describe('a session', () => {
   })
 })
 
-describe('an idempotency key', () => {
-  it('is stored for the configured days, after which a request counts as new', async () => {
+describe('retention of idempotency keys', () => {
+  it('stores an idempotency key for the configured days, and then treats a request as new', async () => {
     const buyer = await app.newUser()
     const headers = { ...store.service, 'Idempotency-Key': 'the same' }
     const buy = async () =>
@@ -231,8 +231,8 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('operators', () => {
-  it('see overdue deletions and the results of cleanup jobs', async () => {
+describe('operator views', () => {
+  it('operators see overdue deletions and the results of cleanup jobs', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 2)
     const [first] = await feedOf(buyer)

@@ -30,7 +30,7 @@ const states = () =>
     `select state::text, retry_count as retries from jobs.job where name = 'maintenance' and data->>'task' = 'a-task'`,
   )
 
-it('runs a scheduled task in one of two processes', async () => {
+it('runs a scheduled task in only one of two processes', async () => {
   const runs: string[] = []
   const work = async (task: string) => void runs.push(task)
   await start(work, { 'a-task': NOW })
@@ -39,7 +39,7 @@ it('runs a scheduled task in one of two processes', async () => {
   expect([done.length, runs]).toEqual([1, ['a-task']])
 })
 
-it('logs a task that fails, and leaves no dead letter and no retry', async () => {
+it('logs a failed scheduled task, without a dead letter or a retry', async () => {
   const failing = async () => {
     throw new Error('for a test')
   }
@@ -52,7 +52,7 @@ it('logs a task that fails, and leaves no dead letter and no retry', async () =>
   expect(await app.sql(`select from jobs.job where name = 'dead-letter'`)).toEqual([])
 })
 
-it('cancels a task when the process stops, and another process runs it again', async () => {
+it('cancels a scheduled task when its process stops, and another process runs the task again', async () => {
   const begun = Promise.withResolvers<void>()
   const first = await start((_, cancel) => {
     begun.resolve()

@@ -41,7 +41,7 @@ async function makeGarbage(text: string): Promise<string> {
   return path
 }
 
-it('removes a stuck block', async () => {
+it('removes a block that could not be deleted before', async () => {
   const [bad, good] = [await makeGarbage('bad'), await makeGarbage('good')]
   stuck.add(basename(bad))
   await app.maintenance.collectGarbage()
@@ -57,7 +57,7 @@ it('removes a stuck block', async () => {
   expect([await readdir(dirname(bad)), await job_failures('collect-garbage')]).toEqual([[], []])
 })
 
-it('removes an aborted upload', async () => {
+it('removes an aborted upload that could not be deleted before', async () => {
   const folder = join(config.dir, 'uploads')
   await mkdir(folder, { recursive: true })
   for (const name of ['a-bad-one', 'good']) {

@@ -22,8 +22,8 @@ function open({ dir = newDir(), key, previousKeys }: { dir?: string; key?: strin
 
 const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterparts', owner.slice(-2), owner)
 
-describe('a custodial key', () => {
-  it('signs only for its owner', async () => {
+describe('custodial keys', () => {
+  it('a custodial key signs only for its owner', async () => {
     const { custody } = open()
     const [ana, bea] = [randomUUID(), randomUUID()]
     const [ofAna, ofBea] = [await custody.create(ana), await custody.create(bea)]
@@ -35,7 +35,7 @@ describe('a custodial key', () => {
     await expect(custody.sign(ana, { ...ofAna, ...swapped }, 'a')).rejects.toThrow()
   })
 
-  it('is rejected with any flipped bit', async () => {
+  it('rejects an encrypted custodial key with any flipped bit', async () => {
     const { custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
@@ -48,7 +48,7 @@ describe('a custodial key', () => {
     }
   })
 
-  it('is rejected if truncated, with another version, or with an unknown key', async () => {
+  it('rejects a custodial key that is truncated, has another version or an unknown wrapping key', async () => {
     const { custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
@@ -60,7 +60,7 @@ describe('a custodial key', () => {
     await expect(custody.sign(id, unknown, 'a')).rejects.toThrow('does not hold')
   })
 
-  it('can never be decrypted after its owner is deleted, from any copy', async () => {
+  it('a custodial key cannot be decrypted from any copy after its owner is deleted', async () => {
     const { dir, custody } = open()
     const id = randomUUID()
     const dump = await custody.create(id)
@@ -75,7 +75,7 @@ describe('a custodial key', () => {
     expect(await custody.sign(id, again, 'a tree')).toMatch(/^0x/)
   })
 
-  it('is deleted with temporary files that a crash left', async () => {
+  it('deletes a custodial key together with temporary files of a crash', async () => {
     const { dir, custody } = open()
     const id = randomUUID()
     await custody.create(id)
@@ -84,7 +84,7 @@ describe('a custodial key', () => {
     expect(await readdir(join(dir, 'keys/counterparts', id.slice(-2)))).toEqual([])
   })
 
-  it('has one key share after concurrent creation', async () => {
+  it('concurrent creation of a custodial key creates one key share', async () => {
     const { dir } = open()
     const id = randomUUID()
     const vaults = [open({ dir }).vault, open({ dir }).vault]
@@ -97,7 +97,7 @@ describe('a custodial key', () => {
   })
 
   it.each(['../../key', '', 'A0000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000000/..'])(
-    'rejects the owner %j, which is not a UUID',
+    'rejects the key owner %j because it is not a UUID',
     async (owner) => {
       const { vault } = open()
       await expect(vault.wrapFor(owner, randomBytes(32), 'a')).rejects.toThrow('UUID')
@@ -106,8 +106,8 @@ describe('a custodial key', () => {
   )
 })
 
-describe('an encrypted text', () => {
-  it('decrypts only with its context, and is unchanged when it is rewrapped', async () => {
+describe('encrypted texts', () => {
+  it('decrypts a text only with its context, and rewrapping keeps the text', async () => {
     const { vault, envelopeCipher } = open()
     const sealed = Buffer.from(await envelopeCipher.seal('a secret', 'app:1'))
     const before = envelopeCipher.prefixOf((await vault.ring.ids()).current)
@@ -125,8 +125,8 @@ describe('an encrypted text', () => {
   })
 })
 
-describe('the key ring', () => {
-  it('is reloaded by a running vault: immediately for an unknown key, soon for wrapping', async () => {
+describe('key ring', () => {
+  it('a running vault reloads the key ring immediately for an unknown key, and soon for wrapping', async () => {
     const { dir, vault: running, custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
@@ -140,7 +140,7 @@ describe('the key ring', () => {
     await until('the key is loaded', async () => (await idle.wrap(randomBytes(32), 'a')).keyId === fresh.vaultKeyId)
   })
 
-  it('is reloaded even if the clock was set back by an hour', async () => {
+  it('reloads the key ring even if the clock was set back by an hour', async () => {
     const { dir, vault: running } = open()
     const operator = open({ dir })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
@@ -150,7 +150,7 @@ describe('the key ring', () => {
     await until('the key is loaded', async () => (await running.wrap(randomBytes(32), 'a')).keyId === current)
   })
 
-  it('loses no key during concurrent rotations', async () => {
+  it('concurrent rotations lose no wrapping key', async () => {
     const { dir, vault } = open()
     const wraps = [await vault.wrap(Buffer.alloc(32, 7), 'a')]
     const operators = Array.from({ length: 5 }, () => open({ dir }).vault)
@@ -164,7 +164,7 @@ describe('the key ring', () => {
     for (const { keyId, wrapped } of wraps) expect(await after.unwrap(keyId, wrapped, 'a')).toEqual(Buffer.alloc(32, 7))
   })
 
-  it('deletes old keys only after a waiting time', async () => {
+  it('deletes old wrapping keys only after a waiting time', async () => {
     const { dir, vault } = open()
     const { keyId, wrapped } = await vault.wrap(randomBytes(32), 'a')
     await vault.ring.renew()
@@ -178,7 +178,7 @@ describe('the key ring', () => {
     expect(await readdir(join(dir, 'keys/ring'))).toHaveLength(1)
   })
 
-  it('can come from the environment, where the operator rotates it', async () => {
+  it('reads wrapping keys from the environment, where the operator rotates the keys', async () => {
     const [first, second] = [hex(), hex()]
     const before = open({ key: first })
     const id = randomUUID()
@@ -193,7 +193,7 @@ describe('the key ring', () => {
     expect(await readdir(join(before.dir, 'keys'))).toEqual(['counterparts', 'derivation-key'])
   })
 
-  it('can move from a file to the environment', async () => {
+  it('wrapping keys can move from a file to the environment', async () => {
     const file = open()
     const { keyId, wrapped } = await file.vault.wrap(Buffer.alloc(32, 7), 'a')
     const environment = open({ dir: file.dir, key: hex() })
@@ -202,7 +202,7 @@ describe('the key ring', () => {
     await expect(environment.vault.unwrap(keyId, wrapped, 'a')).rejects.toThrow('does not hold')
   })
 
-  it('rejects a damaged key', async () => {
+  it('rejects a damaged wrapping key', async () => {
     expect(() => open({ key: 'abc' })).toThrow('damaged')
     expect(() => open({ key: hex(), previousKeys: ['z'.repeat(64)] })).toThrow('damaged')
     const { dir } = open()
@@ -214,7 +214,7 @@ describe('the key ring', () => {
 })
 
 describe('derived keys', () => {
-  it('survive a rotation and differ by purpose and installation', async () => {
+  it('derived keys survive a rotation, and differ by purpose and installation', async () => {
     const { dir, vault } = open()
     const before = vault.derive('file-links')
     await vault.ring.renew()
@@ -225,7 +225,7 @@ describe('derived keys', () => {
     expect(before).toHaveLength(32)
   })
 
-  it('survive the removal of an old key from the environment', () => {
+  it('derived keys survive the removal of an old wrapping key from the environment', () => {
     const [first, second] = [hex(), hex()]
     const { dir, vault } = open({ key: first })
     open({ dir, key: second, previousKeys: [first] })

@@ -32,8 +32,8 @@ const languages = Object.keys(messages) as (keyof typeof messages)[]
 const hostile = `<img src=x onerror=alert(1)>"'&{contact}{__proto__}$&`
 const harmless = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{contact}{__proto__}$&amp;'
 
-describe('every mail', () => {
-  it.each(everyMail)('has a complete subject, text part and HTML part: $name', ({ message, language }) => {
+describe('all mails', () => {
+  it.each(everyMail)('a mail has a complete subject, text part and HTML part: $name', ({ message, language }) => {
     const { subject, text, html } = compose(message, language)
     expect(subject).toMatch(/\S/)
     for (const part of [text, html]) {
@@ -43,7 +43,7 @@ describe('every mail', () => {
   })
 
   it.each(everyMail)(
-    'declares its language, loads no resources, and marks layout tables: $name',
+    'a mail declares its language, loads no resources, and marks layout tables: $name',
     ({ message, language }) => {
       const { html, language: used } = compose(message, language)
       expect(html).toMatch(new RegExp(`<html lang="${used}"`))
@@ -54,8 +54,8 @@ describe('every mail', () => {
   )
 })
 
-describe('a mail about an order', () => {
-  it.each(orderMails)('contains all facts: $name', ({ message, language }) => {
+describe('order mails', () => {
+  it.each(orderMails)('a mail about an order contains all facts: $name', ({ message, language }) => {
     const { subject, text, html, link } = compose(message, language)
     expect(subject).toContain('Upscale')
     for (const part of [text, html]) {
@@ -66,7 +66,7 @@ describe('a mail about an order', () => {
     expect(link).toBeUndefined()
   })
 
-  it.each(orderMails)('escapes user text: $name', ({ message, language }) => {
+  it.each(orderMails)('a mail about an order escapes user text: $name', ({ message, language }) => {
     const { html, text } = compose({ ...message, appName: hostile }, language)
     expect(html).not.toContain('<img')
     expect(html).toContain(harmless)
@@ -74,17 +74,20 @@ describe('a mail about an order', () => {
   })
 })
 
-describe('a mail about an account', () => {
-  it.each(accountMails)('names the account, the reason and the next step: $name', ({ message, language }) => {
-    const { text, html } = compose(message, language)
-    for (const part of [text, html]) {
-      expect(part).toContain('zoë')
-      expect(part).toMatch(/If it was not you|If the account is not yours|如果不是您本人|如果這不是您的帳號/)
-      expect(part).toMatch(/You get this mail because|您收到這封信/)
-    }
-  })
+describe('account mails', () => {
+  it.each(accountMails)(
+    'a mail about an account names the account, the reason and the next step: $name',
+    ({ message, language }) => {
+      const { text, html } = compose(message, language)
+      for (const part of [text, html]) {
+        expect(part).toContain('zoë')
+        expect(part).toMatch(/If it was not you|If the account is not yours|如果不是您本人|如果這不是您的帳號/)
+        expect(part).toMatch(/You get this mail because|您收到這封信/)
+      }
+    },
+  )
 
-  it.each(accountMails)('escapes user text: $name', ({ message, language }) => {
+  it.each(accountMails)('a mail about an account escapes user text: $name', ({ message, language }) => {
     const { subject, html, text } = compose({ ...message, username: hostile }, language)
     expect(subject).not.toContain('<img')
     expect(html).not.toContain('<img')
@@ -93,7 +96,7 @@ describe('a mail about an account', () => {
   })
 
   it.each(inEveryLanguage<AccountMessage>([reset, verification]))(
-    'shows its link on its own line, as a button and in full: $name',
+    'an account mail shows its link on its own line, as a button and in full: $name',
     ({ message, language }) => {
       const composed = compose(message, language)
       expect(composed.link).toBe(link)
@@ -104,7 +107,7 @@ describe('a mail about an account', () => {
   )
 
   it.each(inEveryLanguage<AccountMessage>([changed, asked, moved, ...withdrawals]))(
-    'contains no link: $name',
+    'an account mail without an action contains no link: $name',
     (mail) => {
       const composed = compose(mail.message, mail.language)
       expect(composed.link).toBeUndefined()
@@ -113,8 +116,8 @@ describe('a mail about an account', () => {
   )
 })
 
-describe('the text of mails', () => {
-  it.each(languages)('about a failed free order mentions no payment: %s', (language) => {
+describe('texts of mails', () => {
+  it.each(languages)('a mail about a failed free order mentions no payment: %s', (language) => {
     const nothing = { points: '0', num: '0' }
     const free = { price: '0', paid: nothing, returned: nothing }
     for (const message of [failed, refunded, { ...failed, contact: null }]) {
@@ -125,7 +128,7 @@ describe('the text of mails', () => {
     }
   })
 
-  it('about a password reset contains the link and its validity', () => {
+  it('a password reset mail contains the link and its validity period', () => {
     const { subject, text } = compose(reset, 'en')
     expect(subject).toBe('Choose a new password')
     expect(text).toBe(`Choose a new password
@@ -147,7 +150,7 @@ You get this mail because this address was given for an account at https://annal
     expect(compose(verification, 'zh-TW').text).toContain('有效時間為 24 小時')
   })
 
-  it.each(languages)('about a withdrawal states units and the time zone: %s', (language) => {
+  it.each(languages)('a mail about a withdrawal states units and the time zone: %s', (language) => {
     for (const message of withdrawals) {
       const { text } = compose(message, language)
       expect(text).toContain('2.5 NUM\n')

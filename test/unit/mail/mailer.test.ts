@@ -33,8 +33,8 @@ async function overSmtp(mood: MailMood, timeouts?: typeof SHORT) {
   return { server, log, mailer: createMailer({ smtpUrl: server.url, dir, from, log, timeouts }) }
 }
 
-describe('a mail over SMTP', () => {
-  it('has both parts and the headers of an automatic mail', async () => {
+describe('mails over SMTP', () => {
+  it('a mail over SMTP has a text part, an HTML part and the headers of an automatic mail', async () => {
     const { server, mailer } = await overSmtp('accept')
     await mailer.send(mail)
     expect(server.mails).toHaveLength(1)
@@ -56,7 +56,7 @@ describe('a mail over SMTP', () => {
     })
   })
 
-  it('keeps its message ID when it is sent again', async () => {
+  it('a mail keeps its message ID when it is sent again', async () => {
     const { server, mailer } = await overSmtp('accept')
     await mailer.send(mail)
     await mailer.send(mail)
@@ -65,7 +65,7 @@ describe('a mail over SMTP', () => {
   })
 
   it.each(['refuse', 'hang', 'hang-after-data', '451', '550 5.7.1', '554'] as const)(
-    'times out without naming the recipient if the server does this: %s',
+    'reports UNAVAILABLE without naming the recipient if the mail server does this: %s',
     async (mood) => {
       const { server, mailer, log } = await overSmtp(mood, SHORT)
       // Left alone, it would wait for minutes.
@@ -80,12 +80,12 @@ describe('a mail over SMTP', () => {
     },
   )
 
-  it('times out as a whole', async () => {
+  it('sending a mail has a total timeout', async () => {
     const { mailer } = await overSmtp('hang-after-data', { ...SHORT, socket: 60_000, whole: 1_000 })
     await expect(mailer.send(mail)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
-  it('fails permanently for an unknown recipient, without naming the recipient', async () => {
+  it('a mail to an unknown recipient fails permanently, and the error does not name the recipient', async () => {
     const { server, mailer, log } = await overSmtp('550')
     const error = await mailer.send(mail).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RejectedRecipientError)
@@ -94,8 +94,8 @@ describe('a mail over SMTP', () => {
   })
 })
 
-describe('a mail without a server', () => {
-  it('is stored as one .eml file that only its owner can read, even if sent twice', async () => {
+describe('mails without a server', () => {
+  it('without a mail server, stores each mail as one .eml file that only its owner can read', async () => {
     const mailer = toFiles()
     await mailer.send(mail)
     await mailer.send(mail)
@@ -108,7 +108,7 @@ describe('a mail without a server', () => {
   })
 })
 
-describe('the link of a mail', () => {
+describe('links of mails', () => {
   const link = 'https://annal.example/account/password-reset/user_01/secret'
   const withLink = { ...mail, text: link, link }
 
@@ -118,7 +118,7 @@ describe('the link of a mail', () => {
     return { notes, log: { ...createTestLog(), debug: note, info: note, warn: note, error: note } }
   }
 
-  it('is logged if mails become files and logging is enabled', async () => {
+  it('logs the link of a mail if mails are stored as files and link logging is enabled', async () => {
     const { notes, log } = createNotes()
     await createMailer({ smtpUrl: undefined, dir, from, log, showLinks: true }).send(withLink)
     expect(notes).toEqual([{ link, file: join(dir, '20261121T060500Z-receipt-order_01.eml') }])
@@ -126,7 +126,7 @@ describe('the link of a mail', () => {
     expect(notes).toHaveLength(1)
   })
 
-  it('is not logged by default, and never with a mail server', async () => {
+  it('does not log the link of a mail by default, and never with a mail server', async () => {
     const { notes, log } = createNotes()
     await createMailer({ smtpUrl: undefined, dir, from, log }).send(withLink)
     const server = await startMailServer(atEnd)
@@ -136,11 +136,11 @@ describe('the link of a mail', () => {
   })
 })
 
-describe('user input', () => {
+describe('user input in mails', () => {
   const breaks = ['\r\n', '\n', '\r', '\u2028', '\u0000', '\u0085']
 
   it.each(breaks.map((each) => [JSON.stringify(each), each] as const))(
-    'cannot add a header with %s in a name, subject or language',
+    'user input cannot add a mail header with %s in a name, subject or language',
     async (_, lineBreak) => {
       const { server, mailer } = await overSmtp('accept')
       const injected = `x${lineBreak}Bcc: victim@example.org${lineBreak}${lineBreak}<script>`
@@ -171,19 +171,19 @@ describe('user input', () => {
       'nobody',
       '',
     ].map((address) => [JSON.stringify(address), address] as const),
-  )('cannot add a recipient with the address %s', async (_, address) => {
+  )('user input cannot add a mail recipient with the address %s', async (_, address) => {
     const { server, mailer } = await overSmtp('accept')
     await expect(mailer.send({ ...mail, to: { name: '', address } })).rejects.toThrow(RangeError)
     expect(server.visits).toBe(0)
   })
 
-  it('cannot add a recipient with a display name', async () => {
+  it('a display name cannot add a mail recipient', async () => {
     const { server, mailer } = await overSmtp('accept')
     await mailer.send({ ...mail, to: { ...mail.to, name: 'A" <victim@example.org>, "B' } })
     expect(server.mails[0]!.to).toEqual(['zoe@example.org'])
   })
 
-  it('cannot write outside the mail folder', async () => {
+  it('user input cannot write outside the mail folder', async () => {
     await expect(toFiles().send({ ...mail, id: '../../etc/cron' })).rejects.toThrow(RangeError)
     await expect(toFiles().send({ ...mail, id: 'a>\r\nBcc: x' })).rejects.toThrow(RangeError)
   })

@@ -19,7 +19,7 @@ function process(through: Pick<typeof database, 'query'> = database) {
 }
 const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0)
 
-it('grants exactly the maximum to concurrent requests of two processes', async () => {
+it('the shared counter grants exactly the maximum to concurrent requests of two processes', async () => {
   const both = [process(), process()] as const
   for (let round = 0; round < 5; round += 1) {
     const wishes = Array.from({ length: 40 }, (_, index) => both[index % 2]!)
@@ -30,7 +30,7 @@ it('grants exactly the maximum to concurrent requests of two processes', async (
   }
 })
 
-it('grants the last unit, rejects one more, and grants it after a release', async () => {
+it('the shared counter grants the last unit, rejects the next request, and grants a unit after a release', async () => {
   const [one, other] = [process(), process()]
   expect(await one.acquire('exact', 600, 600)).toBe(600)
   expect(await other.acquire('exact', 401, 401)).toBe(0)
@@ -40,14 +40,14 @@ it('grants the last unit, rejects one more, and grants it after a release', asyn
   expect(await one.acquire('exact', 1, 1)).toBe(1)
 })
 
-it('grants what is left when less than wanted is available', async () => {
+it('the shared counter grants the remaining units if a caller wants more', async () => {
   const [one, other] = [process(), process()]
   await one.acquire('steps', 700, 700)
   expect(await other.acquire('steps', 10, 500)).toBe(300)
   expect(await other.acquire('steps', 1, 500)).toBe(0)
 })
 
-it('expires an entry after a minute unless it is renewed', async () => {
+it('a counter entry expires after a minute unless it is renewed', async () => {
   const [killed, living, other] = [process(), process(), process()]
   await killed.acquire('minute', 400, 400)
   await living.acquire('minute', 500, 500)
@@ -67,7 +67,7 @@ it('expires an entry after a minute unless it is renewed', async () => {
   expect(await database.prisma.concurrencyCounter.count({ where: { subject: 'minute' } })).toBe(0)
 })
 
-it('repeats a release that failed because the database was unavailable', async () => {
+it('the shared counter repeats a release that failed during a database outage', async () => {
   let isAway = false
   const one = process({
     query: ((...asked: Parameters<typeof database.query>) =>

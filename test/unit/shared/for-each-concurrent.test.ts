@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { forEachConcurrent } from '../../../src/shared/async.ts'
 
-it('throws the error of its source after all running operations have ended', async () => {
+it('forEachConcurrent throws the error of its source after all running operations end', async () => {
   const done: number[] = []
   const works = Array.from({ length: 2 }, () => Promise.withResolvers<void>())
   async function* source() {

@@ -3,15 +3,15 @@ import { TypeID } from 'typeid-js'
 import { describe, expect, it } from 'vitest'
 import { fromId, isNid, newUuid, toId } from '../../../src/shared/ids.ts'
 
-describe('an identifier', () => {
+describe('identifiers', () => {
   const edges = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
   const uuids = [...edges, ...Array.from({ length: 1000 }, (_, i) => (i % 2 ? randomUUID() : randomUUIDv7()))]
 
-  it('matches the TypeID library', () => {
+  it('formats identifiers like the TypeID library', () => {
     for (const uuid of uuids) expect(toId('commit', uuid)).toBe(TypeID.fromUUID('commit', uuid).toString())
   })
 
-  it('can be converted to its UUID', () => {
+  it('converts an identifier to its UUID', () => {
     for (const uuid of uuids) {
       expect(fromId(toId('user', uuid))).toEqual({ prefix: 'user', uuid })
       expect(fromId(toId('user', uuid), 'commit')).toBeUndefined()
@@ -29,12 +29,12 @@ describe('an identifier', () => {
     'nobody_01h2xcejqtf2nbrexx3vqjhp41',
     'constructor_01h2xcejqtf2nbrexx3vqjhp41',
     'USER_01h2xcejqtf2nbrexx3vqjhp41',
-  ])('rejects %j', (text) => {
+  ])('rejects the invalid identifier %j', (text) => {
     expect(fromId(text)).toBeUndefined()
   })
 })
 
-describe('a nid', () => {
+describe('nids', () => {
   it.each([
     [`bafkrei${'a'.repeat(52)}`, true],
     [`bafybei${'a'.repeat(52)}`, true],
@@ -43,7 +43,7 @@ describe('a nid', () => {
     [`bafkrei${'1'.repeat(52)}`, false],
     ['QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG', false],
     ['', false],
-  ])('%s: %s', (text, is) => {
+  ])('checks whether %s is a valid nid: %s', (text, is) => {
     expect(isNid(text)).toBe(is)
   })
 })

@@ -11,12 +11,12 @@ const problemOf = (value: unknown) => {
   return problem && describeProblem(problem)
 }
 
-describe('a number', () => {
+describe('numbers in JSON', () => {
   it.each(
     `0 -0 0.0 0e999 1 -1 1.0 1.50 0.1 100 1e2 1E+2 12.5e-1 9007199254740991 9007199254740992 9007199254740994 1e21
     123456789012345680000 1e308 5e-324 1.7976931348623157e308 0.30000000000000004 1000000000000000000000000
     0.00001e-5 1e00000000000000000002`.split(/\s+/),
-  )('accepts %s', (literal) => {
+  )('accepts the exact number %s in JSON', (literal) => {
     expect(isExact(literal)).toBe(true)
     expect(problemOf(parseJson(`{"a":[${literal}]}`))).toBeUndefined()
   })
@@ -25,7 +25,7 @@ describe('a number', () => {
     `9007199254740993 -9007199254740993 1e400 -1e400 1e-400 1.0000000000000000001 0.1000000000000000055
     12345678901234567890 0.12345678901234567890 1.7976931348623159e308 4e-324 9007199254740993.0
     1e99999999999999999999 1e-99999999999999999999 1${'0'.repeat(400)}`.split(/\s+/),
-  )('rejects %s and reports its position', (literal) => {
+  )('rejects the inexact number %s in JSON, and reports its position', (literal) => {
     expect(isExact(literal)).toBe(false)
     for (const text of [`{"a":{"b":[0,${literal}]}}`, `{"a": {"b": [0, ${literal} ]}}`]) {
       expect(problemOf(parseJson(text))).toMatch(/^At a\.b\[1\]: This number cannot be held/)
@@ -33,22 +33,22 @@ describe('a number', () => {
     expect(problemOf(parseJson(literal))).toMatch(/^This number/)
   })
 
-  it('is not searched in strings', () => {
+  it('ignores numbers inside JSON strings', () => {
     const text = '{"a":"12345678901234567890","b":" 1e400","12345678901234567890":"[ 9007199254740993"}'
     expect(problemOf(parseJson(text))).toBeUndefined()
     expect(parseJson(text)).toEqual(JSON.parse(text))
   })
 })
 
-describe('JSON', () => {
-  it('is limited to sixteen levels', () => {
+describe('JSON input', () => {
+  it('limits JSON to sixteen levels of nesting', () => {
     expect(problemOf(nested(16))).toBeUndefined()
     expect(problemOf(nested(17))).toMatch(/nested no more than 16 levels deep\.$/)
     expect(isDeeper(nested(16), 16)).toBe(false)
     expect(isDeeper(nested(17), 16)).toBe(true)
   })
 
-  it('is checked without a stack overflow at any depth and width', () => {
+  it('checks JSON of any depth and width without a stack overflow', () => {
     const text = `${'{"a":'.repeat(200_000)}1e400${'}'.repeat(200_000)}`
     expect(problemOf(parseJson(text))).toMatch(/16 levels/)
     expect(problemOf(parseJson(`[${'1,'.repeat(200_000)}1e400]`))).toMatch(/^At \[200000\]: /)
@@ -61,15 +61,15 @@ describe('JSON', () => {
     [{ 'x\0': 1 }, 'Null characters are not allowed.'],
     [JSON.parse('{"a":{"__proto__":{}}}'), 'At a: A key may not be "__proto__".'],
     ['\udc00\ud800', /^Unpaired/],
-  ])('is rejected with %j', (value, told) => expect(problemOf(value)).toMatch(told))
+  ])('rejects the JSON value %j', (value, told) => expect(problemOf(value)).toMatch(told))
 
   it.each([
     [{ a: 'Zoë 😀 日本語 \u200d\u202e\u0007\ufffe', constructor: 1, toString: null, '': [] }],
     [null],
     [[[], {}, true, false, 0.5]],
-  ])('is accepted with %j', (value) => expect(problemOf(value)).toBeUndefined())
+  ])('accepts the JSON value %j', (value) => expect(problemOf(value)).toBeUndefined())
 
-  it('reports a position in at most 100 Unicode characters', () => {
+  it('reports the position of a JSON problem in at most 100 Unicode characters', () => {
     const told = problemOf({ [`${'😀'.repeat(60)}`]: 'x\0' })!
     expect(told.isWellFormed()).toBe(true)
     expect(told.length).toBeLessThan(160)

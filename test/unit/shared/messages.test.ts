@@ -11,15 +11,15 @@ const placeholders = (texts: object, path = ''): [string, string[]][] =>
   )
 
 describe('messages', () => {
-  it('have the same keys and placeholders in both languages', () => {
+  it('messages have the same keys and placeholders in both languages', () => {
     expect(placeholders(messages['zh-TW'])).toEqual(placeholders(messages.en))
   })
 
-  it.each(['zh-tw', 'zh-hant'])('use Traditional Chinese for %s', (tag) => {
+  it.each(['zh-tw', 'zh-hant'])('uses messages in Traditional Chinese for %s', (tag) => {
     expect(messages[chooseLanguage([tag])]).toBe(messages['zh-TW'])
   })
 
-  it('insert values without interpreting them, and reject a missing value', () => {
+  it('inserts values into a message without interpreting the values, and rejects a missing value', () => {
     expect(fill('{name}: {count}', { name: '{count} $&', count: 2 })).toBe('{count} $&: 2')
     expect(() => fill('{name}', {})).toThrow(RangeError)
   })

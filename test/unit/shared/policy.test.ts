@@ -36,7 +36,7 @@ const outcome = (work: () => void) => {
   }
 }
 
-describe('the callers that may attempt an action', () => {
+describe('policy', () => {
   const in401 = { anonymous: 'NOT_AUTHENTICATED', stranger: 'yes', owner: 'yes', admin: 'yes', system: 'yes' }
   const open = { ...in401, anonymous: 'yes' }
   const table: Record<Action, Record<Who, string>> = {
@@ -66,7 +66,7 @@ describe('the callers that may attempt an action', () => {
     'store:read': in401,
     'store:administer': { ...in401, stranger: 'PERMISSION_DENIED', owner: 'PERMISSION_DENIED' },
   }
-  it.each(Object.entries(table))('%s', (action, expected) => {
+  it.each(Object.entries(table))('the policy allows the action %s only to the expected callers', (action, expected) => {
     expect(
       Object.fromEntries(everybody.map((who) => [who, outcome(() => assertMay(actors[who], action as Action))])),
     ).toEqual(expected)

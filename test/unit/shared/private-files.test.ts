@@ -39,14 +39,14 @@ beforeEach(() => {
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-describe('a durable file', () => {
-  it('is synced to disk with its name and its new folders', async () => {
+describe('durable files', () => {
+  it('syncs a durable file to disk with its name and its new folders', async () => {
     const folder = join(dir, 'made', 'for-it')
     await createFile(join(folder, 'key'), 'secret')
     expect(calls).toEqual([`sync ${join(dir, 'made')}`, `sync ${dir}`, 'write and flush', `sync ${folder}`])
   })
 
-  it('is synced to disk when it replaces another', async () => {
+  it('syncs a durable file to disk when the file replaces another', async () => {
     await createFile(join(dir, 'replaced'), 'old')
     calls = []
     await replaceFile(join(dir, 'replaced'), 'new')
@@ -54,12 +54,12 @@ describe('a durable file', () => {
     expect(readFileSync(join(dir, 'replaced'), 'utf8')).toBe('new')
   })
 
-  it('is readable only by its owner, like its new folders', async () => {
+  it('a durable file and its new folders are readable only by their owner', async () => {
     await createFile(join(dir, 'own', 'key'), 'secret')
     expect([modeOf(join(dir, 'own')), modeOf(join(dir, 'own', 'key'))]).toEqual(['700', '600'])
   })
 
-  it('is never overwritten by a new file', async () => {
+  it('creating a durable file never overwrites an existing file', async () => {
     await createFile(join(dir, 'first'), 'first')
     expect(await createFile(join(dir, 'first'), 'second')).toBe(false)
     expect(readFileSync(join(dir, 'first'), 'utf8')).toBe('first')

@@ -32,14 +32,14 @@ const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail']
 
 const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(join(dir, name))))
 
-describe('the data folder', () => {
-  it('is private from the first start', async () => {
+describe('data folder', () => {
+  it('the data folder is private from the first start', async () => {
     const dir = join(scratch, 'fresh')
     await open(dir)
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
-  it('is made private, including files with secrets, if it was open', async () => {
+  it('makes an existing data folder private, including its secret files', async () => {
     const dir = join(scratch, 'old')
     for (const name of [...folders, 'postgres']) {
       await mkdir(join(dir, name), { recursive: true })
@@ -57,7 +57,7 @@ describe('the data folder', () => {
     expect(await Promise.all(secrets.map((file) => modeOf(join(dir, file))))).toEqual(secrets.map(() => '600'))
   })
 
-  it('is left unchanged inside a shared folder', async () => {
+  it('leaves a data folder inside a shared folder unchanged', async () => {
     const dir = join(scratch, 'shared')
     await mkdir(dir)
     await chmod(dir, 0o1777)
@@ -66,7 +66,7 @@ describe('the data folder', () => {
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
-  it.runIf(process.platform === 'linux')('is rejected with a sentence if it cannot be created', async () => {
+  it.runIf(process.platform === 'linux')('reports a data folder that cannot be created in one sentence', async () => {
     const file = join(scratch, 'a-file')
     await writeFile(file, '')
     const places = {
@@ -90,7 +90,7 @@ describe('the data folder', () => {
     }
   })
 
-  it.runIf(isRoot)('keeps its owner when root runs commands', async () => {
+  it.runIf(isRoot)('the data folder keeps its owner when root runs commands', async () => {
     const dir = join(scratch, 'of-another')
     await open(dir)
     await (await app.newUser()).register({})
@@ -108,7 +108,7 @@ describe('the data folder', () => {
     expect(owners.filter(([, uid]) => uid !== SOMEBODY)).toEqual([])
   })
 
-  it.runIf(isRoot)('is not used by root if another user runs the embedded parts', async () => {
+  it.runIf(isRoot)('root does not use the data folder if another user runs the embedded parts', async () => {
     const dir = join(scratch, 'embedded')
     await mkdir(join(dir, 'keys'), { recursive: true })
     await mkdir(join(dir, 'postgres'))

@@ -29,14 +29,14 @@ function openQuota() {
   }
 }
 
-it('counts each account, and each anonymous address, separately', async () => {
+it('the request quota counts each account and each anonymous address separately', async () => {
   const send = openQuota()
   const [a, b] = [user('a', '192.0.2.1'), user('b', '192.0.2.1')]
   expect(await send(a, a, a, b)).toEqual([0, 0, 60, 0])
   expect(await send(anonymous('192.0.2.1'), anonymous('192.0.2.1'), anonymous('192.0.2.2'))).toEqual([0, 60, 0])
 })
 
-it('accepts requests again after a minute, and rejected requests do not prolong the wait', async () => {
+it('the request quota accepts requests again after a minute, and rejected requests do not extend the wait', async () => {
   const send = openQuota()
   const caller = anonymous('192.0.2.1')
   expect(await send(caller)).toEqual([0])
@@ -46,13 +46,13 @@ it('accepts requests again after a minute, and rejected requests do not prolong 
   expect(await send(caller)).toEqual([0])
 })
 
-it('counts the addresses of one IPv6 customer together', async () => {
+it('the request quota counts the addresses of one IPv6 customer together', async () => {
   const send = openQuota()
   const callers = ['2001:db8:0:1:0:0:0:1', '2001:db8:0:1:a:b:c:d', '2001:db8:0:2:0:0:0:1'].map(anonymous)
   expect(await send(...callers)).toEqual([0, 60, 0])
 })
 
-it('lets five accounts at one address use their whole quota, and counts a trusted service instead of its address', async () => {
+it('five accounts at one address can use their whole request quota, and a trusted service has its own', async () => {
   const send = openQuota()
   const accounts = (address: string, service?: { id: string }) =>
     Array.from({ length: 6 }, (_, n) => user(`${address}-${n}`, address, service))

@@ -19,8 +19,8 @@ function startParent(what: 'orphan' | 'descriptors') {
   return parent
 }
 
-describe.skipIf(process.platform === 'win32')('a sandboxed process for untrusted input', () => {
-  it('reports a lack of file descriptors and leaks none', async () => {
+describe.skipIf(process.platform === 'win32')('sandboxed process for untrusted input', () => {
+  it('reports a lack of file descriptors when a sandboxed process starts, and leaks none', async () => {
     const tries = JSON.parse(await text(startParent('descriptors').stdout)) as [string, number][]
     expect(tries.map(([outcome]) => outcome).filter((outcome) => outcome !== 'made')).toContain('UNAVAILABLE')
     expect(new Set(tries.map(([outcome]) => outcome))).toEqual(new Set(['UNAVAILABLE', 'made']))
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === 'win32')('a sandboxed process for untrusted
     expect(Math.max(...counts)).toBe(Math.min(...counts))
   })
 
-  it('ends if its parent is killed', async () => {
+  it('a sandboxed process ends if its parent is killed', async () => {
     const parent = startParent('orphan')
     const [line] = (await once(createInterface(parent.stdout), 'line')) as [string]
     parent.kill('SIGKILL')

@@ -35,8 +35,8 @@ function openScene(semaphore = createSemaphore(options)) {
   return { semaphore, started, rejected, start, end, endAll }
 }
 
-describe('a semaphore', () => {
-  it('leaves other callers a place and room to wait', async () => {
+describe('semaphores', () => {
+  it('a semaphore with one slot per caller leaves slots and queue space for other callers', async () => {
     const { started, rejected, start, end, endAll, semaphore } = openScene()
     for (const name of ['a1', 'a2', 'a3', 'a4']) start(name, { keys: ['a'] })
     expect(semaphore.load()).toMatchObject({ running: 1, waiting: 2 })
@@ -54,7 +54,7 @@ describe('a semaphore', () => {
     expect([rejected, semaphore.load()]).toEqual([['a4'], { places: 2, running: 0, waiting: 0, refused: 1 }])
   })
 
-  it('lets one caller alone use all places, and starts the caller with the fewest places next', async () => {
+  it('one caller can use all slots of a semaphore, and the caller with the fewest slots is next', async () => {
     const { started, start, end, endAll } = openScene(createSemaphore({ ...options, perKey: 2 }))
     for (const name of ['a1', 'a2', 'a3', 'a4']) start(name, { keys: ['a'] })
     start('b1', { keys: ['b'] })
@@ -65,7 +65,7 @@ describe('a semaphore', () => {
     await endAll('b1', 'a3', 'a4')
   })
 
-  it('alternates between callers that share one place', async () => {
+  it('a semaphore alternates between callers that share one slot', async () => {
     const { started, start, endAll } = openScene(createSemaphore({ ...options, places: 1, queue: 20 }))
     for (const name of ['a1', 'a2', 'a3']) start(name, { keys: ['a'] })
     for (const name of ['b1', 'b2']) start(name, { keys: ['b'] })
@@ -73,7 +73,7 @@ describe('a semaphore', () => {
     expect(started).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
   })
 
-  it('gives keys different numbers of places', async () => {
+  it('a semaphore can give keys different numbers of slots', async () => {
     const perKey = (key: string) => (key === 's' ? 2 : 1)
     const { started, start, end, endAll } = openScene(createSemaphore({ ...options, places: 3, perKey }))
     for (const name of ['a', 'b', 'c']) start(name, { keys: [name, 's'] })
@@ -87,7 +87,7 @@ describe('a semaphore', () => {
     await endAll('c', 'd', 'e')
   })
 
-  it('holds every key to its share, and starts every operation, for random sequences', async () => {
+  it('a semaphore limits every key to its share, and starts every operation, for random sequences', async () => {
     const key = fc.constantFrom('a', 'b', 'c')
     const asked = fc.tuple(fc.uniqueArray(key, { maxLength: 2 }), fc.boolean())
     await fc.assert(
@@ -127,7 +127,7 @@ describe('a semaphore', () => {
   })
 })
 
-describe('a semaphore without a total', () => {
+describe('semaphores without a total limit', () => {
   const rejection = new Error('rejected')
   const open = (given: { perKey?: number; queuePerKey?: number; maxWait?: number } = {}) =>
     createSemaphore({
@@ -136,7 +136,7 @@ describe('a semaphore without a total', () => {
       reject: () => rejection,
     })
 
-  it('limits each caller without blocking others', async () => {
+  it('a semaphore without a total limit restricts each caller without blocking other callers', async () => {
     const { started, start, end, endAll } = openScene(open())
     const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']
     for (const name of names) start(name, { keys: [name[0]!] })
@@ -146,7 +146,7 @@ describe('a semaphore without a total', () => {
     await endAll(...names)
   })
 
-  it('starts operations of a caller in order, and one that is larger than the share alone', async () => {
+  it('a semaphore starts operations of a caller in order, and an operation larger than the share alone', async () => {
     const semaphore = open()
     const { started, start, end, endAll } = openScene(semaphore)
     for (const [name, size] of Object.entries({ two: 2, three: 3, one: 1 })) start(name, { keys: ['a'], size })
@@ -161,7 +161,7 @@ describe('a semaphore without a total', () => {
     await expect(semaphore(async () => 'done', { keys: ['a'], size: 99 })).resolves.toBe('done')
   })
 
-  it('rejects operations beyond the queue immediately, and waiting operations after the maximum wait', async () => {
+  it('a semaphore rejects operations beyond the queue immediately, and waiting operations after the maximum wait', async () => {
     const semaphore = open({ perKey: 1, queuePerKey: 1 })
     const { start, endAll } = openScene(semaphore)
     start('first', { keys: ['a'] })
@@ -176,13 +176,13 @@ describe('a semaphore without a total', () => {
     await scene.endAll('held')
   })
 
-  it('releases the place of an operation that fails', async () => {
+  it('a semaphore releases the slot of an operation that fails', async () => {
     const semaphore = open({ perKey: 1 })
     await expect(semaphore(() => Promise.reject(new Error('failed')), { keys: ['a'] })).rejects.toThrow('failed')
     await expect(semaphore(async () => 'next', { keys: ['a'] })).resolves.toBe('next')
   })
 
-  it('starts the operations behind a large one that timed out', async () => {
+  it('a semaphore starts the operations behind a large operation that timed out', async () => {
     const semaphore = open({ maxWait: 20 })
     const { started, start, endAll } = openScene(semaphore)
     start('held', { keys: ['a'] })

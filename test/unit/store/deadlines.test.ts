@@ -20,8 +20,8 @@ const endOf = (table: string, id: string, column = 'expires_at') =>
   `(select ${column} from ${table} where id = '${fromId(id)?.uuid ?? id}')`
 const justBefore = (moment: string) => `${moment} - interval '1 millisecond'`
 
-describe('an order', () => {
-  it('can be paid a millisecond before its deadline, but not at the deadline', async () => {
+describe('order deadlines', () => {
+  it('an order can be paid a millisecond before its deadline, but not at the deadline', async () => {
     const [inTime, late] = [await store.order(buyer), await store.order(buyer)]
     await app.stopClock(justBefore(endOf('orders', inTime.id)))
     expect(expectOk(await store.confirm(buyer, inTime.id)).status).toBe('success')
@@ -32,7 +32,7 @@ describe('an order', () => {
     expect(await app.wallet(buyer)).toEqual(before)
   })
 
-  it('can be cancelled only before its deadline', async () => {
+  it('an order can be cancelled only before its deadline', async () => {
     const cancel = (id: string) =>
       buyer.graphql(`mutation ($id: ID!) { cancelOrder(input: { id: $id }) { order { status } } }`, { id })
     const [inTime, late] = [await store.order(buyer), await store.order(buyer)]
@@ -42,7 +42,7 @@ describe('an order', () => {
     expectError(await cancel(late.id), 'ORDER_EXPIRED')
   })
 
-  it('is expired for every caller from its deadline', async () => {
+  it('an order is expired for every caller from its deadline on', async () => {
     const order = await store.order(buyer)
     const statusOf = async () =>
       (await app.sql('select status::text from orders where id = $1::uuid', [fromId(order.id)!.uuid]))[0]!.status
@@ -55,8 +55,8 @@ describe('an order', () => {
   })
 })
 
-describe('a session', () => {
-  it('expires at its deadline', async () => {
+describe('session deadlines', () => {
+  it('a session expires exactly at its deadline', async () => {
     const user = await app.newUser()
     const login = await app.rest('POST', 'auth/token/login/', { json: { email: user.email, password: PASSWORD } })
     const actor = { token: expectOk(login).auth_token }
@@ -71,8 +71,8 @@ describe('a session', () => {
   })
 })
 
-describe('a rate limit', () => {
-  it('accepts requests again at the end of its window', async () => {
+describe('rate limit windows', () => {
+  it('a rate limit accepts requests again at the end of its window', async () => {
     const user = await app.newUser()
     const signIn = () =>
       app.rest('POST', 'auth/token/login/', { json: { email: user.email, password: 'wrong-password' } })

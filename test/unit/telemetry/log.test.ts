@@ -9,14 +9,14 @@ function openLog() {
 }
 const away = () => ({ err: new Error('connect ECONNREFUSED') })
 
-describe('the log', () => {
-  it('writes a repeated warning of requests once', () => {
+describe('log', () => {
+  it('logs a repeated warning of requests once', () => {
     const { log, lines } = openLog()
     for (let n = 0; n < 100; n += 1) log.child({ requestId: `r${n}` }).warn(away(), 'The database is not available')
     expect(lines).toMatchObject([{ msg: 'The database is not available', err: { message: 'connect ECONNREFUSED' } }])
   })
 
-  it('writes different warnings, and every error', () => {
+  it('logs all different warnings, and every error', () => {
     const { log, lines } = openLog()
     log.warn({ ...away(), job: '1' }, 'A job failed')
     log.warn({ ...away(), job: '2' }, 'A job failed')
@@ -26,7 +26,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(5)
   })
 
-  it('writes a warning with any fields', () => {
+  it('logs a warning with any fields', () => {
     const { log, lines } = openLog()
     const cycle: { self?: object } = {}
     cycle.self = cycle
@@ -35,15 +35,15 @@ describe('the log', () => {
     expect(lines).toHaveLength(4)
   })
 
-  it('redacts secrets, also in warnings', () => {
+  it('redacts secrets in log lines, also in warnings', () => {
     const { log, lines } = openLog()
     log.warn({ token: 'abc', of: { password: 'def' } }, 'Told')
     expect(lines).toMatchObject([{ token: '[censored]', of: { password: '[censored]' } }])
   })
 })
 
-describe('a repeated warning', () => {
-  it('is written again after a minute, with its count', () => {
+describe('repeated warnings', () => {
+  it('logs a repeated warning again after a minute, with its count', () => {
     let now = 0
     const throttle = createLogThrottle(60_000, () => now)
     expect(throttle('away')).toEqual({ suppressed: 0 })
@@ -52,7 +52,7 @@ describe('a repeated warning', () => {
     expect(throttle('slow')).toEqual({ suppressed: 0 })
   })
 
-  it('is remembered in bounded memory', () => {
+  it('uses a limited amount of memory for repeated warnings', () => {
     const throttle = createLogThrottle(60_000, () => 0)
     throttle('first')
     for (let n = 0; n < 1_000; n += 1) throttle(`text ${n}`)

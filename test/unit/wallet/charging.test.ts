@@ -17,7 +17,7 @@ const entries = (user: SignedIn) =>
 
 const register = (user: SignedIn) => user.rest('POST', 'assets/', { multipart: { asset_file: newFile() } })
 
-describe('a charge of 0.179', () => {
+describe('charges of 0.179', () => {
   it.each([
     ['points alone', '12', '5', '11.821', '5'],
     ['all remaining points', '0.179', '0', '0', '0'],
@@ -28,7 +28,7 @@ describe('a charge of 0.179', () => {
     ['points for exactly the fee', '0.1', '0.079', '0', '0'],
     ['the smallest unit of points', '0.000000000000000001', '0.178999999999999999', '0', '0'],
     ['amounts that no double can hold', '1000000000.000000000000000001', '0', '999999999.821000000000000001', '0'],
-  ])('is paid by %s', async (_, points, num, pointsLeft, numLeft) => {
+  ])('pays a charge of 0.179 with %s', async (_, points, num, pointsLeft, numLeft) => {
     const user = await app.newUser({ points, num })
     expect((await register(user)).status).toBe(201)
     expect(await app.wallet(user)).toEqual({ points: pointsLeft, num: numLeft })
@@ -49,7 +49,7 @@ describe('a charge of 0.179', () => {
     ['if the units are one smallest unit short', '0', '0.178999999999999999', '0.000000000000000001'],
     ['if points and units together are one smallest unit short', '0.1', '0.078999999999999999', '0.000000000000000001'],
     ['if the wallet is empty', '0', '0', '0.179'],
-  ])('is rejected %s and leaves nothing behind', async (_, points, num, missing) => {
+  ])('rejects a charge of 0.179 %s, and stores nothing', async (_, points, num, missing) => {
     const user = await app.newUser({ points: points === '0' ? '1' : points, num })
     if (points === '0') await spendAll(user)
     const { body } = expectError(await register(user), 'ASSET_COMMIT_INSUFFICIENT_FUND')
@@ -71,7 +71,7 @@ describe('a charge of 0.179', () => {
     )
   }
 
-  it('of an update is rejected if one unit is missing, and the asset is unchanged', async () => {
+  it('rejects an update if the wallet is one unit short, and leaves the asset unchanged', async () => {
     const user = await app.newUser({ points: '0.357999999999999999' })
     const { id } = expectOk(await register(user))
     expectError(
@@ -84,8 +84,8 @@ describe('a charge of 0.179', () => {
   })
 })
 
-describe('concurrent operations', () => {
-  it('turn twenty updates of one asset into gapless commits and exact charges', async () => {
+describe('concurrent charges', () => {
+  it('twenty concurrent updates of one asset create gapless commits and exact charges', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const answers = await Promise.all(
@@ -105,7 +105,7 @@ describe('concurrent operations', () => {
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).nit_commit_custom).toEqual(expected)
   })
 
-  it('charge a wallet for exactly the six of twelve updates that it can pay', async () => {
+  it('charges a wallet for exactly the six of twelve concurrent updates that it can pay', async () => {
     // One registration and six updates, and nothing over.
     const user = await app.newUser({ points: '1', num: '0.253' })
     const { id } = await user.register()
@@ -121,7 +121,7 @@ describe('concurrent operations', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('charge exactly the accepted commits of an update and a deletion, and keep the deletion', async () => {
+  it('charges exactly the accepted commits of a concurrent update and deletion, and keeps the asset deleted', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const [update, remove] = await Promise.all([

@@ -5,7 +5,7 @@ import { add, formatAmount, fromUnits, toUnits } from '../../../src/shared/money
 
 const ONE = 10n ** 18n
 
-describe('an amount', () => {
+describe('amounts', () => {
   it.each([
     ['0', 0n],
     ['1', ONE],
@@ -16,12 +16,12 @@ describe('an amount', () => {
     ['12.', 12n * ONE],
     ['99999999999999999999.999999999999999999', 10n ** 38n - 1n],
     ['0.1000000000000000000000', ONE / 10n],
-  ])('parses %s exactly', (text, units) => {
+  ])('parses the amount %s exactly', (text, units) => {
     expect(toUnits(text)).toBe(units)
   })
 
   it.each(['', 'x', '1e3', '1,5', '.5', '+1', ' 1', '0x1', '1.0000000000000000001', 'NaN', 'Infinity', '--1'])(
-    'rejects %j',
+    'rejects the invalid amount %j',
     (text) => {
       expect(() => toUnits(text)).toThrow(RangeError)
     },
@@ -36,12 +36,12 @@ describe('an amount', () => {
     ['5', 1, '5.0'],
     ['0.123456', 3, '0.123456'],
     ['-0.50', 0, '-0.5'],
-  ])('formats %s with at least %d decimals as %s', (text, digits, written) => {
+  ])('formats the amount %s with at least %d decimals as %s', (text, digits, written) => {
     expect(formatAmount(text, digits)).toBe(written)
     expect(formatAmount({ toFixed: () => text }, digits)).toBe(written)
   })
 
-  it('survives a round trip for random values', () => {
+  it('formatting and parsing returns the same amount for random values', () => {
     let seed = 7n
     for (let i = 0; i < 500; i++) {
       seed = (seed * 6364136223846793005n + 1442695040888963407n) % 2n ** 64n
@@ -50,7 +50,7 @@ describe('an amount', () => {
     }
   })
 
-  it('is added without floating-point errors', () => {
+  it('adds amounts without floating-point errors', () => {
     expect(add('0.1', '0.2')).toBe('0.3')
     expect(add(...Array<string>(1000).fill('0.001'))).toBe('1')
     expect(add('1', '-1')).toBe('0')
@@ -58,18 +58,18 @@ describe('an amount', () => {
   })
 })
 
-describe('the price of a commit', () => {
+describe('price of a commit', () => {
   let gas = '0.0790'
   const config = { money: { assetUpdateFee: '0.10', currency: 'NUM' } } as Config
   const context = { config, gasFee: () => gas }
-  it('is the sum of fee and gas', () => {
+  it('the price of a commit is the sum of fee and gas', () => {
     expect(readPricing(context)).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
     gas = '0.2'
     expect(readPricing(context)).toMatchObject({ gasFee: '0.2', total: '0.3' })
     gas = '0.079'
   })
 
-  it('is reported with the missing amount last if the wallet lacks it', () => {
+  it('reports the price of a commit and the missing amount if the wallet balance is too low', () => {
     const error = insufficientFunds('commit', { price: '0.179' }, { points: '0.1', num: '0.03' })
     expect(error.code).toBe('ASSET_COMMIT_INSUFFICIENT_FUND')
     expect(error.shortfall).toEqual({ required: '0.179', available: '0.13', missing: '0.049' })

@@ -126,11 +126,11 @@ async function whileHeld(user: SignedIn, begin: () => Promise<unknown>, text: st
   return done
 }
 
-describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
+describe.each(Object.entries(movements))('order of transfers: %s', (_, [count, prepare]) => {
   it.each([
     ['', undefined],
     [', and above a transfer that a fast clock dated', '10 minutes'],
-  ])('is listed above the transfer whose wallet lock it waited for%s', async (_, ahead) => {
+  ])('a wallet statement lists a transfer above the transfer whose wallet lock it waited for%s', async (_, ahead) => {
     const user = await app.newUser()
     const move = await prepare(user)
     if (ahead) await app.sql(moveSql(`uuidv7(interval '${ahead}')`), [user.id])
@@ -143,7 +143,7 @@ describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
   })
 })
 
-it('an order is listed above the transfer whose wallet lock it waited for', async () => {
+it('lists an order above the order whose wallet lock it waited for', async () => {
   const user = await app.newUser()
   const store = await createStore(app, { price: '1' })
   let waited: { id: string } | undefined

@@ -10,8 +10,8 @@ import {
 
 const [first, second] = RETRY_DELAYS_SECONDS
 
-describe('the retry schedule of a webhook', () => {
-  it('has growing delays, and ends after the last attempt', () => {
+describe('retry schedule of webhooks', () => {
+  it('webhook retries have growing delays, and end after the last attempt', () => {
     const delays = RETRY_DELAYS_SECONDS.map((_, index) => nextAttemptAfter({ attempts: index + 1 }, 0.5)!)
     expect(delays).toEqual(RETRY_DELAYS_SECONDS)
     expect(delays).toEqual([...new Set(delays)].sort((one, other) => one - other))
@@ -19,30 +19,33 @@ describe('the retry schedule of a webhook', () => {
     expect(nextAttemptAfter({ attempts: MAX_ATTEMPTS + 1 }, 0.5)).toBeUndefined()
   })
 
-  it('varies each delay by the jitter', () => {
+  it('varies each webhook retry delay by the jitter', () => {
     for (const [index, delay] of RETRY_DELAYS_SECONDS.entries()) {
       expect(nextAttemptAfter({ attempts: index + 1 }, 0)).toBeCloseTo(delay * (1 - RETRY_JITTER))
       expect(nextAttemptAfter({ attempts: index + 1 }, 1)).toBeCloseTo(delay * (1 + RETRY_JITTER))
     }
   })
 
-  it.each([429, 503])('follows Retry-After of a %i, up to a day', (statusCode) => {
-    const retryAfter = first + 1
-    expect(nextAttemptAfter({ attempts: 1, statusCode, retryAfter }, 0.5)).toBe(retryAfter)
-    expect(nextAttemptAfter({ attempts: 2, statusCode, retryAfter }, 0.5)).toBe(second)
-    expect(nextAttemptAfter({ attempts: 1, statusCode, retryAfter: 1_000_000 }, 0.5)).toBe(86_400)
-    expect(nextAttemptAfter({ attempts: MAX_ATTEMPTS, statusCode, retryAfter }, 0.5)).toBeUndefined()
-  })
+  it.each([429, 503])(
+    'a webhook retry follows the Retry-After header of a %i response, up to one day',
+    (statusCode) => {
+      const retryAfter = first + 1
+      expect(nextAttemptAfter({ attempts: 1, statusCode, retryAfter }, 0.5)).toBe(retryAfter)
+      expect(nextAttemptAfter({ attempts: 2, statusCode, retryAfter }, 0.5)).toBe(second)
+      expect(nextAttemptAfter({ attempts: 1, statusCode, retryAfter: 1_000_000 }, 0.5)).toBe(86_400)
+      expect(nextAttemptAfter({ attempts: MAX_ATTEMPTS, statusCode, retryAfter }, 0.5)).toBeUndefined()
+    },
+  )
 
-  it('ignores Retry-After with another status', () => {
+  it('a webhook retry ignores the Retry-After header of other statuses', () => {
     expect(nextAttemptAfter({ attempts: 1, statusCode: 500, retryAfter: first + 1 }, 0.5)).toBe(first)
   })
 
-  it('ends if the receiver answers 410', () => {
+  it('webhook retries end if the receiver returns 410', () => {
     expect(nextAttemptAfter({ attempts: 1, statusCode: 410 }, 0.5)).toBeUndefined()
   })
 
-  it('is documented', () => {
+  it('the webhook documentation lists the retry schedule', () => {
     const text = readFileSync(new URL('../../../docs/reference/webhooks.md', import.meta.url), 'utf8').replace(
       /\s+/g,
       ' ',

@@ -27,8 +27,8 @@ const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
 })
 const insecure = createWebhookSender({ allowInsecure: true })
 
-describe('a webhook call', () => {
-  it('is a signed POST of JSON', async () => {
+describe('webhook calls', () => {
+  it('a webhook call is a signed POST request with a JSON body', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
     const call = callOf(receiver.url)
     const outcome = await insecure.send(call)
@@ -48,7 +48,7 @@ describe('a webhook call', () => {
     new verifiers[library](secret).verify(body, headers as Record<string, string>)
 
   it.each(['standardwebhooks', 'svix'] as const)(
-    'is verified by %s, and rejected if a byte changed',
+    'the signature of a webhook call is accepted by %s, and rejected if a byte changes',
     async (library) => {
       const receiver = await startReceiver(onTestFinished)
       const secret = newSecret()
@@ -75,7 +75,7 @@ async function startRawReceiver(bytes: string, { ends = false } = {}) {
   return { url: `http://127.0.0.1:${port}/hook`, closed: closed.promise }
 }
 
-describe('an interim response', () => {
+describe('interim webhook responses', () => {
   const interim = (...statuses: string[]) => statuses.map((status) => `HTTP/1.1 ${status}\r\n\r\n`).join('')
   const hints = '103 Early Hints\r\nLink: </style.css>; rel=preload'
   const final = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 4\r\n\r\nbody`
@@ -86,7 +86,7 @@ describe('an interim response', () => {
     ['103', interim(hints)],
     ['an unknown status', interim('199 Something')],
     ['several', interim('100 Continue', '102 Processing', '102 Processing', hints, hints)],
-  ])('is skipped, and the final response decides: %s', async (_, before) => {
+  ])('skips interim responses of a webhook receiver and uses the final response: %s', async (_, before) => {
     const { url } = await startRawReceiver(before + final('200 OK'))
     expect(await insecure.send(callOf(url))).toMatchObject({ statusCode: 200, failure: undefined, response: 'body' })
     const { url: failing } = await startRawReceiver(before + final('503 Service Unavailable'))
@@ -97,14 +97,14 @@ describe('an interim response', () => {
     })
   })
 
-  it('without a final response is a failure', async () => {
+  it('a webhook call fails if the receiver sends only an interim response', async () => {
     const { url } = await startRawReceiver(interim('102 Processing', hints), { ends: true })
     const outcome = await insecure.send(callOf(url))
     expect(outcome.failure).toBe('The connection was closed before an answer came.')
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
-  it('without a final response before the deadline is a failure', async () => {
+  it('a webhook call fails if the final response does not arrive before the deadline', async () => {
     const { url } = await startRawReceiver(interim('100 Continue'))
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(url))
     expect(outcome.failure).toBe('No answer came within 0.3 seconds.')
@@ -113,7 +113,7 @@ describe('an interim response', () => {
   it.each([
     ['with an Upgrade header', '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket'],
     ['without an Upgrade header', '101 Switching Protocols'],
-  ])('with status 101 is a failure and closes the connection, %s', async (_, status) => {
+  ])('a webhook response with status 101 is a failure and closes the connection, %s', async (_, status) => {
     for (const before of ['', interim(hints)]) {
       const { url, closed } = await startRawReceiver(before + interim(status) + final('200 OK'))
       expect(await insecure.send(callOf(url))).toMatchObject({
@@ -126,7 +126,7 @@ describe('an interim response', () => {
   })
 })
 
-describe('a response', () => {
+describe('webhook responses', () => {
   it.each([
     [199 + 1, undefined],
     [204, undefined],
@@ -134,20 +134,23 @@ describe('a response', () => {
     [400, 'The receiver answered 400.'],
     [410, 'The receiver answered 410.'],
     [500, 'The receiver answered 500.'],
-  ])('with status %i means %s', async (status, failure) => {
+  ])('a webhook response with status %i has the failure message %s', async (status, failure) => {
     const receiver = await startReceiver(onTestFinished, answerWith(status))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: status, failure })
   })
 
-  it.each([301, 302, 303, 307, 308])('with a redirect (%i) is a failure and is not followed', async (status) => {
-    const canary = await startReceiver(onTestFinished)
-    const receiver = await startReceiver(onTestFinished, answerWith(status, { location: canary.url }))
-    const outcome = await insecure.send(callOf(receiver.url))
-    expect(outcome.failure).toBe(`The receiver answered ${status}; redirects are not followed.`)
-    expect(canary.connections()).toBe(0)
-  })
+  it.each([301, 302, 303, 307, 308])(
+    'a redirect response (%i) is a failure, and the sender does not follow the redirect',
+    async (status) => {
+      const canary = await startReceiver(onTestFinished)
+      const receiver = await startReceiver(onTestFinished, answerWith(status, { location: canary.url }))
+      const outcome = await insecure.send(callOf(receiver.url))
+      expect(outcome.failure).toBe(`The receiver answered ${status}; redirects are not followed.`)
+      expect(canary.connections()).toBe(0)
+    },
+  )
 
-  it('can state the retry time in both formats', async () => {
+  it('reads the retry time of a webhook response in both formats', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(429, { 'retry-after': '120' }))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: 429, retryAfter: 120 })
     const now = Date.parse('2026-11-21T06:00:00Z')
@@ -157,7 +160,7 @@ describe('a response', () => {
       expect(parseRetryAfter(header, now)).toBeUndefined()
   })
 
-  it('of a gigabyte is read up to 64 KiB, and 1,000 characters are stored', async () => {
+  it('reads up to 64 KiB of a gigabyte response, and stores 1,000 characters', async () => {
     let sent = 0
     const receiver = await startReceiver(onTestFinished, (res) => {
       res.writeHead(200, { 'content-length': String(2 ** 30) })
@@ -178,7 +181,7 @@ describe('a response', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20)
   })
 
-  it('that arrives too slowly is cut at the deadline, and its status counts', async () => {
+  it('stops reading a slow webhook response at the deadline, and uses its status', async () => {
     const receiver = await startReceiver(onTestFinished, (res) => {
       res.writeHead(200)
       const timer = setInterval(() => res.write('.'), 20)
@@ -193,19 +196,19 @@ describe('a response', () => {
     expect(outcome.duration).toBeGreaterThanOrEqual(380)
   })
 
-  it('that never arrives is a failure at the deadline', async () => {
+  it('a webhook call fails at the deadline if no response arrives', async () => {
     const receiver = await startReceiver(onTestFinished, () => undefined)
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
     expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
-  it('that is truncated is a failure', async () => {
+  it('a truncated webhook response is a failure', async () => {
     const receiver = await startReceiver(onTestFinished, (_res, _call, req) => void req.socket.resetAndDestroy())
     expect((await insecure.send(callOf(receiver.url))).failure).toMatch(/connection was (reset|closed)/)
   })
 
-  it('is stored without secrets, as text that the database accepts', async () => {
+  it('stores a webhook response without secrets, as text that the database accepts', async () => {
     const receiver = await startReceiver(onTestFinished, (res, { body }) => void res.end(`\0${body}`))
     const token = 'tok"en-0123456789'
     const outcome = await insecure.send(
@@ -214,7 +217,7 @@ describe('a response', () => {
     expect(outcome.response).toBe('\uFFFD{"token":"[removed]","name":"short"}')
   })
 
-  it('that is truncated inside a secret is stored without the partial secret', async () => {
+  it('stores no partial secret if a webhook response is truncated inside a secret', async () => {
     const token = 'token-0123456789-照片'
     const cut = Buffer.from(`got ${token}`).subarray(0, -1)
     const receiver = await startReceiver(onTestFinished, (res) => void res.end(cut))
@@ -222,7 +225,7 @@ describe('a response', () => {
     expect(outcome.response).toBe('got [removed]')
   })
 
-  it('is redacted quickly even for thousands of similar secrets', async () => {
+  it('redacts a webhook response quickly, even for thousands of similar secrets', async () => {
     const many = Array.from({ length: 7_000 }, (_, index) => `aaa${index.toString(36).padStart(3, 'b')}`)
     const receiver = await startReceiver(onTestFinished, (res) => void res.end(many[6_999]! + 'a'.repeat(65_000)))
     const before = performance.eventLoopUtilization()
@@ -232,16 +235,16 @@ describe('a response', () => {
     expect(performance.eventLoopUtilization(before).active).toBeLessThan(1_000)
   })
 
-  it('is a failure if the receiver does not listen', async () => {
+  it('a webhook call fails if the receiver does not listen', async () => {
     expect(await insecure.send(callOf('http://127.0.0.1:9/'))).toMatchObject({ failure: 'The connection was refused.' })
   })
 })
 
-describe('an internal address', () => {
+describe('internal addresses', () => {
   const sender = createWebhookSender({ allowInsecure: false, timeout: 2_000 })
   const port443 = (host: string, port: number) => `https://${host}:${port}/hook`
 
-  it('is rejected in every URL spelling', async () => {
+  it('rejects a webhook to an internal address in every URL spelling', async () => {
     expect(internalHosts.length).toBeGreaterThanOrEqual(60)
     const canary = await startReceiver(onTestFinished, answerWith(200), '0.0.0.0')
     const canary6 = await startReceiver(onTestFinished, answerWith(200), '::').catch(() => undefined)
@@ -265,14 +268,14 @@ describe('an internal address', () => {
     ['::ffff:127.0.0.1'],
     ['64:ff9b::7f00:1'],
     ['93.184.215.14', '127.0.0.1'],
-  ])('is rejected if a host name resolves to it: %s %s', async (...addresses) => {
+  ])('rejects a webhook if its host name resolves to an internal address: %s %s', async (...addresses) => {
     const canary = await startReceiver(onTestFinished)
     const rebound = createWebhookSender({ allowInsecure: false, timeout: 2_000, resolve: async () => addresses })
     expect(await rebound.send(callOf(port443('example.org', canary.port)))).toMatchObject({ failure: INTERNAL })
     expect(canary.connections()).toBe(0)
   })
 
-  it('is checked in the DNS lookup of the connection itself', async () => {
+  it('checks for internal addresses in the DNS lookup of the webhook connection itself', async () => {
     const canary = await startReceiver(onTestFinished)
     const answers = [['127.0.0.1'], ['93.184.215.14']]
     const rebound = createWebhookSender({
@@ -285,13 +288,13 @@ describe('an internal address', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  it('and plain http are rejected in production even if set in development', async () => {
+  it('rejects internal addresses and plain HTTP in production, even if they were configured in development', async () => {
     const canary = await startReceiver(onTestFinished)
     expect(await sender.send(callOf(canary.url))).toMatchObject({ failure: 'Only https:// is called.' })
     expect(canary.connections()).toBe(0)
   })
 
-  it('is allowed in development', async () => {
+  it('allows webhooks to internal addresses in development', async () => {
     const canary = await startReceiver(onTestFinished)
     await insecure.send(callOf(`http://127.1:${canary.port}/hook`))
     expect(canary.connections()).toBe(1)

@@ -4,7 +4,7 @@ import { internalHosts } from '../../support/internal-hosts.ts'
 
 const strict = { allowInsecure: false }
 
-describe('a webhook URL', () => {
+describe('webhook URLs', () => {
   it.each([
     'https://example.org',
     'https://example.org/hook?token=1',
@@ -14,11 +14,11 @@ describe('a webhook URL', () => {
     'https://[2606:4700:4700::1111]/hook',
     'https://local.example.org',
     'https://localhost.example.org',
-  ])('%s is allowed', (url) => {
+  ])('allows the webhook URL %s', (url) => {
     expect(webhookUrlProblem(url, strict)).toBeUndefined()
   })
 
-  it.each(internalHosts)('on %s is rejected as internal', (host) => {
+  it.each(internalHosts)('rejects a webhook URL with the internal host %s', (host) => {
     expect(webhookUrlProblem(`https://${host}/hook`, strict)).toMatch(/internal address|valid URL/)
   })
 
@@ -37,11 +37,11 @@ describe('a webhook URL', () => {
     ['https:\\\\example.org', 'Enter a valid URL.'],
     ['', 'Enter a valid URL.'],
     [`https://example.org/${'a'.repeat(2048)}`, 'Ensure this field has no more than 2048 characters.'],
-  ])('%s is rejected: %s', (url, problem) => {
+  ])('rejects the webhook URL %s: %s', (url, problem) => {
     expect(webhookUrlProblem(url, strict)).toBe(problem)
   })
 
-  it('may be insecure in development, but must be an HTTP URL', () => {
+  it('allows plain HTTP webhook URLs in development, but no other schemes', () => {
     const insecure = { allowInsecure: true }
     expect(webhookUrlProblem('http://127.0.0.1:8080/hook', insecure)).toBeUndefined()
     expect(webhookUrlProblem('http://localhost/hook', insecure)).toBeUndefined()
