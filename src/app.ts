@@ -29,7 +29,6 @@ import { createWebhookEventLookup } from './modules/webhooks/delivery-payload.ts
 import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
 import { unavailable } from './shared/errors.ts'
-import { createIdempotencySecrets } from './shared/idempotency.ts'
 import { createRateLimiter, createRequestQuota, createSemaphores } from './shared/limiters.ts'
 import type { WatchedServices } from './telemetry/telemetry-types.ts'
 
@@ -153,10 +152,10 @@ export function createApp(deps: AppDependencies): App {
     composeMail: createMailComposer({ currency: config.money.currency, publicUrl }),
     gasFee: deps.gasFee ?? (() => config.money.gasFee),
     chain: { wake: () => deps.relay.wake(), explorerUrl },
-    idempotencySecrets: createIdempotencySecrets(
-      vault.derive('idempotency'),
-      createLocalCipher(vault.derive('idempotency-answers')),
-    ),
+    idempotencySecrets: {
+      digestKey: createSecretKey(vault.derive('idempotency')),
+      answers: createLocalCipher(vault.derive('idempotency-answers')),
+    },
     rateLimiter: createRateLimiter({ database, meter, limits }),
     requestQuota: createRequestQuota({ meter, limits }),
     uploads: createUploads({ folder, counter, maxBytes: limits['upload-megabytes'] * 1_000_000, meter }),

@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 
 /**
- * Creates a batch loader. Keys that are requested in one turn of the event loop are loaded by one call, `maxBatchSize` at a time. `load` returns the values
- * in the order of the keys. Nothing is cached.
+ * Creates a batch loader without a cache. Keys that are requested in one turn of the event loop are loaded by one call,
+ * `maxBatchSize` at a time. `load` returns the values in the order of the keys.
  */
 export function createBatchLoader<Key, Value>(
   load: (keys: Key[]) => Promise<Value[]>,
   maxBatchSize = 64,
 ): (key: Key) => Promise<Value> {
-  const batchScheduleFn = (dispatch: () => void) => void setImmediate(dispatch)
-  const loader = new DataLoader<Key, Value>((keys) => load([...keys]), { cache: false, maxBatchSize, batchScheduleFn })
+  const options = { cache: false, maxBatchSize, batchScheduleFn: (dispatch: () => void) => void setImmediate(dispatch) }
+  const loader = new DataLoader<Key, Value>((keys) => load([...keys]), options)
   return (key) => loader.load(key)
 }
 
@@ -37,7 +37,7 @@ export const undefinedIf =
 /** Timeout of a check of a folder, in milliseconds. A network file system that is offline never answers. */
 const CHECK_TIMEOUT_MS = 2_000
 
-/** Returns a check that is false after two seconds and after an error. One check runs at a time, because each that hangs blocks a thread. */
+/** Returns a check that is false after two seconds or an error. One check runs at a time: one that hangs blocks a thread. */
 export function boundedCheck(check: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<boolean> | undefined
   return () => {
@@ -46,13 +46,11 @@ export function boundedCheck(check: () => Promise<boolean>): () => Promise<boole
       .finally(() => {
         running = undefined
       })
-    const finished = new AbortController()
-    const timeout = delay(CHECK_TIMEOUT_MS, false, { signal: finished.signal })
-    return Promise.race([running, timeout]).finally(() => finished.abort())
+    return Promise.race([running, delay(CHECK_TIMEOUT_MS, false, { ref: false })])
   }
 }
 
-/** Runs `work` for one item after the other, and continues after errors. Throws the first error at the end. `cancel` stops it between two items. */
+/** Runs `work` for one item after the other. Continues after errors and throws the first one at the end. */
 export async function forEachSettled<T>(
   items: AsyncIterable<T> | Iterable<T>,
   work: (item: T) => Promise<unknown>,
@@ -114,8 +112,8 @@ export async function readAtMost(
 }
 
 /**
- * Removes an item from an array, if it is there. State that lives as long as requests is kept in arrays: V8 promotes the contents of long-lived
- * sets and maps to the old generation, so all that their items refer to stays until a full garbage collection.
+ * Removes an item from an array, if the array contains it. Keep per-request state in arrays: V8 promotes the contents of
+ * long-lived sets and maps to the old generation, so everything that they refer to stays until a full garbage collection.
  */
 export function removeItem<Item>(list: Item[], item: Item): void {
   const at = list.indexOf(item)
@@ -123,29 +121,27 @@ export function removeItem<Item>(list: Item[], item: Item): void {
 }
 
 /**
- * Runs `work` for the items, at most `concurrency` at a time, and reads the next item when one is done. After an error it starts no more work, waits
- * for the running work, and throws the first error.
+ * Runs `work` for the items, at most `concurrency` at a time, and reads the next item when one is done. After an error, it
+ * waits for the running work and throws the first error.
  */
-export const forEachConcurrent = async <T>(
+export async function forEachConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,
   concurrency: number,
   work: (item: T) => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   const running = new Set<Promise<unknown>>()
-  let failure: { error: unknown } | undefined
+  const errors: unknown[] = []
   try {
     for await (const item of items) {
       const working: Promise<unknown> = work(item)
-        .catch((error: unknown) => {
-          failure ??= { error }
-        })
+        .catch((error: unknown) => errors.push(error))
         .finally(() => running.delete(working))
       running.add(working)
       if (running.size >= concurrency) await Promise.race(running)
-      if (failure) break
+      if (errors.length > 0) break
     }
   } finally {
     await Promise.all(running)
   }
-  if (failure) throw failure.error
+  if (errors.length > 0) throw errors[0]
 }

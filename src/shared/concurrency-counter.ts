@@ -1,13 +1,13 @@
 /**
- * Counts what is open at the same time in all processes, such as streams and bytes of uploads. Each process acquires an amount of a subject
- * before it uses it, and renews its entry every 20 seconds. An entry expires after a minute, so a killed process blocks nobody for longer.
+ * Limits what all processes together have open, such as streams and bytes of uploads. A process acquires an amount of a
+ * subject before using it, and renews its entry every 20 seconds. Without renewal, an entry expires after a minute.
  */
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
 import { arrayOf, bigint, float, statement, text } from '../db/sql.ts'
 import type { Log } from './log.ts'
 
-/** Seconds until an entry expires that is not renewed. */
+/** Seconds after which an entry expires unless it is renewed. */
 const ENTRY_SECONDS = 60
 
 /** Entry of this process in `holders`. */
@@ -20,12 +20,12 @@ const ofOthersSql = (what: string) =>
     where (held->>'until')::float8 > extract(epoch from now()))`
 
 const othersSql = ofOthersSql(`coalesce(jsonb_object_agg(process, held), '{}')`)
-/** The wanted amount, or what the others leave of the maximum. */
+/** The wanted amount, or the rest of the maximum if it is smaller. */
 const grantedSql = `least($wanted, $max - ${ofOthersSql(`coalesce(sum((held->>'amount')::bigint), 0)::bigint`)})`
 
 /**
- * Sets the amount of this process to at most `wanted`, if at least `needed` is available. Returns no row otherwise. The row lock serializes
- * the processes, so that the maximum is exact.
+ * Sets the amount of this process to at most `wanted`. Returns no row if less than `needed` is available. The row lock
+ * serializes the processes, so the maximum is exact.
  */
 const acquireAmount = statement(
   'concurrency_acquire',
@@ -41,7 +41,7 @@ const acquireAmount = statement(
    returning (holders->$process->>'amount')::bigint as amount`,
 )
 
-/** Sets the amounts of this process, whatever the others hold. */
+/** Sets the amounts of this process without checking the maximum. */
 const setAmounts = statement(
   'concurrency_set',
   { parameters: { subjects: arrayOf(text), amounts: arrayOf(bigint), process: text, seconds: float } },
@@ -58,33 +58,31 @@ const deleteExpired = statement(
   'delete from concurrency_counters where until < now()',
 )
 
-/** An amount that is acquired; `wanted` is the same as `needed` when missing. */
 interface Acquisition {
   max: number
   needed: number
+  /** Default: `needed`. */
   wanted?: number
 }
 
-/** Counter of what all processes together have open, by subject. */
 export type ConcurrencyCounter = ReturnType<typeof createConcurrencyCounter>
 
-/** Creates the counter of this process. */
 export function createConcurrencyCounter({ database, log }: { database: Pick<Database, 'query'>; log: Log }) {
   const process = randomUUID()
-  /** Held amounts. A subject stays with 0 until the database has its release. */
+  /** Held amounts. A subject with 0 stays until the database has stored its release. */
   const held = new Map<string, number>()
-  /** The last statement of each subject. Statements of a subject run one after the other, so that the newest amount is written last. */
-  const lines = new Map<string, Promise<unknown>>()
+  /** The last statement of each subject. Statements of a subject run in sequence, so the newest amount is written last. */
+  const lastStatements = new Map<string, Promise<unknown>>()
 
   const heldOf = (subject: string) => held.get(subject) ?? 0
 
   function inOrder<T>(subjects: readonly string[], work: () => Promise<T>): Promise<T> {
-    const before = subjects.map((subject) => lines.get(subject))
+    const before = subjects.map((subject) => lastStatements.get(subject))
     const result = Promise.all(before).then(work)
-    const line = result.catch(() => {})
-    for (const subject of subjects) lines.set(subject, line)
-    void line.then(() => {
-      for (const subject of subjects) if (lines.get(subject) === line) lines.delete(subject)
+    const settled = result.catch(() => {})
+    for (const subject of subjects) lastStatements.set(subject, settled)
+    void settled.then(() => {
+      for (const subject of subjects) if (lastStatements.get(subject) === settled) lastStatements.delete(subject)
     })
     return result
   }
@@ -102,13 +100,13 @@ export function createConcurrencyCounter({ database, log }: { database: Pick<Dat
   return {
     /** Returns whether this process alone may hold `needed` more. */
     hasRoomHere,
-    /** Acquires at least `needed` and up to `wanted`, so that all processes hold at most `max`. Returns the acquired amount, or 0. Throws UNAVAILABLE. */
+    /** Acquires `needed` to `wanted`, unless all processes would hold more than `max`. Returns the amount. Throws UNAVAILABLE. */
     acquire: (subject: string, acquisition: Acquisition) =>
       inOrder([subject], async () => {
         if (!hasRoomHere(subject, acquisition)) return 0
         const { max, needed, wanted = needed } = acquisition
         const before = heldOf(subject)
-        // If the statement fails, it may still have been executed. The next renewal corrects the entry.
+        // A failed statement may have been executed. The next renewal corrects the entry.
         held.set(subject, before)
         const [acquired] = await database.query(acquireAmount, {
           ...{ subject, process, max: String(max), seconds: ENTRY_SECONDS },
@@ -124,7 +122,7 @@ export function createConcurrencyCounter({ database, log }: { database: Pick<Dat
         held.set(subject, heldOf(subject) + granted)
         return granted
       }),
-    /** Releases an amount. Fulfilled when the other processes can acquire it. Never throws; a failed release is repeated later. */
+    /** Releases an amount for the other processes. Never throws: a failed release is repeated by the next renewal. */
     async release(subject: string, amount: number) {
       held.set(subject, heldOf(subject) - amount)
       await write([subject]).catch((err: unknown) =>

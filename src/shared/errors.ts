@@ -1,8 +1,8 @@
 import type { Log } from './log.ts'
 
 /**
- * Error codes with their documentation. GraphQL shows the code as `extensions.code` and this table as the enum `ErrorCode`. `http/error-status.ts` maps
- * each code to a status and a type of the REST API. It does not compile if a code is missing.
+ * Error codes with their documentation. In GraphQL, a code is `extensions.code` and a value of the enum `ErrorCode`. In the
+ * REST API, `http/error-status.ts` maps each code to a status and a type. A missing code does not compile.
  */
 export const errorMeanings = {
   ASSET_COMMIT_INSUFFICIENT_FUND:
@@ -61,7 +61,7 @@ export type ErrorCode = keyof typeof errorMeanings
 export const errorCodes = Object.keys(errorMeanings) as ErrorCode[]
 
 /** Amounts of an error about funds: decimal strings in currency units. */
-export interface Shortfall {
+interface Shortfall {
   required: string
   available: string
   missing: string
@@ -70,7 +70,7 @@ export interface Shortfall {
 /** Problems by field, such as `{"headline": ["…"]}`. */
 export type FieldErrors = Record<string, string[]>
 
-export interface ErrorExtras {
+interface ErrorExtras {
   details?: string | unknown[] | FieldErrors
   shortfall?: Shortfall
   /** Seconds after which the caller may retry. */
@@ -95,10 +95,10 @@ export class DomainError extends Error {
   }
 }
 
-/** Encrypted data cannot be decrypted: its key is lost, or the bytes were changed. A retry does not help. An unavailable vault causes another error. */
+/** Data cannot be decrypted: its key is lost, or the bytes were changed. No retry helps. Not used for an unavailable vault. */
 export class LostKeyError extends Error {
   override readonly name = 'LostKeyError'
-  /** True if the key was destroyed on purpose. Then no backup may restore it. */
+  /** True if the key was destroyed on purpose. No backup may restore it. */
   readonly isForGood: boolean
   constructor(message: string, { isForGood = false, ...options }: ErrorOptions & { isForGood?: boolean } = {}) {
     super(message, options)
@@ -123,7 +123,7 @@ export class RejectedRecipientError extends NonRetryableError {
   }
 }
 
-/** Handles the rejection of a recipient by dropping the mail, for mails that may be lost. `about` describes the mail in the log. */
+/** Creates a handler that drops a mail whose recipient was rejected. `about` describes the mail in the log. */
 export const dropIfRejected = (log: Pick<Log, 'warn'>, about: object) => (error: unknown) => {
   if (!(error instanceof RejectedRecipientError)) throw error
   log.warn({ ...about, status: error.status }, 'Mail dropped: the mail server rejected its recipient')
@@ -139,10 +139,10 @@ export const authenticationFailed = () =>
 export const notAssetOwner = () =>
   new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
 
-/** The error for missing resources and for those that the caller may not see. Both must be equal. */
+/** The error for a resource that does not exist or that the caller may not see. Callers must not see a difference. */
 export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} not found.`)
 
-/** Returns the first field with its problem. Some callers show only this line. */
+/** Returns the first field with its problem. Some clients show only this line. */
 export function firstProblem(fields: FieldErrors): string {
   const [[field, [message = 'Invalid input.']] = ['nonFieldErrors', []]] = Object.entries(fields)
   return field === 'nonFieldErrors' || field === 'non_field_errors' ? message : `${field}: ${message}`
@@ -182,6 +182,6 @@ const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
 
 /** Returns INSUFFICIENT_STORAGE or UNAVAILABLE for an error of the disk. The message contains no path. */
 export function storageFailure(cause: unknown): DomainError {
-  const { code } = cause as { code?: string }
-  return NO_ROOM.has(code ?? '') ? insufficientStorage(cause) : unavailable('The file store', cause)
+  const { code = '' } = cause as { code?: string }
+  return NO_ROOM.has(code) ? insufficientStorage(cause) : unavailable('The file store', cause)
 }

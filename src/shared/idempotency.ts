@@ -1,8 +1,8 @@
 /**
- * Safe retries. The statement that has the effect also writes the key, so a key is either complete or absent (invariant I8). The key stores the ID
- * of the result. A retry reads the result again, and the REST API also stores the body of the response.
+ * Safe retries. The statement that has the effect also writes the idempotency key with the ID of the result, so a key is
+ * either complete or absent (invariant I8). A retry reads the result again. The REST API also stores the response body.
  */
-import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createHash, createHmac, type KeyObject } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
 import { boolean, bytes, int, orNull, statement, text } from '../db/sql.ts'
 import type { LocalCipher } from '../keys/key-types.ts'
@@ -10,10 +10,10 @@ import { DomainError, LostKeyError } from './errors.ts'
 import type { Actor, UserActor } from './policy.ts'
 
 const SENDER_BYTES = 16
-/** Maximum size of stored responses to free requests of one sender in an hour, in bytes. */
+/** Maximum size of the stored responses to free requests of one sender, in bytes per hour. */
 const FREE_ANSWERS_BYTES = 100_000_000
-/** Sender of anonymous callers and of the system. */
-const nobody = Buffer.alloc(SENDER_BYTES)
+/** Sender ID of anonymous callers and of the system. */
+const noSender = Buffer.alloc(SENDER_BYTES)
 
 /** The idempotency key of a request. `once` sets the fingerprint. */
 export interface IdempotencyContext {
@@ -27,7 +27,7 @@ export interface IdempotencyContext {
 }
 
 /** Hashes that identify a request and its input. */
-export interface Fingerprint {
+interface Fingerprint {
   /** UUID of the sender (zeros without an account), followed by a SHA-256 of sender and key. */
   scope: Buffer
   /** HMAC of operation and input. Not a plain hash, because the input may contain a password. */
@@ -35,15 +35,14 @@ export interface Fingerprint {
 }
 
 /**
- * A found key may exist on this server only, if the wait for the synchronous standbys was cancelled. The message in the write-ahead log makes this
- * statement wait for them too, so everything before it is then replicated. Scopes of an earlier version are the digest alone.
+ * Finds a key. The wait of its writer for the synchronous standbys may have been cancelled. The message in the write-ahead
+ * log makes this statement wait for them, so the key is replicated before it is used.
  */
 const findKey = statement(
   'idempotency_find',
-  { parameters: { scope: bytes }, columns: { scope: bytes, payload_hash: bytes, result: text, answer: orNull(text) } },
-  `select scope, payload_hash, result, answer
-   from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0))
-   where scope in ($scope, substring($scope from ${SENDER_BYTES + 1}))`,
+  { parameters: { scope: bytes }, columns: { payload_hash: bytes, result: text, answer: orNull(text) } },
+  `select payload_hash, result, answer
+   from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0)) where scope = $scope`,
 )
 /** Stores the key of a request that changed nothing. Returns no row if the key exists. */
 const rememberKey = statement(
@@ -58,7 +57,7 @@ const insertAnswer = statement(
   { parameters: { scope: bytes, answer: text } },
   'update idempotency_keys set answer = $answer where scope = $scope',
 )
-/** The same, up to `most` bytes an hour, counted by `subject`. */
+/** Stores the encrypted response, up to `most` bytes per hour and `subject`. */
 const insertFreeAnswer = statement(
   'idempotency_keep_free',
   { parameters: { scope: bytes, answer: text, subject: text, most: int } },
@@ -87,21 +86,21 @@ const canonical = (value: unknown): string =>
   ) ?? ''
 
 /**
- * SQL condition: a user sent the key, signed in or, if the result is their account, before they had one. Keys of other users may name a
- * resource that this user once owned, such as a file that was registered again. `user`: SQL of a UUID.
+ * SQL condition: a user sent the key, or created their account with it. Keys of other users may name a resource that this
+ * user once owned, such as a file that was registered again. `user`: SQL of a UUID.
  */
 export const sentBySql = (user: string) => `(
   scope between uuid_send(${user}) and uuid_send(${user}) || decode(repeat('ff', 32), 'hex')
   or (result = ${user}::text
-    and (octet_length(scope) = 32 or substring(scope from 1 for ${SENDER_BYTES}) = '\\x${nobody.toString('hex')}'::bytea))
+    and substring(scope from 1 for ${SENDER_BYTES}) = '\\x${noSender.toString('hex')}'::bytea)
 )`
 
 /** Parameter types of a statement with `rememberSql`. */
 export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
 /**
- * Returns the CTE of a write that stores the key. `result`: SQL of the result's ID; `from`: the CTE that has a row if the effect happened; `given`:
- * SQL of a parameter.
+ * Returns the CTE of a write that stores the key. `result`: SQL of the result's ID. `from`: CTE with a row if the effect
+ * happened. `given`: returns the SQL of a parameter.
  */
 export const rememberSql = (result: string, from: string, given = (name: string) => `$${name}`) => `
   inserted_idempotency_key as (
@@ -113,12 +112,12 @@ const userScope = (actor: UserActor, key: string) =>
 
 function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {
   if (actor.kind === 'user') return userScope(actor, key)
-  // Anonymous callers may choose the same key, so their input distinguishes them.
+  // Different anonymous callers may choose the same key. Their input distinguishes them.
   const sender = actor.kind === 'anonymous' ? [actor.kind, payloadHash.toString('hex')] : [actor.kind]
-  return Buffer.concat([nobody, digest(...sender, key)])
+  return Buffer.concat([noSender, digest(...sender, key)])
 }
 
-/** A lock timeout. With a key, the lock belongs to the same request, which is still running. */
+/** Returns whether a lock timed out. With an idempotency key, the first request still holds the lock. */
 const isLocked = (error: unknown) =>
   error instanceof DomainError && error.code === 'CONFLICT' && error.retryAfter !== undefined
 const inUse = (cause: unknown) =>
@@ -127,18 +126,16 @@ const inUse = (cause: unknown) =>
     cause,
   })
 
-/** The error of a retry whose result no longer exists, such as a secret that was revoked. `what` describes the change. */
-export const outlived = (what: string) =>
+/** The error of a retry whose result no longer exists. `what`: the change, such as "its API key was revoked". */
+export const resultNoLongerExists = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
-/** Keys of idempotency: `digestKey` hashes requests, `answers` encrypts REST responses. */
+/** Secrets of idempotency: `digestKey` hashes requests, `answers` encrypts stored REST responses. */
 export interface IdempotencySecrets {
   digestKey: KeyObject
-  /** A response may contain a value that is encrypted everywhere else. */
   answers: LocalCipher
 }
 
-/** The parts of a context that `once` and the other functions here need. */
 export interface IdempotentContext {
   readonly actor: Actor
   readonly database: Database
@@ -148,9 +145,6 @@ export interface IdempotentContext {
 
 type KeyContext = Pick<IdempotentContext, 'database' | 'idempotency'>
 type ResponseContext = Omit<IdempotentContext, 'actor'>
-
-const digestOf = ({ digestKey }: IdempotencySecrets, operation: string, input: unknown) =>
-  createHmac('sha256', digestKey).update(`${operation}\n`).update(canonical(input)).digest()
 
 /** Returns the result of an earlier request with this key, and marks this request as its replay. */
 async function findResult({ database, idempotency }: KeyContext, fingerprint: Fingerprint) {
@@ -168,8 +162,8 @@ export const isKnownKey = async ({ database, idempotency: { key } }: KeyContext,
   key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
 
 /**
- * Runs `work` unless this key was used before. Returns the ID of the result. `work` writes the key with `idempotencyParams(context)` in the
- * statement that has the effect. Throws IDEMPOTENCY_KEY_REUSED if the key was used with a different input.
+ * Runs `work` unless this key was used before. Returns the ID of the result. The statement of `work` that has the effect
+ * also writes the key, with `idempotencyParams`. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.
  */
 export async function once(
   context: IdempotentContext,
@@ -179,7 +173,10 @@ export async function once(
 ): Promise<string> {
   const { actor, idempotency, idempotencySecrets } = context
   if (idempotency.key === undefined) return work()
-  const payloadHash = digestOf(idempotencySecrets, operation, input)
+  const { digestKey } = idempotencySecrets
+  const payloadHash = createHmac('sha256', digestKey)
+    .update(`${operation}\n${canonical(input)}`)
+    .digest()
   const fingerprint = { scope: scopeOf(actor, idempotency.key, payloadHash), payloadHash }
   idempotency.fingerprint = fingerprint
   const earlier = await findResult(context, fingerprint)
@@ -187,7 +184,7 @@ export async function once(
   try {
     return await work()
   } catch (error) {
-    // A concurrent request with the same key may have caused any error. Its result counts.
+    // A concurrent request with the same key may have caused the error. Its result is returned.
     const concurrent = await findResult(context, fingerprint)
     if (concurrent !== undefined) return concurrent
     throw isLocked(error) ? inUse(error) : error
@@ -202,24 +199,23 @@ export const idempotencyParams = ({ idempotency: { fingerprint } }: Pick<Idempot
 
 /** Stores the key of a request that changed nothing. Returns the stored result, which may be that of a concurrent request. */
 export async function remember(context: KeyContext, result: string): Promise<string> {
-  const { database, idempotency } = context
-  const { fingerprint } = idempotency
-  idempotency.isFree = true
+  const { fingerprint } = context.idempotency
+  context.idempotency.isFree = true
   if (!fingerprint) return result
-  const [written] = await database.query(rememberKey, { ...fingerprint, result })
-  const concurrent = written ? undefined : await findResult(context, fingerprint)
-  return concurrent ?? result
+  const [written] = await context.database.query(rememberKey, { ...fingerprint, result })
+  return (written ? undefined : await findResult(context, fingerprint)) ?? result
 }
 
 /** Returns the REST body of the first response to this key, or undefined if it was not stored. */
 export async function recallAnswer({ database, idempotency, ...context }: ResponseContext): Promise<unknown> {
   if (!idempotency.fingerprint) return undefined
-  const [row] = await database.query(findKey, { scope: idempotency.fingerprint.scope })
+  const { scope } = idempotency.fingerprint
+  const [row] = await database.query(findKey, { scope })
   if (!row?.answer) return undefined
   try {
-    return JSON.parse(context.idempotencySecrets.answers.open(row.answer, row.scope.toString('hex')))
+    return JSON.parse(context.idempotencySecrets.answers.open(row.answer, scope.toString('hex')))
   } catch (error) {
-    // The key was rotated away: the resource is read again instead.
+    // The encryption key was rotated away. The caller reads the resource again.
     if (error instanceof LostKeyError) return undefined
     throw error
   }
@@ -237,9 +233,3 @@ export async function keepAnswer(context: ResponseContext, answer: unknown): Pro
     await database.query(insertFreeAnswer, { ...stored, subject, most: FREE_ANSWERS_BYTES })
   }
 }
-
-/** Creates the secrets from a 32-byte key. */
-export const createIdempotencySecrets = (key: Uint8Array, answers: LocalCipher): IdempotencySecrets => ({
-  digestKey: createSecretKey(key),
-  answers,
-})

@@ -1,4 +1,7 @@
-/** Schemas of input fields, and the validation of input. */
+/**
+ * Validation of input. Every value of a caller must be valid Unicode without null characters, and numbers must be exact in a
+ * double. JSON may not have the key `__proto__` or deep nesting.
+ */
 
 import { z } from 'zod'
 import { DomainError, type FieldErrors, validationFailed } from './errors.ts'
@@ -11,19 +14,19 @@ export const NOT_AN_OBJECT = 'Expected a JSON object.'
 /** Maximum nesting of objects and lists. */
 export const MAX_JSON_DEPTH = 16
 
-export const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
+const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
 
 export const numberProblem = 'This number cannot be held without changing it. Send it as text.'
 
-/** Replaces a number that a double would change. Input can contain no such text. */
+/** Placeholder for a number that a double would change. Input cannot contain this text. */
 const INEXACT = '\0inexact number'
 export const isInexact = (value: unknown) => value === INEXACT
 
 /** Keys and indices of a value, outermost first. */
 type Path = readonly (string | number)[]
 
-/** A problem and its place. Never contains the value, because errors are logged. */
-export interface JsonProblem {
+/** A problem and its path. Does not contain the value, because errors are logged. */
+interface JsonProblem {
   path: Path
   message: string
 }
@@ -31,7 +34,7 @@ export interface JsonProblem {
 const unicodeProblem =
   'Unpaired surrogates, and bytes that are no UTF-8, are not allowed: this is not valid Unicode text.'
 
-/** Returns why a text cannot be stored, or undefined. */
+/** Returns the reason why a text cannot be stored, or undefined. */
 export function textProblem(text: string): string | undefined {
   if (text.includes('\0')) return isInexact(text) ? numberProblem : 'Null characters are not allowed.'
   return text.isWellFormed() ? undefined : unicodeProblem
@@ -39,7 +42,7 @@ export function textProblem(text: string): string | undefined {
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
 
-/** Returns the significant digits and the exponent of the last one. Equal for all notations of a number other than 0. */
+/** Returns the significant digits and the exponent of the last one, in the same form for all notations of a number. */
 function magnitude(literal: string): string {
   const [, whole = '', decimals = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
   const digits = (whole + decimals).replace(/^0+/, '')
@@ -69,8 +72,8 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
 const markInexact = (token: string) => (NUMBER.test(token) && !isExact(token) ? JSON.stringify(INEXACT) : token)
 
 /**
- * Parses JSON, with a mark in place of each number that JavaScript would change. A reviver also receives the source of a number, but takes
- * seconds for a megabyte. Throws a SyntaxError.
+ * Parses JSON, with a placeholder for each number that JavaScript would change. A reviver could read the source of a
+ * number, but takes seconds for a megabyte. Throws a SyntaxError.
  */
 export const parseJson = (text: string): unknown =>
   JSON.parse(SUSPICIOUS.test(text) ? text.replace(TOKENS, markInexact) : text)
@@ -122,19 +125,7 @@ export function readJsonObject(text: string): Record<string, unknown> {
   throw jsonError('expected an object.')
 }
 
-interface Place {
-  value: object
-  key: string | number
-  parent: Place | undefined
-}
-
-function pathOf(place: Place): Path {
-  const path: (string | number)[] = []
-  for (let at: Place | undefined = place; at?.parent; at = at.parent) path.unshift(at.key)
-  return path
-}
-
-/** Uploads and dates are values, not containers. */
+/** Returns whether a value is a list or a plain object. Uploads and dates are not containers. */
 const isContainer = (value: unknown): value is object => {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
@@ -142,7 +133,7 @@ const isContainer = (value: unknown): value is object => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Returns whether objects and lists are nested deeper than `levels`. Not recursive, because a text of brackets can be deeper than the stack. */
+/** Returns whether containers are nested deeper than `levels`. Not recursive: JSON can be deeper than the stack. */
 export function isDeeper(root: unknown, levels: number): boolean {
   let level = [root].filter(isContainer)
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -157,15 +148,15 @@ function problemOf(value: unknown): string | undefined {
   return typeof value === 'number' && !Number.isFinite(value) ? numberProblem : undefined
 }
 
-/** Returns the problem of a value that is stored as JSON. A file would become an empty object. Dates become text. */
-export const problemInJson = (value: unknown) =>
+/** Returns the problem of a value that is stored as JSON. JSON would store a file as an empty object. */
+const problemInJson = (value: unknown) =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
     ? 'A file cannot stand here.'
     : problemOf(value)
 
 const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
 
-/** Returns the first problem of a JSON value, level by level. `check` returns the problem of a value that is not a container. */
+/** Returns the first problem of a JSON value, level by level. `check` returns the problem of a scalar. */
 export function findProblem(
   root: unknown,
   maxDepth = MAX_JSON_DEPTH,
@@ -175,21 +166,21 @@ export function findProblem(
     const message = check(root)
     return message ? { path: [], message } : undefined
   }
-  let level: Place[] = [{ value: root, key: '', parent: undefined }]
+  let level: { container: object; path: Path }[] = [{ container: root, path: [] }]
   for (let depth = 0; level.length > 0; depth += 1) {
-    const next: Place[] = []
-    for (const place of level) {
-      if (depth >= maxDepth) return { path: pathOf(place), message: tooDeep }
-      const isList = Array.isArray(place.value)
-      for (const [key, value] of isList ? (place.value as unknown[]).entries() : Object.entries(place.value)) {
+    const next: typeof level = []
+    for (const { container, path } of level) {
+      if (depth >= maxDepth) return { path, message: tooDeep }
+      const isList = Array.isArray(container)
+      for (const [key, value] of isList ? container.entries() : Object.entries(container)) {
         const badKey = isList ? undefined : keyProblem(key as string)
-        if (badKey) return { path: pathOf(place), message: badKey }
-        if (isContainer(value)) {
-          next.push({ value, key, parent: place })
-          continue
+        if (badKey) return { path, message: badKey }
+        const inner = [...path, key]
+        if (isContainer(value)) next.push({ container: value, path: inner })
+        else {
+          const message = check(value)
+          if (message) return { path: inner, message }
         }
-        const message = check(value)
-        if (message) return { path: [...pathOf(place), key], message }
       }
     }
     level = next
@@ -199,20 +190,20 @@ export function findProblem(
 
 const MAX_SHOWN = 100
 
-/** Returns a path such as `license.versions[2].name`. */
-function shown(path: Path): string {
+/** Formats a path as in `license.versions[2].name`. */
+function formatPath(path: Path): string {
   let text = ''
   for (const key of path) text += typeof key === 'number' ? `[${key}]` : `${text && '.'}${key.toWellFormed()}`
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
 }
 
-/** Returns the message of a problem, with its place below the field. */
+/** Returns the message of a problem, with its path. */
 export const describeProblem = ({ path, message }: JsonProblem) =>
-  path.length ? `At ${shown(path)}: ${message}` : message
+  path.length ? `At ${formatPath(path)}: ${message}` : message
 
-/** Validates the variables of an operation: arguments, or the fields of an input object. Throws VALIDATION_FAILED with the first problem. */
+/** Validates the variables of a GraphQL operation. Throws VALIDATION_FAILED with the first problem. */
 export function assertVariables(variables: object): void {
-  // Input objects may be nested. Only the levels of their fields count.
+  // A value may be in a nested input object. Only the levels of the value itself are limited.
   const problem = findProblem(variables, MAX_JSON_DEPTH + 3)
   if (!problem) return
   const [argument = '', name, ...rest] = problem.path
@@ -250,14 +241,14 @@ export const trimmedText = (max: number) =>
     .transform((value) => value.trim())
     .pipe(text(max))
 
-const isGiven = (value: string) => value.length > 0
+const isNotBlank = (value: string) => value.length > 0
 const BLANK = 'This field may not be blank.'
 
 /** Trimmed text of 1 to `max` characters. */
-export const requiredText = (max: number) => trimmedText(max).refine(isGiven, BLANK)
+export const requiredText = (max: number) => trimmedText(max).refine(isNotBlank, BLANK)
 
 /** Text of 1 to `max` characters, not trimmed. */
-export const nonBlankText = (max: number) => text(max).refine(isGiven, BLANK)
+export const nonBlankText = (max: number) => text(max).refine(isNotBlank, BLANK)
 
 /** A public ID with this prefix. */
 export const idInput = (prefix: IdPrefix) =>
@@ -279,17 +270,15 @@ export const displayName = (max: number) =>
   checked(z.string({ error: 'Expected text.' }).transform(trimName).pipe(text(max)), nameProblem)
 
 /** A trimmed name of 1 to `max` characters that other users see. */
-export const requiredDisplayName = (max: number) => displayName(max).refine(isGiven, BLANK)
-
-const jsonProblem = (value: unknown) => {
-  const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
-  return problem && describeProblem(problem)
-}
+export const requiredDisplayName = (max: number) => displayName(max).refine(isNotBlank, BLANK)
 
 /** A JSON object whose values can be stored without a change. */
-export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), jsonProblem)
+export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), (value) => {
+  const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
+  return problem && describeProblem(problem)
+})
 
-/** JSON text of at most `bytes` bytes. It is stored as it was sent, so its strings and numbers are not validated. */
+/** JSON text of at most `bytes` bytes. It is stored unchanged, so its strings and numbers are not validated. */
 export const jsonText = (bytes: number) =>
   checked(text(Number.POSITIVE_INFINITY), (value) => {
     if (Buffer.byteLength(value) > bytes) return `Ensure this field has no more than ${bytes / 1024} KB.`
@@ -323,9 +312,9 @@ export function inspect<Schema extends z.ZodObject>(
 ): { data: Partial<z.output<Schema>>; refusals: DomainError[] } {
   const result = schema.safeParse(input)
   if (result.success) return { data: result.data, refusals: [] }
-  const fields = fieldErrors(result.error)
-  const good = Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(fields, name)))
-  return { data: schema.partial().parse(good) as Partial<z.output<Schema>>, refusals: [validationFailed(fields)] }
+  const problems = fieldErrors(result.error)
+  const valid = Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(problems, name)))
+  return { data: schema.partial().parse(valid) as Partial<z.output<Schema>>, refusals: [validationFailed(problems)] }
 }
 
 /** A positive amount that the ledger can store, as a decimal string. */
@@ -336,8 +325,7 @@ export const positiveAmount = z
 
 const timestamp = z.iso.datetime({ offset: true })
 
-/** Parses an ISO 8601 time with its offset from UTC: `2026-11-21T09:30:00Z`. Returns undefined for anything else, such as 30 February. */
+/** Parses an ISO 8601 time with an offset from UTC: `2026-11-21T09:30:00Z`. Returns undefined for an invalid time. */
 export function parseTimestamp(text: string): Date | undefined {
-  const { success, data } = timestamp.safeParse(text)
-  return success ? new Date(data) : undefined
+  return timestamp.safeParse(text).success ? new Date(text) : undefined
 }

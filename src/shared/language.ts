@@ -19,7 +19,7 @@ function languageOf(tag: string): Language | undefined {
   }
 }
 
-/** Returns the language of the first supported tag (BCP 47, also with `_`), such as Traditional Chinese for `zh-HK`. English without one. */
+/** Returns the language of the first supported tag (BCP 47, also with `_`), such as `zh-TW` for `zh-HK`. Default: English. */
 export function chooseLanguage(tags: readonly string[]): Language {
   for (const tag of tags.slice(0, MAX_TAGS)) {
     const language = languageOf(tag.trim().replaceAll('_', '-'))
@@ -28,16 +28,16 @@ export function chooseLanguage(tags: readonly string[]): Language {
   return 'en'
 }
 
-/** Returns the supported language that a browser prefers, from its header Accept-Language. English if it prefers none. */
+/** Returns the supported language that the header Accept-Language prefers. Default: English. */
 export function preferredLanguage(acceptLanguage: string): Language {
-  const wishes = acceptLanguage
+  const preferences = acceptLanguage
     .split(',', MAX_TAGS)
-    .map((wish) => {
-      const [tag = '', ...parameters] = wish.split(';').map((part) => part.trim())
+    .map((preference) => {
+      const [tag = '', ...parameters] = preference.split(';').map((part) => part.trim())
       const weight = parameters.find((parameter) => /^q=/i.test(parameter))
       return { tag, weight: weight ? Number(weight.slice(2)) : 1 }
     })
     .filter(({ weight }) => weight > 0)
     .sort((one, other) => other.weight - one.weight)
-  return chooseLanguage(wishes.map(({ tag }) => tag))
+  return chooseLanguage(preferences.map(({ tag }) => tag))
 }

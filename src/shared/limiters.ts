@@ -8,7 +8,7 @@ import { DomainError, throttled } from './errors.ts'
 import { type Limits, limitRules, type RateLimitName } from './limits.ts'
 import type { Actor, Caller } from './policy.ts'
 
-/** Returns the network of an address. One IPv6 customer has at least 2^64 addresses, which count as one. Expects `2001:db8:0:0:0:0:0:1`. */
+/** Returns the network of an address such as `2001:db8:0:0:0:0:0:1`. The 2^64 addresses of an IPv6 customer count as one. */
 export const networkOf = (address: string) =>
   address.includes(':') ? `${address.split(':', 4).join(':')}::/64` : address
 
@@ -18,15 +18,15 @@ const serviceKey = ({ service }: Caller) => (typeof service === 'object' ? `serv
 /** Returns whether a key identifies a trusted service, which acts for many users. */
 export const isServiceKey = (key: string) => key.startsWith('service:')
 
-/** Returns the key of the caller of an ordinary operation. A user counts as an account only, because many people may share an address. */
+/** Returns the key of a caller. A user counts as an account only, because many people may share an address. */
 export function rateLimitKey(actor: Actor): string | undefined {
   if (actor.kind === 'system') return actor.guest && rateLimitKey(actor.guest)
   return actor.kind === 'user' ? `user:${actor.id}` : (serviceKey(actor) ?? addressKey(actor))
 }
 
 /**
- * Returns the keys of the caller of an expensive operation: the account, and the address or the trusted service. A request with a valid API
- * key comes from a service that acts for many users from one address, so it does not count for the address.
+ * Returns the keys of the caller of an expensive operation: the account, and the address or the trusted service. A trusted
+ * service acts for many users from one address, so its requests do not count for the address.
  */
 export function rateLimitKeys(actor: Actor): string[] {
   if (actor.kind === 'system') return actor.guest ? rateLimitKeys(actor.guest) : []
@@ -35,17 +35,12 @@ export function rateLimitKeys(actor: Actor): string[] {
 }
 
 /**
- * Counts a hit in a fixed window that starts with the first hit. Concurrent hits get different counts, because the row lock makes
- * statements wait for each other. Hits that arrive together are one statement, so that waiting for the lock uses one connection.
- * `max` bounds the stored count, so rejected hits do not add up.
+ * Counts a hit in a fixed window that starts with the first hit. The row lock gives concurrent hits different counts. Hits
+ * that arrive together are one statement, so that the wait for the lock uses one connection. Rejected hits do not add up.
  */
 const countHit = joinedStatement(
   'rate_limit_hit',
-  {
-    parameters: { key: text, seconds: float, max: int },
-    columns: { count: int, retry_after: int },
-    apart: [],
-  },
+  { parameters: { key: text, seconds: float, max: int }, columns: { count: int, retry_after: int }, apart: [] },
   ({ item, place }) => `with ${item},
    turns as materialized (
      select *, row_number() over (partition by key) as turn, count(*) over (partition by key) as hits from item
@@ -64,17 +59,17 @@ const countHit = joinedStatement(
    from counted c join turns t using (key)`,
 )
 
-/** Returns the full windows among these, with the seconds until they end. `position` counts from 1. */
+/** Returns the windows that are full, with the seconds until they end. `position`: index in the parameters, from 1. */
 const findFull = statement(
   'rate_limit_find',
   { parameters: { keys: arrayOf(text), maxima: arrayOf(int) }, columns: { position: int, retry_after: int } },
-  `select asked.position::int, greatest(1, ceil(extract(epoch from l.window_end - now())))::int as retry_after
-   from unnest((select $keys), (select $maxima)) with ordinality as asked (key, max, position) join limits l using (key)
-   where l.window_end > now() and l.count >= asked.max`,
+  `select given.position::int, greatest(1, ceil(extract(epoch from l.window_end - now())))::int as retry_after
+   from unnest((select $keys), (select $maxima)) with ordinality as given (key, max, position) join limits l using (key)
+   where l.window_end > now() and l.count >= given.max`,
 )
 
 const DELETED_AT_ONCE = 1_000
-/** Deletes some windows that have ended. Returns no key, because a key may contain an address. */
+/** Deletes some ended windows. Does not return their keys, because a key may contain an address. */
 const deleteEnded = statement(
   'rate_limit_sweep',
   { parameters: { limit: int }, columns: { deleted: boolean } },
@@ -83,14 +78,13 @@ const deleteEnded = statement(
    ) returning true as deleted`,
 )
 
-/** Rate limits that hold for all processes together, by the database clock. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>
 
-/** Creates the rate limiter of what costs money or trust. */
+/** Creates rate limits that all processes share, by the database clock. Used for operations that cost money or trust. */
 export function createRateLimiter(deps: { database: Database; meter: Meter; limits: Limits }) {
   const { database, meter, limits } = deps
-  const reject = (name: RateLimitName, seconds: number) => {
-    meter.count('annal_limit_rejections_total', { limit: name })
+  const reject = (limit: RateLimitName, seconds: number) => {
+    meter.count('annal_limit_rejections_total', { limit })
     return throttled(seconds)
   }
 
@@ -121,15 +115,14 @@ export function createRateLimiter(deps: { database: Database; meter: Meter; limi
   }
 }
 
-/** Requests from one address count for all accounts there together. Five accounts can use their whole quota at the same time. */
+/** Number of accounts at one address that can use their whole quota at the same time. */
 const ACCOUNTS_PER_ADDRESS = 5
-/** The same for one trusted service, which sends the requests of many users. */
+/** Number of accounts of one trusted service that can use their whole quota at the same time. */
 const ACCOUNTS_PER_SERVICE = 20
 
-/** Limits requests, and the other work of a caller, per minute and process. */
 export type RequestQuota = ReturnType<typeof createRequestQuota>
 
-/** Creates the quota of requests. It is kept in memory, because a database write would cost more than most requests. */
+/** Creates the request limits of a process. They are in memory: a database write would cost more than most requests. */
 export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Limits }) {
   const { seconds: duration } = limitRules['requests-per-user']
   const perUser = limits['requests-per-user']
@@ -160,15 +153,15 @@ export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Li
   }
 }
 
-/** The caller of an operation, and how many places the operation takes. */
+/** The caller of an operation, and the number of places that the operation takes. */
 export interface Holder {
-  /** Account, address and service. Each key has a share of its own. Without keys only the total is limited. */
+  /** Account, address and service. Each key has a share of its own. Without keys, only the total is limited. */
   keys?: readonly string[]
-  /** 1 when missing. */
+  /** Default: 1. */
   size?: number
 }
 
-/** Runs a limited number of operations at once. The others wait in a bounded queue. Throws when the queue is full or the wait is over. */
+/** Runs a limited number of operations at once. Others wait in a queue. Throws if the queue is full or the wait is too long. */
 export interface Semaphore {
   <T>(work: () => Promise<T>, holder?: Holder): Promise<T>
   /** Returns whether an operation would start immediately. */
@@ -176,21 +169,22 @@ export interface Semaphore {
   load(): QueueLoad
 }
 
-/** Limits of running and waiting operations. */
-export interface SemaphoreOptions {
-  /** Operations that run at once. Unlimited when missing. */
+type LimitOfKey = number | ((key: string) => number)
+
+interface SemaphoreOptions {
+  /** Maximum number of running operations. Default: unlimited. */
   places?: number
-  /** Places that one key holds at most; by key for a function. An operation that is larger runs alone. Unlimited when missing. */
-  perKey?: number | ((key: string) => number)
-  /** Operations that wait. */
+  /** Maximum number of places of one key. An operation that is larger runs alone. Default: unlimited. */
+  perKey?: LimitOfKey
+  /** Maximum number of waiting operations. */
   queue: number
-  /** Waiting operations of one key; by key for a function. Half of the queue when missing, so that no caller fills it. */
-  queuePerKey?: number | ((key: string) => number)
-  /** Longest wait, in milliseconds. */
+  /** Maximum number of waiting operations of one key. Default: half of the queue, so that no caller fills it. */
+  queuePerKey?: LimitOfKey
+  /** Maximum wait, in milliseconds. */
   maxWait: number
   /** Name of the operations in the error message, such as `Exports`. */
   name: string
-  /** Returns the error of an operation that cannot wait. UNAVAILABLE when missing. */
+  /** Creates the error of an operation that cannot wait. Default: UNAVAILABLE. */
   reject?: () => Error
 }
 
@@ -199,7 +193,7 @@ interface Waiter extends Required<Holder> {
   start(): void
 }
 
-/** Places that a key holds and waits for, and the time when it was served last. */
+/** Number of places and waiting operations of a key, and the order number of its last start. */
 interface KeyState {
   held: number
   waiting: number
@@ -207,16 +201,15 @@ interface KeyState {
 }
 
 const noState: Readonly<KeyState> = { held: 0, waiting: 0, servedAt: 0 }
+const limitFor = (key: string, limit: LimitOfKey) => (typeof limit === 'number' ? limit : limit(key))
 
 /**
- * Creates a semaphore. A free place goes to the caller whose keys hold the fewest places, among equals to the one that was served least
- * recently, and then to the one that waits longest. Operations of one caller start in order.
+ * Creates a semaphore. A free place goes to the caller whose keys hold the fewest places, then to the caller that was
+ * served least recently, then to the one that waits longest. Operations of one caller start in order.
  */
 export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const { places = Number.POSITIVE_INFINITY, perKey = Number.POSITIVE_INFINITY, queue, maxWait, name } = options
   const { queuePerKey = Math.ceil(queue / 2) } = options
-  const maxOf = typeof perKey === 'number' ? () => perKey : perKey
-  const maxWaitingOf = typeof queuePerKey === 'number' ? () => queuePerKey : queuePerKey
   const states = new Map<string, KeyState>()
   /** Waiting operations by caller. Only the first of each caller can start. */
   const queues = new Map<string, Waiter[]>()
@@ -230,7 +223,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
 
   function change(keys: readonly string[], field: 'held' | 'waiting', by: number) {
     for (const key of keys) {
-      const state = states.get(key) ?? { ...noState }
+      const state = { ...stateOf(key) }
       state[field] += by
       if (field === 'held' && by > 0) state.servedAt = order
       if (state.held === 0 && state.waiting === 0) states.delete(key)
@@ -239,7 +232,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   }
 
   const hasPlace = ({ keys, size }: Required<Holder>) =>
-    running < places && keys.every((key) => stateOf(key).held === 0 || stateOf(key).held + size <= maxOf(key))
+    running < places && keys.every((key) => !stateOf(key).held || stateOf(key).held + size <= limitFor(key, perKey))
 
   function enter({ keys, size }: Required<Holder>) {
     order += 1
@@ -253,33 +246,24 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     startWaiting()
   }
 
-  /** Sums over all keys, so that among the accounts at one address the one that was served least recently comes first. */
-  const rank = ({ keys }: Waiter) => {
-    let held = 0
-    let servedAt = 0
-    for (const key of keys) {
-      const state = stateOf(key)
-      held += state.held
-      servedAt += state.servedAt
-    }
-    return [held, servedAt] as const
-  }
+  /** Adds up all keys, so that of the accounts at one address the least recently served one is first. */
+  const total = ({ keys }: Waiter, field: 'held' | 'servedAt') =>
+    keys.reduce((sum, key) => sum + stateOf(key)[field], 0)
+  const compare = (one: Waiter, other: Waiter) =>
+    total(one, 'held') - total(other, 'held') ||
+    total(one, 'servedAt') - total(other, 'servedAt') ||
+    one.order - other.order
 
-  /** Returns the waiting operation that starts next, or undefined. */
-  function next(): Waiter | undefined {
-    let best: { waiter: Waiter; rank: readonly [number, number] } | undefined
-    for (const [waiter] of queues.values()) {
-      if (!waiter || !hasPlace(waiter)) continue
-      const ranked = rank(waiter)
-      const difference = best ? ranked[0] - best.rank[0] || ranked[1] - best.rank[1] : -1
-      if (difference < 0 || (difference === 0 && waiter.order < best!.waiter.order)) best = { waiter, rank: ranked }
+  function findNext(): Waiter | undefined {
+    let best: Waiter | undefined
+    for (const [first] of queues.values()) {
+      if (first && hasPlace(first) && (!best || compare(first, best) < 0)) best = first
     }
-    return best?.waiter
+    return best
   }
 
   function startWaiting() {
-    if (waiting === 0) return
-    for (let waiter = next(); waiter; waiter = next()) waiter.start()
+    if (waiting > 0) for (let waiter = findNext(); waiter; waiter = findNext()) waiter.start()
   }
 
   function reject(): Error {
@@ -291,7 +275,8 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const wait = (holder: Required<Holder>) =>
     new Promise<void>((resolve, fail) => {
       const { keys } = holder
-      if (waiting >= queue || keys.some((key) => stateOf(key).waiting >= maxWaitingOf(key))) return fail(reject())
+      const isFull = waiting >= queue || keys.some((key) => stateOf(key).waiting >= limitFor(key, queuePerKey))
+      if (isFull) return fail(reject())
       const id = queueOf(keys)
       const line = queues.get(id) ?? []
       queues.set(id, line)
@@ -336,20 +321,15 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
       leave(holder)
     }
   }
-
-  return Object.assign(run, {
-    isFree,
-    load: () => ({ places, running, waiting, refused: rejected }),
-  })
+  return Object.assign(run, { isFree, load: () => ({ places, running, waiting, refused: rejected }) })
 }
 
-/** Semaphores of expensive operations. */
 export type Semaphores = ReturnType<typeof createSemaphores>
 
-/** Returns the places that a caller may hold. A trusted service acts for many users and may hold more. */
+/** Returns the number of places that a key may hold. A trusted service acts for many users and may hold more. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
-/** Creates the semaphores of a process. */
+/** Creates the semaphores of expensive operations in a process. */
 export const createSemaphores = (meter: Meter) => ({
   // A verification reads a history from the chain block by block, which takes seconds for a long history.
   verifications: createSemaphore({ name: 'Verifications', places: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }),

@@ -3,7 +3,7 @@
 const MINUTE = 60
 const HOUR = 3_600
 
-/** Limits by name. Rate limits have a window; the others limit what one caller has open at the same time. */
+/** Limits by name. A rate limit has a window. The others limit what one caller has open at the same time. */
 export const limitRules = {
   'requests-per-user': { max: 6_000, seconds: MINUTE, doc: 'requests a minute per account' },
   'requests-per-address': { max: 6_000, seconds: MINUTE, doc: 'anonymous requests a minute per address' },
@@ -30,8 +30,7 @@ export const limitRules = {
   'withdrawal-quote': { max: 300, seconds: HOUR, doc: 'an hour per account' },
 } as const satisfies Record<string, { max: number; seconds?: number; doc: string }>
 
-/** Name of a limit. */
-export type LimitName = keyof typeof limitRules
+type LimitName = keyof typeof limitRules
 
 /** Name of a limit that has a window. */
 export type RateLimitName = {
@@ -43,23 +42,17 @@ export type Limits = Readonly<Record<LimitName, number>>
 
 const names = Object.keys(limitRules) as LimitName[]
 
-/** Returns the maxima in `name=maximum` pairs separated by commas. Throws an Error that names the first invalid pair. */
-function parseOverrides(text: string): Partial<Record<LimitName, number>> {
-  const overrides: Partial<Record<LimitName, number>> = {}
-  for (const pair of text.split(',').flatMap((each) => each.trim() || [])) {
+/** Returns all limits. `overrides`: `name=maximum` pairs separated by commas. Throws an Error for an invalid pair. */
+export function limitsWith(overrides: string): Limits {
+  const maxima = Object.fromEntries(names.map((name) => [name, limitRules[name].max])) as Record<LimitName, number>
+  for (const pair of overrides.split(',').flatMap((each) => each.trim() || [])) {
     const [name = '', max = ''] = pair.split('=').map((part) => part.trim())
     if (!Object.hasOwn(limitRules, name) || !/^[1-9]\d{0,8}$/.test(max)) {
       throw new Error(`Expected the name of a limit and a whole number, such as upload=5000, but got ${pair}.`)
     }
-    overrides[name as LimitName] = Number(max)
+    maxima[name as LimitName] = Number(max)
   }
-  return overrides
-}
-
-/** Returns all limits. `overrides` replaces defaults, as `name=maximum` pairs separated by commas. Throws an Error for an invalid pair. */
-export function limitsWith(overrides: string): Limits {
-  const defaults = names.map((name) => [name, limitRules[name].max])
-  return { ...(Object.fromEntries(defaults) as Limits), ...parseOverrides(overrides) }
+  return maxima
 }
 
 /** Names, maxima and meanings of all limits, for the documentation of `LIMITS`. */

@@ -6,7 +6,7 @@ import { validationFailed } from './errors.ts'
 import { fromId, type IdPrefix } from './ids.ts'
 import { parse, text } from './input.ts'
 
-/** A list whose pages may end early because of long texts. See `Database.readCut`. */
+/** Option of a list whose pages may end early because of long texts. See `Database.readCut`. */
 export interface Cuttable {
   cutsPages?: boolean | undefined
 }
@@ -40,27 +40,21 @@ export function cursorUuid(name: 'after' | 'before', cursor: string | undefined,
   return found.uuid
 }
 
-/** Smallest maximum of a count of other users' items. Counting all of them would take longer with every day of operation. */
+/** Number up to which items of other users are always counted. Counting all of them would take longer every day. */
 export const MAX_COUNTED = 10_000
 /** Maximum page length of a list of other users' items. */
 export const MAX_PER_PAGE = 1_000
 
-/** Returns how many rows are counted for a page at `offset`: at least one after the page, so that a count tells whether another page follows. */
+/** Returns the maximum number of rows to count for a page at `offset`. The rows after the page show that another one follows. */
 export const countLimit = (offset: number | null | undefined): number =>
   Math.min(Math.max(MAX_COUNTED, (offset ?? 0) + MAX_PER_PAGE + 1), LARGEST_INT)
 
-/** Maximum length of a search, in characters. */
-export const MAX_SEARCH_LENGTH = 200
+const MAX_SEARCH_LENGTH = 200
 const MAX_WORDS = 20
 
 const searchInput = z.strictObject({
   search: text(MAX_SEARCH_LENGTH)
-    .transform((search) =>
-      search
-        .normalize()
-        .split(/[\s,]+/)
-        .filter((word) => word !== ''),
-    )
+    .transform((search) => search.normalize().match(/[^\s,]+/g) ?? [])
     .refine((words) => words.length <= MAX_WORDS, `Search for no more than ${MAX_WORDS} words.`),
 })
 
@@ -70,18 +64,15 @@ export type Search = string | null | undefined
 /** Returns the words of a search. Throws VALIDATION_FAILED. */
 export const searchWords = (search: Search): string[] => parse(searchInput, { search: search ?? '' }).search
 
-/** Returns the words with the special characters of LIKE escaped. */
+/** Returns the words of a search, escaped for LIKE. */
 const escapedWords = (search: Search) => searchWords(search).map((word) => word.replace(/[\\%_]/g, '\\$&'))
 
-/** Returns the patterns of a search for SQL: `a ilike all ($patterns)`. Throws VALIDATION_FAILED. */
+/** Returns the patterns of a search for `ilike all ($patterns)` in SQL. Throws VALIDATION_FAILED. */
 export const searchPatterns = (search: Search): string[] => escapedWords(search).map((word) => `%${word}%`)
 
 type Contains = { contains: string; mode: 'insensitive' }
 
-/**
- * Returns the Prisma condition of a search. `fieldsWith` returns the alternatives for a word: each text field with the filter. Throws
- * VALIDATION_FAILED.
- */
+/** Returns the Prisma condition of a search. `fieldsWith` applies a word to each text field. Throws VALIDATION_FAILED. */
 export function searched<Where>(search: Search, fieldsWith: (word: Contains) => Where[]): { AND?: { OR: Where[] }[] } {
   const words = escapedWords(search)
   if (words.length === 0) return {}

@@ -1,4 +1,4 @@
-/** Reports the error of one item. The other items are still processed. */
+/** Reports the error of one item of a batch. The other items are still processed. */
 export type OnError = (item: string, error: unknown) => void
 
 /** A log of JSON lines. Neither fields nor messages contain secrets. */
@@ -11,22 +11,16 @@ export interface Log {
 }
 
 const DEFAULT_QUIET_MS = 60_000
-/** Maximum number of remembered texts. */
-const MAX_REMEMBERED = 500
-
-/** A line to log now. */
-export interface ThrottledLine {
-  /** Number of times the line was left out since it was last logged. */
-  suppressed: number
-}
+/** Maximum number of texts whose last log time is stored. */
+const MAX_TEXTS = 500
 
 /**
- * Creates a rate limit for repeated lines: the same text is logged once in `quiet` milliseconds. The returned function returns undefined
- * for a text that should not be logged now.
+ * Creates a rate limit for repeated log lines: one line per text in `quiet` milliseconds. The returned function returns the
+ * number of suppressed lines since the last one, or undefined if the text must not be logged now.
  */
 export function createLogThrottle(quiet = DEFAULT_QUIET_MS, now = () => performance.now()) {
   const logged = new Map<string, { at: number; suppressed: number }>()
-  return (text: string): ThrottledLine | undefined => {
+  return (text: string): { suppressed: number } | undefined => {
     const last = logged.get(text)
     if (last && now() - last.at < quiet) {
       last.suppressed += 1
@@ -35,7 +29,7 @@ export function createLogThrottle(quiet = DEFAULT_QUIET_MS, now = () => performa
     logged.delete(text)
     logged.set(text, { at: now(), suppressed: 0 })
     const [oldest] = logged.keys()
-    if (logged.size > MAX_REMEMBERED && oldest !== undefined) logged.delete(oldest)
+    if (logged.size > MAX_TEXTS && oldest !== undefined) logged.delete(oldest)
     return { suppressed: last?.suppressed ?? 0 }
   }
 }

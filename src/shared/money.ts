@@ -1,4 +1,4 @@
-/** Amounts of money: decimal strings in input and output, bigints of 10^-18 in arithmetic. 1 point = 1 currency unit. Never JavaScript numbers. */
+/** Amounts of money: decimal strings in input and output, bigints of 10^-18 in arithmetic. One point is one currency unit. */
 import { trimEnd } from './text.ts'
 
 const SCALE = 18

@@ -2,9 +2,9 @@
 import { getSystemErrorMap } from 'node:util'
 import { isFull, isUnavailable } from './errors.ts'
 
-/** A problem that keeps Annal from working and that an operator can fix. */
+/** A problem that an operator can fix. */
 export class FixableError extends Error {
-  /** The problem, and where it is, in one sentence. */
+  /** The problem and its location, in one sentence. */
   readonly finding: string
   /** The action for the operator, in one sentence. */
   readonly fix: string
@@ -30,7 +30,7 @@ export class ConfigError extends Error {
 /** Returns the code that Node or PostgreSQL gave an error, if any. */
 export const errorCode = (error: unknown) => (error as NodeJS.ErrnoException | undefined)?.code
 
-/** Returns undefined for the error of a missing file. Throws any other error again. */
+/** Returns undefined for the error of a missing file. Rethrows any other error. */
 export const ifMissing = (error: unknown) => {
   if (errorCode(error) === 'ENOENT') return undefined
   throw error
@@ -43,7 +43,7 @@ export function systemReason(error: unknown): string {
   return words === undefined ? message || String(code) : `${words} (${code})`
 }
 
-/** Returns an error's message for an operator, with the cause of an outage. The message of a full disk would speak of the caller's request. */
+/** Returns an error's message for an operator, with the cause of an outage. */
 export const explainError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const message = isFull(error) ? 'There is no room in the file store.' : error.message

@@ -1,6 +1,6 @@
 /**
- * Authorization. `canX` and `assertX` check one resource. The `visibleX` filters apply the same rules to lists and relations. Administrators manage
- * the store and the service, but cannot read private assets of users.
+ * Callers and authorization. `canX` and `assertX` check one resource. `visibleX` filters apply the same rules to lists.
+ * Administrators manage the store and the service, but cannot read private assets of users.
  */
 import type { Asset, Prisma, User, Wallet } from '../db/prisma/client.ts'
 import { DomainError, notAssetOwner, notAuthenticated, notFound } from './errors.ts'
@@ -24,14 +24,14 @@ export interface UserActor {
 interface Origin {
   /** Network address, for rate limits. */
   readonly address: string
-  /** The trusted service that sent the API key. `unknown` for an invalid key, which only matters where a key is accepted. */
+  /** The trusted service that sent the API key. `unknown` for an invalid key. Most operations ignore it. */
   readonly service: { readonly id: string } | 'unknown' | undefined
 }
 
 /** An anonymous caller or a user. */
 export type Caller = ({ readonly kind: 'anonymous' } | UserActor) & Origin
 
-/** A caller, or the system: jobs and commands. `guest`: the caller with a share link, for whom the system reads an asset. */
+/** A caller, or the system (jobs and commands). `guest`: the caller whose share link lets the system read an asset. */
 export type Actor = Caller | { readonly kind: 'system'; readonly guest?: Caller }
 
 /** Throws NOT_AUTHENTICATED unless the actor is a user. */
@@ -61,7 +61,7 @@ export const allowsAnonymous = (action: Action) =>
 export const canAdminister = (actor: Actor) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.role === 'ADMIN')
 
-/** Checks whether the actor may perform this kind of action. Called before a body is read. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** Checks that the actor may perform an action. Called before a body is read. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertMay(actor: Actor, action: Action): void {
   if (actor.kind === 'system' || allowsAnonymous(action)) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
@@ -76,7 +76,7 @@ export function assertUserMay(actor: Actor, action: Action): asserts actor is Ex
   assertUser(actor)
 }
 
-/** Checks that a command of an operator is the caller. No API allows these actions. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** Checks that the caller is an operator's command, not an API. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertOperator(actor: Actor): void {
   if (actor.kind === 'system' && !actor.guest) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
@@ -96,7 +96,7 @@ export const owns = (actor: Actor, asset: Pick<Asset, 'ownerId'>) =>
 
 export const canSeeAsset = (actor: Actor, asset: AssetFacts) => asset.publicAccess || owns(actor, asset)
 
-/** Checks an action on an asset. Throws NOT_AUTHENTICATED, NOT_FOUND (also for an asset that the actor may not see), ASSET_WRITE_PERMISSION_DENIED. */
+/** Checks an action on an asset. Throws NOT_AUTHENTICATED, NOT_FOUND (also if invisible), ASSET_WRITE_PERMISSION_DENIED. */
 export function assertMayOnAsset(
   actor: Actor,
   action: 'asset:read' | 'asset:update' | 'asset:delete',
@@ -121,10 +121,7 @@ export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
 /** The same filter as SQL. `a` is a row of `assets`. `$reader` is the UUID of the user, or null. */
 export const visibleAssetsSql = 'a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)'
 
-/**
- * Filter of assets whose files the actor may read: visible assets, and the asset of a share link unless the account of its owner is locked.
- * `linkedAsset`: UUID of the asset of a valid link.
- */
+/** Filter of assets whose files the actor may read. `linkedAsset`: UUID of the asset of a valid share link. */
 export function readableAssets(actor: Actor, linkedAsset: string | undefined): Prisma.AssetWhereInput {
   const visible = visibleAssets(actor)
   if (linkedAsset === undefined) return visible
@@ -137,13 +134,13 @@ export function visibleNetworkApps(actor: Actor): Prisma.NetworkAppWhereInput {
   return actor.kind === 'user' ? { deactivatedAt: null } : { id: { in: [] } }
 }
 
-/** Filter of orders that the actor may see: their own. Arguments of an order may contain a valid token. */
+/** Filter of orders that the actor may see: only their own, because the arguments of an order may contain a valid token. */
 export function visibleOrders(actor: Actor): Prisma.OrderWhereInput {
   if (actor.kind === 'system') return {}
   return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }
 }
 
-/** Filter of refunds that the actor may see: of their own orders. Administrators see all. */
+/** Filter of refunds that the actor may see: refunds of their own orders. Administrators see all. */
 export function visibleRefunds(actor: Actor): Prisma.RefundWhereInput {
   return canAdminister(actor) ? {} : { order: visibleOrders(actor) }
 }

@@ -19,7 +19,7 @@ import { errorCode, FixableError, ifMissing, systemReason } from './operator-err
 
 const isRoot = () => process.geteuid?.() === 0
 
-/** Gives a file that root created to the owner of its folder, who could not read it otherwise. Does nothing for other users. */
+/** Gives a file that root created to the owner of its folder. Does nothing for other users. */
 export function giveToOwner(path: string): void {
   if (!isRoot()) return
   const { uid, gid } = statSync(dirname(path))
@@ -27,16 +27,16 @@ export function giveToOwner(path: string): void {
 }
 
 /**
- * Throws a FixableError if root is about to run embedded servers in the folder of another user. Their data would belong to root or PostgreSQL
- * afterwards, and the service of that user would not start.
+ * Throws a FixableError if root is about to run embedded servers in the folder of another user. Afterwards, that user could
+ * not read the data and could not start the service.
  */
 export function assertOwnFolder(dir: string): void {
   if (!isRoot()) return
   const owners = [dir, join(dir, 'keys')].map((path) => statSync(path, { throwIfNoEntry: false })?.uid ?? 0)
   if (owners.includes(0)) return
   throw new FixableError(
-    `What is embedded in ${dir} is run by user ${owners[0]}, and not by root.`,
-    `Do this as that user, such as by sudo -u '#${owners[0]}'; or give root the folder for good, while nothing runs: chown -R root ${dir}`,
+    `The embedded servers in ${dir} belong to user ${owners[0]}, not to root.`,
+    `Run the command as that user (sudo -u '#${owners[0]}'), or stop Annal and give the folder to root: chown -R root ${dir}`,
   )
 }
 
@@ -52,16 +52,16 @@ async function makeFolder(folder: string): Promise<string[]> {
 }
 
 /**
- * Creates a folder and its missing parents with mode 0700. Returns the created folders, the innermost first. Node's own `recursive` loops forever
- * in a folder that accepts no new ones, such as /proc.
+ * Creates a folder and its missing parents with mode 0700. Returns the created folders, the innermost first. The option
+ * `recursive` of Node loops forever in a folder that accepts no new ones, such as /proc.
  */
 export async function makeFolders(folder: string): Promise<string[]> {
   try {
     return await makeFolder(folder)
   } catch (error) {
     if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error
-    const above = await makeFolders(dirname(folder))
-    return [...(await makeFolder(folder)), ...above]
+    const parents = await makeFolders(dirname(folder))
+    return [...(await makeFolder(folder)), ...parents]
   }
 }
 
@@ -71,18 +71,18 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync()
 }
 
-async function makeSyncedFolder(folder: string): Promise<void> {
-  const made = await makeFolders(folder)
-  made.toReversed().forEach(giveToOwner)
-  for (const each of made) await syncFolder(dirname(each))
-}
+const temporaryName = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
+/** End of the name of a temporary file. */
+const TEMPORARY = /^\.[0-9a-f]{12}$/
 
 type Content = string | Uint8Array | AsyncIterable<Uint8Array>
 
-/** Writes a temporary file next to `file`, so that no reader and no crash ever sees a partial file. Its name starts with that of the file. */
+/** Writes a temporary file next to `file`, so that readers never see a partial file, also after a crash. */
 async function writeTemporary(file: string, content: Content): Promise<string> {
-  await makeSyncedFolder(dirname(file))
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  const made = await makeFolders(dirname(file))
+  made.toReversed().forEach(giveToOwner)
+  for (const each of made) await syncFolder(dirname(each))
+  const temporary = temporaryName(file)
   try {
     await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true })
     giveToOwner(temporary)
@@ -93,7 +93,7 @@ async function writeTemporary(file: string, content: Content): Promise<string> {
   return temporary
 }
 
-/** Creates a file. Returns false, without changing it, if it exists. */
+/** Creates a file. Returns false if it exists. */
 export async function createFile(file: string, content: Content): Promise<boolean> {
   const temporary = await writeTemporary(file, content)
   try {
@@ -108,10 +108,10 @@ export async function createFile(file: string, content: Content): Promise<boolea
   }
 }
 
-/** Returns the trimmed content of a file, and creates the file if it does not exist. Of several processes, one creates it and all return its content. */
+/** Returns the trimmed content of a file. Creates the file if it does not exist. Concurrent processes get the same content. */
 export function readOrCreate(file: string, makeContent: () => string): string {
   if (!existsSync(file)) {
-    const temporary = `${file}.${randomBytes(6).toString('hex')}`
+    const temporary = temporaryName(file)
     writeFileSync(temporary, makeContent(), { mode: 0o600, flag: 'wx', flush: true })
     try {
       giveToOwner(temporary)
@@ -151,31 +151,27 @@ async function remove(names: readonly string[], folder: string): Promise<void> {
   await syncFolder(folder)
 }
 
-/** Removes a file, if it exists, and temporary files that a crash left behind. */
+/** Removes a file and its temporary files, which a crash may have left. */
 export const removeFile = async (file: string): Promise<void> => remove(await namesOf(file), dirname(file))
 
-/** End of the name of a temporary file. */
-const TEMPORARY = /^\.[0-9a-f]{12}$/
-
-/** Removes temporary files of a file that were last written before `before` (milliseconds). Younger ones may still be in use. */
+/** Removes temporary files of a file that were last written before `before` (milliseconds). Newer ones may be in use. */
 export async function removeTemporaryFiles(file: string, before: number): Promise<void> {
   const folder = dirname(file)
-  const isAbandoned = async (name: string) => {
-    if (!TEMPORARY.test(name.slice(basename(file).length))) return false
-    const found = await stat(join(folder, name)).catch(() => undefined)
-    return found !== undefined && found.mtimeMs < before
-  }
   const names: string[] = []
-  for (const name of await namesOf(file)) if (await isAbandoned(name)) names.push(name)
+  for (const name of await namesOf(file)) {
+    if (!TEMPORARY.test(name.slice(basename(file).length))) continue
+    const found = await stat(join(folder, name)).catch(() => undefined)
+    if (found && found.mtimeMs < before) names.push(name)
+  }
   await remove(names, folder)
 }
 
-/** Folders of an installation. PostgreSQL creates its own. */
+/** Folders of an installation. PostgreSQL creates `postgres` itself. */
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
-/** Folders whose files are all secret. */
-const secrets = ['keys', 'mail']
+/** Folders whose files are secret. */
+const secretFolders = ['keys', 'mail']
 
-/** Removes permissions that are not in `mode`. Skips paths of other users, and shared folders such as /tmp (sticky bit). */
+/** Removes permissions that are not in `mode`. Skips paths of other users and shared folders such as /tmp (sticky bit). */
 const restrict = async (path: string, mode: number) => {
   const found = await stat(path).catch(ifMissing)
   const uid = process.getuid?.()
@@ -186,7 +182,7 @@ const restrict = async (path: string, mode: number) => {
 
 const makePrivateFoldersIn = async (dir: string) => {
   await makeFolders(dir)
-  // Under root, PostgreSQL runs as a user of its own, which must reach its data folder.
+  // Under root, PostgreSQL runs as another user, which must reach its data folder.
   await restrict(dir, process.getuid?.() === 0 ? 0o711 : 0o700)
   for (const name of folders) {
     const folder = join(dir, name)
@@ -194,13 +190,13 @@ const makePrivateFoldersIn = async (dir: string) => {
     await restrict(folder, 0o700)
   }
   for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)
-  for (const name of secrets) {
+  for (const name of secretFolders) {
     const entries = await readdir(join(dir, name), { withFileTypes: true })
     for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
   }
 }
 
-/** Creates the missing folders of an installation, and removes other users' access to all of them. Throws an Error that says why it cannot. */
+/** Creates the missing folders of an installation, and removes the access of other users. Throws an Error with the reason. */
 export const makePrivateFolders = async (dir: string): Promise<void> => {
   try {
     await makePrivateFoldersIn(dir)
@@ -208,7 +204,7 @@ export const makePrivateFolders = async (dir: string): Promise<void> => {
     const { path = dir } = cause as NodeJS.ErrnoException
     const where = path === dir ? dir : `${dir}: ${path}`
     throw new Error(
-      `ANNAL_DIR cannot be used (${where}: ${systemReason(cause)}). Set it to a folder that this user may write to, or to a place for one.`,
+      `ANNAL_DIR cannot be used (${where}: ${systemReason(cause)}). Set it to a folder that this user may write to.`,
       { cause },
     )
   }
@@ -219,7 +215,7 @@ const isOpen = async (path: string, mode: number): Promise<boolean> => {
   return found !== undefined && (found.mode & 0o777 & ~mode) !== 0
 }
 
-/** Returns the folders of an installation that other users of the machine can reach. Undefined if the installation does not exist. */
+/** Returns the folders of an installation that other users can reach. Returns undefined if it does not exist. */
 export const findOpenFolders = async (dir: string): Promise<string[] | undefined> => {
   if (!(await stat(dir).catch(ifMissing))) return undefined
   // If the parent is 0700, its children need no check.

@@ -9,24 +9,24 @@ export const roles = ['http', 'relay', 'jobs', 'deliveries'] as const
 
 export type Role = (typeof roles)[number]
 
-/** Names of the errors of a wrong configuration. Names, so that commands need not load the configuration. */
+/** Names of the errors of a wrong configuration. Comparing names avoids loading the configuration. */
 const CONFIGURATION_ERRORS = new Set(['ConfigError', 'TrustedDocumentsError'])
 
-/** Returns the exit code of a process that an error ends: 2 for a wrong configuration, which no restart fixes, else 1. */
+/** Returns the exit code for an error: 2 for a wrong configuration, which no restart fixes, otherwise 1. */
 export const exitCodeOf = (error: unknown): number =>
   error instanceof Error && CONFIGURATION_ERRORS.has(error.name) ? 2 : 1
 
-/** Ctrl-C under npm arrives twice: from the terminal, and from npm. Milliseconds in which both count as one. */
+/** Time in which two signals count as one, in milliseconds. Ctrl-C under npm sends one from the terminal and one from npm. */
 const SAME_SIGNAL_MS = 1_000
-/** Milliseconds to stop child processes after an early end. */
+/** Maximum time to stop child processes after an early end, in milliseconds. */
 export const ABANDON_MS = 2_000
 
-/** Why the process ends before all work is finished. */
+/** Reason for ending the process before all work is finished. */
 export type StopReason = 'second signal' | 'timeout'
 
 /**
- * Resolves with the first signal that asks the process to stop. A second signal, or the end of `milliseconds`, ends the process early:
- * `abandon` is called to stop child processes, and the process exits at most ABANDON_MS later.
+ * Resolves with the first stop signal. A second signal, or the end of `milliseconds`, ends the process early: `abandon` stops
+ * child processes, and the process exits at most ABANDON_MS later.
  */
 export const stopSignal = (
   milliseconds: number,

@@ -1,4 +1,4 @@
-/** Child processes that parse untrusted files, one for each file, so that a vulnerability or crash does not affect keys and requests. */
+/** Child processes that parse untrusted files. A vulnerability or crash in one does not affect keys and requests. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -12,7 +12,7 @@ interface SandboxedCommand {
   /** Flags of Node. */
   flags: readonly string[]
   args?: readonly string[]
-  /** True for a channel for messages. */
+  /** True to open a message channel. */
   hasIpc?: boolean
   /** Milliseconds until the process is killed. */
   timeout: number
@@ -39,24 +39,21 @@ function assertDescriptors(): void {
 }
 
 const SHELL = '/bin/sh'
-/** CPU seconds per second of the timeout. This limit of the system also ends a process whose parent was killed. The timeout comes first. */
+/** CPU seconds per second of the timeout. The system enforces this limit even if the parent process was killed. */
 const CPU_SECONDS_PER_SECOND = 4
 
 /** Exit codes of the shell for a program that does not exist or cannot be executed. */
 const NOT_EXECUTED = new Set<number | null>([126, 127])
 
 /** Returns the command with a limit of CPU time, if the system has a shell. */
-function bounded(seconds: number, command: readonly string[]): readonly string[] {
-  return existsSync(SHELL)
-    ? [SHELL, '-c', 'ulimit -t "$0" 2>/dev/null; exec "$@"', String(seconds), ...command]
-    : command
-}
+const withCpuLimit = (seconds: number, command: readonly string[]): readonly string[] =>
+  existsSync(SHELL) ? [SHELL, '-c', 'ulimit -t "$0" 2>/dev/null; exec "$@"', String(seconds), ...command] : command
 
 /** Starts a process without environment variables, which contain secrets. Throws UNAVAILABLE if the system cannot start it. */
 export async function startSandboxedProcess(command: SandboxedCommand): Promise<SandboxedProcess> {
   const { name, program, flags, args = [], hasIpc = false, timeout } = command
   const seconds = Math.ceil(timeout / 1_000) * CPU_SECONDS_PER_SECOND
-  const [binary, ...rest] = bounded(seconds, [process.execPath, ...flags, program, ...args])
+  const [binary, ...rest] = withCpuLimit(seconds, [process.execPath, ...flags, program, ...args])
   try {
     assertDescriptors()
     const child = spawn(binary!, rest, {
@@ -69,7 +66,7 @@ export async function startSandboxedProcess(command: SandboxedCommand): Promise<
     })
     // The caller awaits it later.
     exit.catch(() => {})
-    // Node's own `timeout` would kill a process that was not started, by an uninitialized process ID such as that of this process.
+    // The option `timeout` of Node would signal an uninitialized process ID if the process was not started.
     if (child.pid === undefined) await exit
     const timer = setTimeout(() => child.kill('SIGKILL'), timeout)
     child.once('exit', () => clearTimeout(timer))

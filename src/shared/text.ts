@@ -1,8 +1,8 @@
 /** Names that users choose, and other text. */
 
 /**
- * Control characters, line breaks, and characters that are invisible or change the direction of text. Excludes what scripts and emoji need:
- * joiners (Persian, Hindi, Khmer, Mongolian) and the tags of flags.
+ * Control characters, line breaks, and characters that are invisible or change the direction of text. Excludes the joiners
+ * of scripts such as Persian and Hindi, and the tags of flag emoji.
  */
 const INVISIBLE =
   /(?![\u180e\u200b-\u200d\u{e0020}-\u{e007f}])(?=\p{Default_Ignorable_Code_Point})\p{C}|[\p{Cc}\p{Zl}\p{Zp}]/u
@@ -10,11 +10,11 @@ const INVISIBLE =
 /** Removes white space at both ends, and joiners at the start, which join nothing. */
 export const trimName = (name: string) => name.replace(/^[\s\u180e\u200b-\u200d\u{e0020}-\u{e007f}]+/u, '').trimEnd()
 
-/** Returns what is wrong with a name that others see, or undefined. */
+/** Returns the problem of a name that other users see, or undefined. */
 export const nameProblem = (name: string): string | undefined =>
   INVISIBLE.test(name) ? 'Enter a name without invisible characters.' : undefined
 
-/** Removes invisible characters, for names that nobody typed, such as that of a device. */
+/** Removes invisible characters from a name that no user typed, such as the name of a device. */
 export const stripInvisible = (text: string) => trimName(text.replaceAll(new RegExp(INVISIBLE, 'gu'), ''))
 
 /** Maximum length of a file name, in characters. */
@@ -26,7 +26,7 @@ export function cleanFileName(name: string | null | undefined): string | undefin
   return [...base].slice(0, MAX_FILE_NAME_LENGTH).join('') || undefined
 }
 
-/** Removes every `character` at the end. A regular expression such as `/0+$/` takes quadratic time for long runs in the middle. */
+/** Removes every `character` at the end in linear time. A regular expression such as `/0+$/` takes quadratic time. */
 export function trimEnd(text: string, character: string): string {
   let end = text.length
   while (end > 0 && text[end - 1] === character) end -= 1

@@ -6,9 +6,9 @@ import {
   type IdempotentContext,
   idempotencyParams,
   once,
-  outlived,
   remembered,
   rememberSql,
+  resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { newSecret, sha256, toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
@@ -98,7 +98,7 @@ const tokenOf = ({ vault, idempotency }: Needs, seed: string) =>
 async function replayToken(context: Needs, seed: string): Promise<string> {
   const token = tokenOf(context, seed)
   const [live] = await context.database.query(findLiveToken, { hash: sha256(token) })
-  if (!live) throw outlived('its session has ended')
+  if (!live) throw resultNoLongerExists('its session has ended')
   return token
 }
 

@@ -11,7 +11,7 @@ import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { type Actor, assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
 import type { StatementPage } from '../wallet/statement.ts'
 
-const { idempotencyParams, once, outlived, remembered, rememberSql } = idempotent
+const { idempotencyParams, once, resultNoLongerExists, remembered, rememberSql } = idempotent
 
 type Reader = Use<'actor' | 'database' | 'assetLinkKey'>
 type Writer = idempotent.IdempotentContext & Use<'assetLinkKey'>
@@ -62,7 +62,7 @@ export async function createAssetLink(
     throw validationFailed({ id: [`An asset has at most ${MAX_LINKS} links, ${kept}.`] })
   })
   const link = await findAssetLink(context, result.split(' ')[1]!)
-  if (!link || link.revokedAt) throw outlived('the link was ended')
+  if (!link || link.revokedAt) throw resultNoLongerExists('the link was ended')
   return link
 }
 
@@ -77,7 +77,7 @@ export async function revokeAssetLink(context: Writer, { id }: { id: string }): 
     return revoked.result
   })
   const link = await findAssetLink(context, uuid)
-  if (!link) throw idempotency.replayed ? outlived('the asset was deleted') : notFound('Link')
+  if (!link) throw idempotency.replayed ? resultNoLongerExists('the asset was deleted') : notFound('Link')
   return link
 }
 

@@ -3,7 +3,7 @@ import type { Use } from '../../context.ts'
 import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
-import { outlived } from '../../shared/idempotency.ts'
+import { resultNoLongerExists } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
 import { cidInput, parse, text as textInput, trimmedText } from '../../shared/input.ts'
 import {
@@ -48,7 +48,7 @@ export async function getOwnAsset(
 ): Promise<Asset> {
   const ownerId = actor.kind === 'user' ? actor.id : { in: [] }
   const asset = await database.read.asset.findFirst({ ...query, where: { nid, ownerId, deletedAt: null } })
-  if (!asset) throw idempotency.replayed ? outlived('the asset was deleted') : notFound('Asset')
+  if (!asset) throw idempotency.replayed ? resultNoLongerExists('the asset was deleted') : notFound('Asset')
   return asset
 }
 

@@ -8,9 +8,9 @@ import {
   type IdempotentContext,
   idempotencyParams,
   once,
-  outlived,
   remembered,
   rememberSql,
+  resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { fromId, newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
 import { parse, requiredDisplayName } from '../../shared/input.ts'
@@ -65,7 +65,7 @@ function newApiKey({ vault, idempotency }: IdempotentContext & Use<'vault'>, id:
 async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: string): Promise<string> {
   const key = newApiKey(context, id)
   const [valid] = await context.database.query(findApiKeys, { hashes: [sha256(key)] })
-  if (!valid) throw outlived('the key that it made was revoked')
+  if (!valid) throw resultNoLongerExists('the key that it made was revoked')
   return key
 }
 

@@ -22,10 +22,10 @@ import {
   type IdempotentContext,
   idempotencyParams,
   once,
-  outlived,
   remember,
   remembered,
   rememberSql,
+  resultNoLongerExists,
 } from '../../shared/idempotency.ts'
 import { fromId, newSecret, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
 import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
@@ -321,7 +321,7 @@ async function replaySecret(context: SecretContext, app: string, id: string): Pr
   const [row] = await database.query(findSecrets, { app })
   const stored = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
   const valid = await Promise.all(stored.map((sealed) => envelopeCipher.open(sealed, webhookSecretContext(app))))
-  if (!valid.includes(secret)) throw outlived('the secret that it made was replaced')
+  if (!valid.includes(secret)) throw resultNoLongerExists('the secret that it made was replaced')
   return secret
 }
 

@@ -115,13 +115,13 @@ describe('data folder', () => {
     await chownAll(dir)
     for (const args of [['check'], ['jobs'], ['migrate']]) {
       const said = await annalHere({ ANNAL_DIR: dir }, args)
-      const stderr = `What is embedded in ${dir} is run by user ${SOMEBODY}, and not by root. Do this as that user, such as by sudo -u '#${SOMEBODY}'; or give root the folder for good, while nothing runs: chown -R root ${dir}\n`
+      const stderr = `The embedded servers in ${dir} belong to user ${SOMEBODY}, not to root. Run the command as that user (sudo -u '#${SOMEBODY}'), or stop Annal and give the folder to root: chown -R root ${dir}\n`
       expect(said, args[0]).toEqual({ code: 1, stdout: '', stderr })
     }
     const [looked] = await doctorOf(dir)
-    expect(looked).toMatchObject({ state: 'error', finding: expect.stringContaining('not by root') })
-    // What a backup brings into a folder that root has made is looked at before it is handed over.
+    expect(looked).toMatchObject({ state: 'error', finding: expect.stringContaining('not to root') })
+    // Root may inspect a backup in a folder that it created.
     await chown(dir, 0, 0)
-    expect((await annalHere({ ANNAL_DIR: dir }, ['migrate', 'status'])).stderr).not.toContain('is run by user')
+    expect((await annalHere({ ANNAL_DIR: dir }, ['migrate', 'status'])).stderr).not.toContain('belong to user')
   })
 })
