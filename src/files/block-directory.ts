@@ -1,30 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import {
-  access,
-  constants,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  unlink,
-  utimes,
-} from 'node:fs/promises'
-import { join } from 'node:path'
+import { constants } from 'node:fs'
+import * as fs from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { undefinedIf } from '../shared/async.ts'
 import { notFound, storageFailure } from '../shared/errors.ts'
 import type { OnError } from '../shared/log.ts'
 import { giveToOwner } from '../shared/private-files.ts'
-import { blockExtension, blockPath, blockPlace } from './cids.ts'
+import { blockExtension, blockPath } from './cids.ts'
 
 /** Extensions of files that are being written, and of blocks that garbage collection moved aside. */
-const temporary = '.part'
-const aside = '.aside'
-/** Returns the block name of a file, without the suffix of a block that was moved aside. Older versions had other suffixes. */
+const [temporary, aside] = ['.part', '.aside']
+/** Returns the block name of a file, without the suffix of a block that was moved aside. */
 const blockOf = (file: string) => file.slice(0, file.indexOf(blockExtension) + blockExtension.length)
 const hasErrno = (code: string) => (error: unknown) => (error as NodeJS.ErrnoException).code === code
 export const isMissingPath = hasErrno('ENOENT')
@@ -32,41 +19,39 @@ const ifMissing = undefinedIf(isMissingPath)
 const ifExists = undefinedIf(hasErrno('EEXIST'))
 
 export interface PlacedBlock {
-  readonly shard: string
   readonly path: string
-  /** Time when this writer wrote it, in milliseconds. Undefined if it existed before. */
+  /** Time when this writer wrote the block, in milliseconds. Undefined if the block existed before. */
   readonly writtenAt: number | undefined
 }
 
 export const syncPath = async (path: string) => {
-  const handle = await open(path, 'r')
+  const handle = await fs.open(path, 'r')
   await handle.sync().finally(() => handle.close())
 }
 
 /** Links a complete file to its name. Returns false if the name exists. */
-export const linkIfFree = (part: string, path: string) => link(part, path).then(() => true, ifExists)
+export const linkIfFree = (part: string, path: string) => fs.link(part, path).then(() => true, ifExists)
 
 /** Creates a directory of blocks in the layout of `blockstore-fs`, which itself does not sync, shares temporary files, and hides read errors. */
 export const createBlockDirectory = (dir: string) => {
-  const place = (cid: CID) => ({ shard: join(dir, blockPlace(cid).dir), path: join(dir, blockPath(cid)) })
+  const pathOf = (cid: CID) => join(dir, blockPath(cid))
 
   /** Renews the time of an existing block, so that garbage collection keeps it until its file is pinned. */
   const renew = async (path: string, length: number) => {
     const now = new Date()
-    const found = await utimes(path, now, now)
-      .then(() => stat(path))
-      .catch(ifMissing)
-    return found?.size === length
+    const renewed = fs.utimes(path, now, now).then(() => fs.stat(path))
+    return (await renewed.catch(ifMissing))?.size === length
   }
 
-  /** Returns the time of the write. Returns undefined if another writer was faster, who may need the block. */
-  const write = async (shard: string, path: string, bytes: Uint8Array): Promise<number | undefined> => {
+  /** Returns the time of the write. Returns undefined if another writer was faster, because that writer may need the block. */
+  const write = async (path: string, bytes: Uint8Array): Promise<number | undefined> => {
     const part = `${path}.${randomUUID()}${temporary}`
-    const create = () => open(part, 'wx')
+    const create = () => fs.open(part, 'wx')
     const handle = await create().catch(async (error) => {
       if (!isMissingPath(error)) throw error
-      // Does not create `dir`: if it is missing, its disk may be unmounted.
-      await mkdir(shard).catch(ifExists)
+      const shard = dirname(path)
+      // `dir` is not created: if it is missing, its disk may be unmounted.
+      await fs.mkdir(shard).catch(ifExists)
       giveToOwner(shard)
       await syncPath(dir)
       return create()
@@ -82,12 +67,12 @@ export const createBlockDirectory = (dir: string) => {
         await handle.close()
       }
       if (await linkIfFree(part, path)) return writtenAt
-      // The existing block is another writer's, or damaged.
-      if (!(await renew(path, bytes.byteLength))) await rename(part, path)
+      // The existing block was written by another writer, or it is damaged.
+      if (!(await renew(path, bytes.byteLength))) await fs.rename(part, path)
       return undefined
     } finally {
-      // The file is gone if it replaced a damaged block. Garbage collection removes leftovers.
-      await unlink(part).catch(() => undefined)
+      // The file does not exist if it replaced a damaged block. Garbage collection deletes leftovers.
+      await fs.unlink(part).catch(() => undefined)
     }
   }
 
@@ -99,18 +84,22 @@ export const createBlockDirectory = (dir: string) => {
   }
 
   return {
-    /** Writes a block atomically. Its name survives a power failure after `syncNames`. `isNew`: there is probably none. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
+    /**
+     * Writes a block atomically. Its name survives a power failure after `syncNames`. `isNew`: true if the block probably does not exist.
+     * Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
+     */
     put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
-      const { shard, path } = place(cid)
+      const path = pathOf(cid)
       const putBlock = async () => {
-        const isThere = !isNew && (await renew(path, bytes.byteLength))
-        return { shard, path, writtenAt: isThere ? undefined : await write(shard, path, bytes) }
+        const exists = !isNew && (await renew(path, bytes.byteLength))
+        return { path, writtenAt: exists ? undefined : await write(path, bytes) }
       }
       return putBlock().catch(storeOrFail)
     },
 
     async syncNames(blocks: Iterable<PlacedBlock>): Promise<void> {
-      for (const shard of new Set([...blocks].map((block) => block.shard))) await syncPath(shard).catch(storeOrFail)
+      const shards = new Set(Array.from(blocks, ({ path }) => dirname(path)))
+      for (const shard of shards) await syncPath(shard).catch(storeOrFail)
     },
 
     /** Deletes the blocks that this writer wrote, unless another import has renewed them. Ignores errors: `sweep` deletes the rest. */
@@ -120,20 +109,20 @@ export const createBlockDirectory = (dir: string) => {
     },
 
     /** Returns true if the permissions allow writes. A store without an owner creates the folder with the first block. */
-    isWritable: () => access(dir, constants.R_OK | constants.W_OK).then(() => true, isMissingPath),
+    isWritable: () => fs.access(dir, constants.R_OK | constants.W_OK).then(() => true, isMissingPath),
 
     /** Throws NOT_FOUND, UNAVAILABLE. */
-    get: (cid: CID): Promise<Uint8Array> => readFile(place(cid).path).catch(readOrFail),
+    get: (cid: CID): Promise<Uint8Array> => fs.readFile(pathOf(cid)).catch(readOrFail),
 
     /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
-    length: async (cid: CID): Promise<number> => (await stat(place(cid).path).catch(readOrFail)).size,
+    length: async (cid: CID): Promise<number> => (await fs.stat(pathOf(cid)).catch(readOrFail)).size,
 
     nameOf: blockPath,
 
     /** Returns when a block was last written or renewed, in milliseconds, or undefined. */
-    changedAt: (cid: CID): Promise<number | undefined> => changedAt(place(cid).path),
+    changedAt: (cid: CID): Promise<number | undefined> => changedAt(pathOf(cid)),
 
-    /** Restores blocks that an interrupted collection moved aside. Returns the names of blocks that could not be restored. Throws UNAVAILABLE. */
+    /** Restores blocks that an interrupted collection moved aside. Returns the names of those that it could not restore. Throws UNAVAILABLE. */
     async restore(onError: OnError): Promise<Set<string>> {
       const stuck = new Set<string>()
       await eachFile(dir, onError, async (shard, file) => {
@@ -154,7 +143,8 @@ export const createBlockDirectory = (dir: string) => {
         const path = join(shard, file)
         if (file.endsWith(blockExtension)) {
           if (!keep(file) && (await removeIf(path, isOld))) removed += 1
-        } else if (file.endsWith(temporary) && isOld((await changedAt(path)) ?? before)) await rm(path, { force: true })
+        } else if (file.endsWith(temporary) && isOld((await changedAt(path)) ?? before))
+          await fs.rm(path, { force: true })
       }
       await eachFile(dir, onError, sweepFile, cancel)
       return removed
@@ -169,14 +159,14 @@ const eachFile = async (
   work: (shard: string, file: string) => Promise<void>,
   cancel?: AbortSignal,
 ) => {
-  const shards = await readdir(dir, { withFileTypes: true }).catch((error: unknown) => {
+  const shards = await fs.readdir(dir, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissingPath(error)) return []
     throw storageFailure(error)
   })
   for (const shard of shards) {
     if (!shard.isDirectory()) continue
     const path = join(dir, shard.name)
-    const files = await readdir(path).catch((error: unknown) => {
+    const files = await fs.readdir(path).catch((error: unknown) => {
       onError(shard.name, error)
       return []
     })
@@ -187,9 +177,12 @@ const eachFile = async (
   }
 }
 
-const changedAt = async (path: string) => (await stat(path).catch(ifMissing))?.mtimeMs
+const changedAt = async (path: string) => (await fs.stat(path).catch(ifMissing))?.mtimeMs
 
-/** Deletes a block if `isGarbage` accepts its time. An import may renew it meanwhile, so it is moved aside, checked again, and perhaps restored. */
+/**
+ * Deletes a block if `isGarbage` accepts its time. Returns true if it was deleted. An import may renew the block meanwhile. So the block is moved
+ * aside, checked again, and restored if it was renewed.
+ */
 const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean): Promise<boolean> => {
   const accepts = async (at: string) => {
     const renewedAt = await changedAt(at)
@@ -198,9 +191,9 @@ const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean)
   if (!(await accepts(path))) return false
   // The path is unique: a suspended collection must not delete a block that another one moved.
   const moved = `${path}.${randomUUID()}${aside}`
-  if (!(await rename(path, moved).then(() => true, ifMissing))) return false
+  if (!(await fs.rename(path, moved).then(() => true, ifMissing))) return false
   const isDeleted = await accepts(moved)
-  if (isDeleted) await rm(moved, { force: true })
+  if (isDeleted) await fs.rm(moved, { force: true })
   else await restore(moved, path)
   return isDeleted
 }
@@ -208,5 +201,5 @@ const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean)
 /** Restores a block that was moved aside, unless it was written again meanwhile. */
 const restore = async (moved: string, path: string) => {
   await linkIfFree(moved, path).catch(ifMissing)
-  await rm(moved, { force: true })
+  await fs.rm(moved, { force: true })
 }

@@ -98,13 +98,13 @@ const linksIfThere = async (blocks: BlockSource, cid: CID): Promise<CID[] | unde
   return bytes && linksOf(cid, bytes)
 }
 
-/** Returns true if bytes match a CID. CIDs with other hashes than SHA-256 are not checked. */
+/** Returns true if bytes match a CID. Returns true without a check if the hash is not SHA-256. */
 export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
   cid.multihash.code !== sha256.code || createHash('sha256').update(bytes).digest().equals(cid.multihash.digest)
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>
 
-/** A block of a DAG, with the position of its content in the file. That is only counted for a range. */
+/** A block of a DAG, and the position of its content in the file. The position is correct only if a range is selected. */
 type Step = { cid: CID; offset: number }
 
 const everything: CarSelection = { scope: 'all', duplicates: false }
@@ -117,7 +117,7 @@ export async function* walk(root: CID, read: ReadBlock, selection: CarSelection 
   for (let step = stack.pop(); step; step = stack.pop()) {
     const { cid } = step
     const isSent = sent.has(cid.toString())
-    // Its descendants were sent, too. With a range, another part of them may be selected here.
+    // The descendants of a sent block were sent too. With a range, other descendants may be selected here.
     if (isSent && (!range || cid.code !== dagPb.code)) continue
     // An identity CID contains its bytes.
     if (cid.multihash.code === identity.code) continue
@@ -144,7 +144,7 @@ const childrenOf = ({ cid, offset }: Step, bytes: Uint8Array, range: CarSelectio
   return found
 }
 
-/** Returns the number of file bytes in a block, and below each of its links. Undefined if the block does not contain them. */
+/** Returns the number of file bytes in a block, and below each of its links. Returns undefined if the block does not state them. */
 const sizesOf = (cid: CID, bytes: Uint8Array) => {
   if (cid.code !== dagPb.code) return undefined
   try {
@@ -155,13 +155,12 @@ const sizesOf = (cid: CID, bytes: Uint8Array) => {
   }
 }
 
-/** Yields a DAG as a CARv1 stream, depth first. A missing root throws before the first byte. A later error aborts the stream. */
+/** Yields a DAG as a CARv1 stream, depth first. Throws before the first byte if the root is missing. */
 export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelection): AsyncGenerator<Uint8Array> {
   const blocks = walk(root, read, selection)
   const first = await blocks.next()
   const { writer, out } = CarWriter.create([root])
-  // A put settles when its bytes were read from `out`, so writing and reading run concurrently. The writer must always be closed: otherwise `out`
-  // never ends.
+  // A put settles when its bytes were read from `out`, so writing and reading run concurrently. `out` ends only if the writer is closed.
   const writing = (async () => {
     try {
       if (!first.done) await writer.put(first.value)
@@ -170,7 +169,7 @@ export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelectio
       await writer.close()
     }
   })()
-  // It is awaited after `out` has ended. Until then a rejection must not be unhandled.
+  // The promise is awaited after `out` has ended. Until then a rejection must not be unhandled.
   writing.catch(() => undefined)
   yield* out
   await writing

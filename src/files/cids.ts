@@ -8,15 +8,14 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
+import { parseName } from '../../packages/verify/src/cids.ts'
 import { notFound } from '../shared/errors.ts'
-import type { ContentStore } from './file-types.ts'
+import type { ContentStore, Pieces, StoredFile } from './file-types.ts'
 
-/** Parses a CID that a store can have: raw or dag-pb with SHA-256. Throws NOT_FOUND for others, such as identity CIDs, which contain their bytes. */
+/** Parses a CID that a store can contain: raw or dag-pb with SHA-256. Throws NOT_FOUND for other texts. */
 export const parseCid = (text: string): CID => {
-  try {
-    const cid = CID.parse(text)
-    if (cid.multihash.code === sha256.code && (cid.code === raw.code || cid.code === dagPb.code)) return cid
-  } catch {}
+  const cid = parseName(text)
+  if (cid?.code === raw.code || cid?.code === dagPb.code) return cid
   throw notFound('File')
 }
 
@@ -31,7 +30,7 @@ export const identify: ContentStore['identify'] = (bytes) => {
   return { cid: cid.toString(), sha256 }
 }
 
-/** Returns the CIDs that a block links to, in order. Other blocks than valid dag-pb have no links. */
+/** Returns the CIDs that a block links to, in order. A block that is not valid dag-pb has no links. */
 export const linksOf = (cid: CID, bytes: Uint8Array): CID[] => {
   if (cid.code !== dagPb.code) return []
   try {
@@ -41,7 +40,7 @@ export const linksOf = (cid: CID, bytes: Uint8Array): CID[] => {
   }
 }
 
-/** Measures size and SHA-256 of a stream. Read the result after the stream has ended. */
+/** Measures size and SHA-256 of a stream. Call `result` after the stream has ended. */
 export const measure = (source: AsyncIterable<Uint8Array>) => {
   const hash = createHash('sha256')
   let size = 0
@@ -59,19 +58,14 @@ const sharding = new NextToLast()
 
 export const blockExtension: string = sharding.extension
 
-/** Returns folder and file of a block, as in `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` use the same layout. */
-export const blockPlace = (cid: CID): { dir: string; file: string } => sharding.encode(cid)
+/** Returns the path of a block, such as `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` use the same layout. */
+export const blockPath = (cid: CID): string => `${sharding.encode(cid).dir}/${blockName(cid)}`
 
-export const blockPath = (cid: CID): string => {
-  const { dir, file } = blockPlace(cid)
-  return `${dir}/${file}`
-}
-
-/** Returns the name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
-export const blockName = (cid: CID): string => blockPlace(cid).file
+/** Returns the file name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
+export const blockName = (cid: CID): string => sharding.encode(cid).file
 
 /** The layout of `ipfs add --cid-version=1`. The nids of assets depend on it, and the defaults of the importer may change. */
-export const kuboLayout = () => ({
+const kuboLayout = () => ({
   cidVersion: 1 as const,
   rawLeaves: true,
   reduceSingleLeafToSelf: true,
@@ -81,10 +75,19 @@ export const kuboLayout = () => ({
   blockWriteConcurrency: 8,
 })
 
-/** Returns the identity of a file without storing its blocks. */
-export const identifyFile: ContentStore['identifyFile'] = async (source) => {
+/** Splits a file into blocks and calls `putBlock` with each, up to 8 at the same time. */
+export async function importBlocks(
+  source: Pieces,
+  putBlock: (cid: CID, bytes: Uint8Array) => Promise<void>,
+): Promise<StoredFile> {
   const { stream, result } = measure(source)
-  const put = async (cid: CID) => cid
+  const put = async (cid: CID, bytes: unknown) => {
+    await putBlock(cid, bytes as Uint8Array)
+    return cid
+  }
   const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
   return { cid: cid.toString(), ...result() }
 }
+
+/** Returns the identity of a file without storing its blocks. */
+export const identifyFile: ContentStore['identifyFile'] = (source) => importBlocks(source, async () => {})

@@ -1,10 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { importFile } from 'ipfs-unixfs-importer'
-import type { CID } from 'multiformats/cid'
 import { isNotFound, storageFailure, unavailable } from '../shared/errors.ts'
 import { createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { createBlockReader } from './block-reader.ts'
-import { identifyDocument, kuboLayout, measure } from './cids.ts'
+import { identifyDocument, importBlocks } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector, markPinned } from './garbage-collection.ts'
 import { claimStore, type Ownership, ownedBlocks } from './store-owner.ts'
@@ -15,7 +13,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
-  /** Returns true if the folder belongs to this installation. It does not if it was unmounted or replaced. */
+  /** Returns true if the folder belongs to this installation. Returns false if it was unmounted or replaced. */
   const isOwn = async () => {
     if (owner === undefined) return true
     const found = await folder.readOwner()
@@ -26,7 +24,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     const found = await isOwn().catch((error: unknown) => {
       throw unavailable('The file store', error)
     })
-    if (!found) throw unavailable('The file store', new Error(`${folder.title} is not the one of this installation.`))
+    if (!found) throw unavailable('The file store', new Error(`${folder.title} does not belong to this installation.`))
   }
 
   /** Prepares a write. Creates the folder only for a store without an owner. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
@@ -37,7 +35,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     })
   }
 
-  /** Checks the owner after a miss: the block may be in the folder that was unmounted. */
+  /** Checks the owner if a block is missing, because the block may be in an unmounted folder. Throws NOT_FOUND or UNAVAILABLE. */
   const explainMiss = async (error: unknown): Promise<never> => {
     if (isNotFound(error)) await assertOwn()
     throw error
@@ -47,24 +45,21 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     async importFile(source) {
       await beginWrite()
       const placing: Promise<PlacedBlock>[] = []
-      const { stream, result } = measure(source)
       // Usually all blocks of a file exist or none does, so the last block predicts the next one.
       let isNew = false
-      const put = async (cid: CID, bytes: unknown) => {
-        const placed = blocks.put(cid, bytes as Uint8Array, isNew)
-        placing.push(placed)
-        isNew = (await placed).writtenAt !== undefined
-        return cid
-      }
       const discard = async () => {
         // After an error, other writes may still be running.
         const settled = await Promise.allSettled(placing)
         await blocks.discard(settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
       }
       try {
-        const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
+        const file = await importBlocks(source, async (cid, bytes) => {
+          const placed = blocks.put(cid, bytes, isNew)
+          placing.push(placed)
+          isNew = (await placed).writtenAt !== undefined
+        })
         await blocks.syncNames(await Promise.all(placing))
-        return { cid: cid.toString(), ...result(), discard }
+        return { ...file, discard }
       } catch (error) {
         await discard()
         throw error
@@ -88,7 +83,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
       const errors = createErrorCollector(onError)
       // Read the time before the pins: files that are pinned later are imported or renewed later.
       const options = { now: Date.now(), grace: graceSeconds * 1_000, cancel, onError: errors.onError }
-      // Restore blocks first. Otherwise each collection would move another copy of them.
+      // Blocks are restored first. Otherwise each collection would move another copy of them aside.
       const stuck = await blocks.restore(errors.onError)
       const { kept, before } = await markPinned(blocks, pinned, options)
       const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, errors.onError, cancel)

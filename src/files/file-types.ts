@@ -27,12 +27,12 @@ export interface ImportedFile extends StoredFile {
   discard(): Promise<void>
 }
 
-export interface CollectionOptions {
+interface CollectionOptions {
   /** Stops between two blocks. The next collection deletes the rest. */
   cancel?: AbortSignal | undefined
   onError?: OnError
   isPinned?(cid: string): Promise<boolean>
-  /** Restores a missing pinned file, if possible. Only stores that notice missing files call it. */
+  /** Restores a missing pinned file, if possible. Only the Kubo store calls it. */
   restore?(cid: string): Promise<void>
 }
 
@@ -68,30 +68,34 @@ export interface ContentStore {
   blocksBelow(cid: string): AsyncIterable<string>
   /** Deletes blocks older than `graceSeconds` that no pinned CID reaches. Returns their number. Continues after errors. Throws UNAVAILABLE. */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
-  /** Returns within two seconds whether the store responds and accepts files. */
+  /** Returns true if the store accepts files. Takes at most two seconds. */
   isReachable(): Promise<boolean>
 }
 
 export interface PictureMaker {
-  /** Returns WebP pictures that fit into these squares, largest first. Undefined if the source is no raster picture or exceeds the limits. Throws UNAVAILABLE. */
+  /**
+   * Returns WebP pictures that fit into squares with these sides, largest first. Returns undefined if the source is not a raster picture or exceeds
+   * the limits. Throws UNAVAILABLE.
+   */
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }
 
 export interface ManifestDefinition {
   claim_generator_info: { name: string; version: string }[]
   title: string
-  /** `created`: the signer makes the assertion. Otherwise it was gathered from others. */
+  /** `created`: true if the signer makes the assertion. Otherwise it comes from others. */
   assertions: { label: string; data: unknown; kind?: 'Json'; created?: true }[]
 }
 
-/** Manifests to write into a file, whose MIME type `format` was detected from its bytes. */
+/** Manifests to write into a file. */
 export interface ManifestRequest {
+  /** MIME type of the file, detected from its bytes. */
   format: string
   /** Manifest for a file without a manifest. */
   first: ManifestDefinition
   /** True if `first` states the origin of the file. */
   firstIsOrigin: boolean
-  /** Manifest for a file with a manifest, which becomes an ingredient of it. */
+  /** Manifest for a file that has a manifest. The existing manifest becomes an ingredient. */
   following: ManifestDefinition
 }
 
@@ -100,7 +104,10 @@ export type ManifestReport = { report: string; trustList: string | null }
 
 /** Reads and writes C2PA manifests in files, each in its own process. */
 export interface ContentCredentials {
-  /** Returns the acceptable versions of signer and method, the present one last. Undefined without signing. Throws UNAVAILABLE if the certificate has expired. */
+  /**
+   * Returns the acceptable versions of signer and signing method, the current one last. Returns undefined if signing is not configured. Throws
+   * UNAVAILABLE if the certificate has expired.
+   */
   signedBy(): readonly [string, ...string[]] | undefined
   /** Yields the file with a signed manifest. Throws VALIDATION_FAILED, UNAVAILABLE, and the errors of the source. */
   write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>

@@ -9,7 +9,7 @@ import { blockName, linksOf, parseCid } from './cids.ts'
 /** Maximum load factor. Lookups slow down above it. */
 const MAX_LOAD = 0.6
 const FIRST_SLOTS = 4_096
-/** Ten base32 letters of a name are the key: 50 bits of its hash. All names have the same letters before them. */
+/** Range of the base32 letters of a name that are its key: 50 bits of its hash. All names start with the same letters. */
 const [FROM, TO] = [5, 15]
 
 const keyOf = (name: string): number => {
@@ -22,8 +22,8 @@ const keyOf = (name: string): number => {
   return key + 1
 }
 
-/** Creates a set for millions of block names, with 14 to 27 bytes each. One in thirty million other names is a false positive: garbage that stays. */
-export const createCompactHashSet = () => {
+/** Creates a set for millions of block names, with 14 to 27 bytes each. One in thirty million other names is a false positive: garbage that is kept. */
+const createCompactHashSet = () => {
   let slots = new Float64Array(FIRST_SLOTS)
   let count = 0
 
@@ -49,7 +49,7 @@ export const createCompactHashSet = () => {
   }
 }
 
-/** Passes errors to a listener. Without a listener it collects them, and `throwFirst` throws the first one. */
+/** Passes errors to a listener. Without a listener, `throwFirst` throws the first error. */
 export const createErrorCollector = (listener: OnError | undefined): { onError: OnError; throwFirst(): void } => {
   const errors: unknown[] = []
   return {
@@ -66,7 +66,7 @@ export interface DatedBlocks extends BlockSource {
   changedAt(cid: CID): Promise<number | undefined>
 }
 
-/** Finds the blocks that pinned CIDs reach. Returns their names, and the time in milliseconds before which other blocks are garbage. */
+/** Finds the blocks that pinned CIDs reach. Returns their names. Other blocks are garbage if they are older than `before`, in milliseconds. */
 export const markPinned = async (
   blocks: DatedBlocks,
   pinned: AsyncIterable<string>,
@@ -83,8 +83,8 @@ export const markPinned = async (
       return bytes ? linksOf(cid, bytes) : []
     } catch (error) {
       onError(blocks.nameOf(cid), error)
-      // Its descendants are unknown, but the same import renewed them within the grace period before. So nothing that was renewed since then is deleted until
-      // the block is repaired or gone.
+      // The descendants of the block are unknown. But the import that renewed the block also renewed them, within the grace period before.
+      // So blocks that were renewed since then are kept until this block is repaired or deleted.
       const changedAt = await blocks.changedAt(cid).catch(() => undefined)
       before = Math.min(before, (changedAt ?? Number.NEGATIVE_INFINITY) - grace)
       return []

@@ -1,4 +1,5 @@
 /** Serves files as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/), or blocks and CARs as a trustless gateway. */
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -11,7 +12,7 @@ import { cleanFileName } from '../shared/text.ts'
 import { carOf } from './block-reader.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
-/** The CID of the empty file, which clients request to detect a gateway (dedicated probe path of the specification). It is in no store. */
+/** CID of the empty file, which clients request to detect a gateway (probe path of the specification). No store contains it. */
 const EMPTY_FILE_CID = 'bafkqaaa'
 
 const empty = new Uint8Array()
@@ -37,7 +38,7 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   }
 }
 
-/** Cache headers of a file. Documents without an owner never change. Assets can be deleted, and signed copies change. */
+/** Cache headers by audience. Documents without an owner never change. Assets can be deleted, and signed copies change. */
 const cacheControls = {
   'everybody-for-ever': 'public, max-age=29030400, immutable',
   everybody: 'public, max-age=300, must-revalidate',
@@ -46,7 +47,7 @@ const cacheControls = {
   'owner-now': 'private, no-cache',
 }
 
-/** Returns the entity tag. That of a CAR is weak, because the order of blocks may change with a version of Annal. */
+/** Returns the entity tag. The tag of a CAR is weak, because a new version of Annal may change the order of blocks. */
 const etagOf = (cid: string, requested: FileRequest) => {
   if (requested.kind === 'file') return `"${cid}"`
   if (requested.kind === 'raw') return `"${cid}.raw"`
@@ -56,10 +57,10 @@ const etagOf = (cid: string, requested: FileRequest) => {
   return `W/"${parts.filter(Boolean).join('.')}"`
 }
 
-/** Returns the Content-Type header. Browsers read a second type after a comma (`image/png;,text/html`). */
+/** Returns the Content-Type header without a second type after a comma (`image/png;,text/html`), which browsers would read. */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
-/** Returns a Content-Disposition header with the name in both forms: `filename` in ASCII for old clients, and `filename*` (RFC 6266, RFC 8187). */
+/** Returns a Content-Disposition header with `filename` in ASCII for old clients, and with `filename*` (RFC 6266, RFC 8187). */
 const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
   const plain = fileName.replaceAll(/[^ -~]|["\\%]/gu, '_')
   const percent = (found: string) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`
@@ -95,7 +96,7 @@ type ReadRange = (range: ByteRange) => AsyncIterable<Uint8Array>
 
 async function sendBytes({ req, res, etag, headers }: Response, size: number, read: ReadRange) {
   const { range: requested, 'if-range': condition } = req.headers
-  // With `If-Range`, a range of another version would not fit the bytes of the client.
+  // With `If-Range`, the client expects a range of the same version. Otherwise it gets the whole file.
   const range = parseRange(condition === undefined || condition === etag ? requested : undefined, size)
   const described = { ...headers, 'Accept-Ranges': 'bytes' }
   if (range === null) {
@@ -109,10 +110,6 @@ async function sendBytes({ req, res, etag, headers }: Response, size: number, re
     res.writeHead(206, { ...described, ...part })
   } else res.writeHead(200, { ...described, 'Content-Length': size })
   await stream(req, res, read(range))
-}
-
-async function* cut(block: Uint8Array, range: ByteRange) {
-  yield range ? block.subarray(range.offset, range.offset + range.length) : block
 }
 
 async function sendCar({ store, req, res, cid, headers }: Response, requested: CarRequest) {
@@ -150,7 +147,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
     ) {
       // A service worker at the URL of a file could answer requests for all other files of the origin.
       if (req.headers['service-worker'] === 'script')
-        throw validationFailed({ 'service-worker': ['No service worker is served here.'] })
+        throw validationFailed({ 'service-worker': ['Files cannot be used as service workers.'] })
       const requested = readFileRequest(query, req.headers.accept)
       const etag = etagOf(cid, requested)
       const common = {
@@ -167,7 +164,6 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       if (matchesEtag(req.headers['if-none-match'], etag)) return void res.writeHead(304, common).end()
       const store = cid === EMPTY_FILE_CID ? emptyFile : contentStore
       const response = { store, req, res, cid, etag }
-      // The author of the URL chooses this name.
       const given = cleanFileName(query.get('filename'))
       if (requested.kind === 'file') {
         const inline = displayOf(file.mimeType) !== 'download' && query.get('download') !== 'true'
@@ -189,7 +185,9 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       await indexBlocks?.()
       const block = await store.readBlock(cid)
       const raw = { ...response, headers: { ...headers, 'Content-Type': 'application/vnd.ipld.raw' } }
-      return sendBytes(raw, block.length, (range) => cut(block, range))
+      return sendBytes(raw, block.length, async function* (range) {
+        yield range ? block.subarray(range.offset, range.offset + range.length) : block
+      })
     },
   }
 }
@@ -206,35 +204,24 @@ interface CarRequest {
 /** The requested format of a file: its bytes, its root block, or a CAR (https://specs.ipfs.tech/http-gateways/trustless-gateway/#http-request). */
 type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
+/** A format in the Accept header, with the parameters of its media type. */
 interface Accepted {
   kind: FileRequest['kind']
-  /** Parameters of the media type. Names are in lower case. */
-  parameters: Map<string, string>
-  weight: number
-}
-
-const readAccepted = (part: string): Accepted => {
-  const [type = '', ...rest] = part.split(';')
-  const parameters = new Map(
-    rest.map((each) => {
-      const [name = '', value = ''] = each.split('=')
-      return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1')] as const
-    }),
-  )
-  const kind = /^application\/vnd\.ipld\.(raw|car)$/i.exec(type.trim())?.[1]?.toLowerCase() ?? 'file'
-  return { kind: kind as Accepted['kind'], parameters, weight: Number(parameters.get('q') ?? 1) }
+  parameters: URLSearchParams
 }
 
 /** Returns the accepted formats, the most preferred first. */
-const readAccept = (header = ''): Accepted[] =>
-  header
-    .split(',')
-    .filter((part) => part.trim() !== '')
-    .map(readAccepted)
-    .filter(({ weight }) => weight > 0)
-    .sort((one, other) => other.weight - one.weight)
+const readAccept = (header = ''): Accepted[] => {
+  const weightOf = ({ parameters }: Accepted) => Number(parameters.get('q') ?? 1)
+  const formats = header.split(',').flatMap((part): Accepted[] => {
+    const [type = '', ...rest] = part.toLowerCase().replaceAll(/[\s"]/g, '').split(';')
+    const kind = /^application\/vnd\.ipld\.(raw|car)$/.exec(type)?.[1] as 'raw' | 'car' | undefined
+    return type === '' ? [] : [{ kind: kind ?? 'file', parameters: new URLSearchParams(rest.join('&')) }]
+  })
+  return formats.filter((format) => weightOf(format) > 0).sort((a, b) => weightOf(b) - weightOf(a))
+}
 
-/** Allowed values of CAR parameters, by their names in the query. In the media type they have no prefix `car-`. */
+/** Allowed values of CAR parameters, by their names in the query. The media type has the same parameters without the prefix `car-`. */
 const carParameters: Record<string, readonly string[]> = {
   'car-version': ['1'],
   'car-order': ['dfs', 'unk'],
@@ -278,11 +265,11 @@ const readCar = (query: URLSearchParams, accepted: Accepted): CarRequest => {
 function readFileRequest(query: URLSearchParams, accept: string | undefined): FileRequest {
   const named = query.get('format')
   if (named !== null && named !== 'raw' && named !== 'car')
-    throw validationFailed({ format: ['Expected raw or car. Without it the bytes of the file are sent.'] })
+    throw validationFailed({ format: ['Expected raw or car. Leave it out to get the bytes of the file.'] })
   const accepted = readAccept(accept)
   const fitting = accepted.filter(({ kind }) => named === null || kind === named)
   const candidates =
-    fitting.length > 0 ? fitting : [{ kind: named ?? 'file', parameters: new Map(), weight: 1 } as const]
+    fitting.length > 0 ? fitting : [{ kind: named ?? 'file', parameters: new URLSearchParams() } as const]
   const best = candidates.find((each) => each.kind !== 'car' || !problemOf(query, each))
   if (!best) throw validationFailed(problemOf(query, candidates[0]!)!)
   return best.kind === 'car' ? readCar(query, best) : { kind: best.kind }
@@ -299,11 +286,45 @@ function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): Ca
   return { scope: 'all', range: { offset: first, length: last - first + 1 }, duplicates }
 }
 
-/** Parses a `Range` header. Returns undefined for the whole file and null if the range is unsatisfiable. Only the first of several ranges counts. */
+/** Parses a `Range` header. Returns undefined for the whole file and null if the range is unsatisfiable. Ignores all ranges after the first. */
 function parseRange(header: string | undefined, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)(?:\s*,\s*(?:\d+-\d*|-\d+))*$/i.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
   const start = match[1] === '' ? Math.max(size - Number(match[2]), 0) : Number(match[1])
   const end = match[1] === '' || match[2] === '' ? size - 1 : Math.min(Number(match[2]), size - 1)
   return start > end || start >= size ? null : { offset: start, length: end - start + 1 }
+}
+
+export type FileLinks = ReturnType<typeof createFileLinks>
+
+const HOUR_SECONDS = 3_600
+
+/**
+ * Creates signed links to private files, valid for one to two hours. They work without credentials, because an `<img>` cannot send a header.
+ * `key`: 32 bytes, the same in all processes of an installation.
+ */
+export function createFileLinks({ key }: { key: Uint8Array }) {
+  // Parse the key once, not for every link.
+  const secret = createSecretKey(key)
+  const signatureOf = (assetId: string, cid: string, expires: number) =>
+    createHmac('sha256', secret).update(`${assetId}\n${cid}\n${expires}`).digest('base64url')
+
+  return {
+    /** Returns path and query of a link to bytes of this asset (by its UUID), valid for at least an hour. */
+    sign(assetId: string, cid: string): string {
+      // Links to the same file are equal within an hour, so clients can cache it.
+      const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
+      const signature = signatureOf(assetId, cid, expires)
+      return `/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`
+    },
+    /** Returns the UUID of the asset of a link, or undefined if the signature is not valid. `cid`: in any form. */
+    verify(cid: string, query: URLSearchParams): string | undefined {
+      const expires = Number(query.get('expires'))
+      if (!Number.isInteger(expires) || expires * 1000 < Date.now()) return undefined
+      const assetId = query.get('asset') ?? ''
+      const given = Buffer.from(query.get('signature') ?? '')
+      const right = Buffer.from(signatureOf(assetId, canonicalCid(cid) ?? cid, expires))
+      return given.length === right.length && timingSafeEqual(given, right) ? assetId : undefined
+    },
+  }
 }

@@ -15,7 +15,7 @@ const nameNow = () => `${pinPrefix}${Math.floor(Date.now() / 1000)}`
 const isOld = (name: string | undefined, before: number) =>
   name?.startsWith(pinPrefix) === true && Number(name.slice(pinPrefix.length)) < before
 
-/** `kuboLayout` as options of Kubo: everything that a CID depends on, whatever the profile of the node. */
+/** The layout in `cids.ts` as options of Kubo. The options override the profile of the node, because CIDs depend on them. */
 const layout = {
   cidVersion: 1 as const,
   hashAlg: 'sha2-256',
@@ -28,7 +28,7 @@ const layout = {
   wrapWithDirectory: false,
 }
 
-/** Renewals and removals are remembered for this time, in milliseconds. Uploads take less. */
+/** Time for which renewals and removals of pins are kept in memory, in milliseconds. Uploads take less time. */
 const MEMORY_MS = 3_600_000
 
 export interface KuboContentStoreOptions {
@@ -47,12 +47,12 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   const renewed = new Map<string, number>()
   const removed = new Map<string, number>()
 
-  /** Sends a request with a timeout. Throws NOT_FOUND, UNAVAILABLE. */
-  const request = async <T>(question: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
+  /** Runs a request with a timeout. Throws NOT_FOUND, UNAVAILABLE. */
+  const request = async <T>(run: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
     const deadline = AbortSignal.timeout(timeoutMs)
     const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
     try {
-      return await question(signal)
+      return await run(signal)
     } catch (error) {
       throw deadline.aborted ? unavailable('The file store', timeoutError(timeoutMs)) : toDomainError(error)
     }
@@ -64,16 +64,16 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   const statFile = (cid: string, options: { withLocal?: boolean } = {}) =>
     request((signal) => kubo.files.stat(`/ipfs/${parseCid(cid)}`, { ...offline, ...options, signal }))
 
-  const remember = (times: Map<string, number>, cid: string) => {
+  const recordTime = (times: Map<string, number>, cid: string) => {
     const now = Date.now()
     for (const [known, at] of times) if (at < now - MEMORY_MS) times.delete(known)
     times.set(cid, now)
   }
 
-  /** Pins a file again if we removed its pin since `begun`. */
-  const ensurePinned = async (cid: string, begun: number, cancel?: AbortSignal) => {
-    remember(renewed, cid)
-    if ((removed.get(cid) ?? 0) < begun) return
+  /** Pins a file again if this process removed its pin after `start`. */
+  const ensurePinned = async (cid: string, start: number, cancel?: AbortSignal) => {
+    recordTime(renewed, cid)
+    if ((removed.get(cid) ?? 0) < start) return
     await pin(cid, cancel).catch((error: unknown) => {
       // The node collected the blocks meanwhile. A retry stores them again.
       throw isNotFound(error) ? unavailable('The file store', error) : error
@@ -87,24 +87,24 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     }).catch(ifUnpinned)
 
   /**
-   * Removes an old pin of ours. Returns true if it was removed. Kubo has no conditional removal, so the pin is added again if it was renewed or pinned
-   * meanwhile, or if the removal was slow or failed. The next collection adds a pin that was lost in spite of this.
+   * Removes an old pin of Annal. Returns true if it was removed. Kubo has no conditional removal. So the pin is added again if the file was renewed or
+   * pinned meanwhile, or if the removal was slow or failed. The next collection adds pins that are still missing.
    */
   const unpinOld = async (cid: string, before: number, isPinned: (cid: string) => Promise<boolean>) => {
     const checkedAt = Date.now()
     if (!isOld(await nameOf(cid), before)) return false
-    remember(removed, cid)
-    let isGone = false
+    recordTime(removed, cid)
+    let isRemoved = false
     try {
       await request((signal) => kubo.pin.rm(cid, { signal })).catch(ifUnpinned)
-      const took = Date.now() - checkedAt
+      const duration = Date.now() - checkedAt
       const wasRenewed = (renewed.get(cid) ?? 0) >= checkedAt
-      isGone = !wasRenewed && took >= 0 && took <= maxRemovalMs && !(await isPinned(cid))
+      isRemoved = !wasRenewed && duration >= 0 && duration <= maxRemovalMs && !(await isPinned(cid))
     } finally {
-      remember(removed, cid)
-      if (!isGone) await pin(cid).catch(ifMissing)
+      recordTime(removed, cid)
+      if (!isRemoved) await pin(cid).catch(ifMissing)
     }
-    return isGone
+    return isRemoved
   }
 
   const isReachable = () =>
@@ -134,14 +134,14 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
           throw error
         }
       }
-      const begun = Date.now()
+      const begin = Date.now()
       const pieces = watched()
       try {
         start()
         const added = await kubo.add(pieces, { ...layout, pin: true, 'pin-name': nameNow(), signal } as object)
         const cid = added.cid.toString()
         stop()
-        await ensurePinned(cid, begun)
+        await ensurePinned(cid, begin)
         // Other imports may use the pin by now, so garbage collection removes it.
         return { cid, ...result(), discard: async () => {} }
       } catch (error) {
@@ -155,12 +155,12 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     },
 
     async putDocument(bytes, cancel) {
-      const begun = Date.now()
+      const begin = Date.now()
       // A file of one chunk is that block. `block/put` cannot name a pin, and the node could collect the block before a second request.
       const whole = { ...layout, chunker: `size-${Math.max(bytes.byteLength, 1)}`, pin: true, 'pin-name': nameNow() }
       const added = await request((signal) => kubo.add(bytes, { ...whole, signal } as object), cancel)
       const cid = added.cid.toString()
-      await ensurePinned(cid, begun, cancel)
+      await ensurePinned(cid, begin, cancel)
       return cid
     },
 
@@ -223,7 +223,7 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
   }
 }
 
-/** Ignores a missing pin, such as one that another process removed. */
+/** Ignores a missing pin. Another process may have removed it. */
 const ifUnpinned = undefinedIf(
   (error) => error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message),
 )
@@ -238,22 +238,23 @@ const toDomainError = (error: unknown) => {
 
 const ifMissing = undefinedIf(isNotFound)
 
-/** Returns true if a node is configured to acknowledge blocks before they are synced. False if it is unknown. `url`: its RPC API. */
+/** Returns true if a node is configured to acknowledge blocks before they are on disk. `url`: the RPC API of the node. */
 export const keepsUnsynced = async (url: string): Promise<boolean> => {
   const signal = AbortSignal.timeout(2_000)
   const spec = await create({ url })
     .config.get('Datastore.Spec', { signal })
     .catch(() => ({}))
   // The specification nests datastores: several mounts, or a wrapper.
-  const isUnsynced = (each: unknown): boolean =>
-    typeof each === 'object' &&
-    each !== null &&
-    (('type' in each && each.type === 'flatfs' && !('sync' in each && each.sync === true)) ||
-      Object.values(each).some(isUnsynced))
+  const isUnsynced = (part: unknown): boolean => {
+    const { type, sync } = Object(part)
+    return (
+      (type === 'flatfs' && sync !== true) || (typeof part === 'object' && Object.values(part ?? {}).some(isUnsynced))
+    )
+  }
   return isUnsynced(spec)
 }
 
-/** Returns the number of connected nodes to which a node serves all its blocks. 0 if it is unknown. `url`: its RPC API. */
+/** Returns the number of connected nodes that can read all blocks of a node, or 0 if it is unknown. `url`: the RPC API of the node. */
 export const countServed = async (url: string): Promise<number> => {
   const kubo = create({ url })
   const signal = AbortSignal.timeout(2_000)

@@ -1,6 +1,6 @@
 /** Objects in a bucket of an S3-compatible storage with atomic writes, strong consistency, and presigned URLs that expire. */
 import { createHash, randomUUID } from 'node:crypto'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { undefinedIf } from '../shared/async.ts'
@@ -19,10 +19,10 @@ export interface S3BucketOptions {
   timeoutMs?: number
 }
 
-/** Size in bytes and times of an object. `now` is the time of the response. Times are those of the storage, in milliseconds. */
-export type ObjectStat = { length: number; changedAt: number; now: number }
+/** Size of an object in bytes, and times of the storage's clock in milliseconds. `now` is the time of the response. */
+type ObjectStat = { length: number; changedAt: number; now: number }
 
-/** A key without the prefix, and its time of the storage in milliseconds. */
+/** A key without the prefix, and the time of its last change by the storage's clock, in milliseconds. */
 export type ListedObject = { key: string; changedAt: number }
 
 export type S3Bucket = ReturnType<typeof createS3Bucket>
@@ -31,12 +31,11 @@ export type S3Bucket = ReturnType<typeof createS3Bucket>
 const MAX_CONNECTIONS = 200
 const MAX_ATTEMPTS = 3
 /** Lifetime of a presigned deletion after the check of the object, in seconds. */
-const REMOVAL_SECONDS = 5
-const NO_ROOM = /StorageFull|QuotaExceeded|InsufficientStorage|NoSpace|no space left|quota exceeded/i
+const DELETION_SECONDS = 5
+const STORAGE_FULL = /StorageFull|QuotaExceeded|InsufficientStorage|NoSpace|no space left|quota exceeded/i
 const MAX_MESSAGE_LENGTH = 300
 
 const storeFailure = (message: string) => unavailable('The file store', new Error(message))
-const timeoutFailure = (milliseconds: number) => storeFailure(`no answer within ${milliseconds} ms`)
 
 export const createS3Bucket = (options: S3BucketOptions) => {
   const { bucket, prefix, region, endpoint, isPathStyle, timeoutMs = 15_000 } = options
@@ -64,9 +63,9 @@ export const createS3Bucket = (options: S3BucketOptions) => {
 
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key })
 
-  /** Sends a request with a timeout. Throws NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Runs a request with a timeout. Throws NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   const request = async <T>(
-    question: (abortSignal: AbortSignal) => Promise<T>,
+    run: (abortSignal: AbortSignal) => Promise<T>,
     { cancel, within = timeoutMs }: { cancel?: AbortSignal | undefined; within?: number | undefined } = {},
   ): Promise<T> => {
     const deadline = AbortSignal.timeout(within)
@@ -78,38 +77,19 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     aborted.catch(() => undefined)
     try {
       signal.throwIfAborted()
-      return await Promise.race([question(signal), aborted])
+      return await Promise.race([run(signal), aborted])
     } catch (error) {
       cancel?.throwIfAborted()
-      throw deadline.aborted ? timeoutFailure(within) : toDomainError(error)
+      throw deadline.aborted ? storeFailure(`no answer within ${within} ms`) : toDomainError(error)
     }
   }
 
-  /** Returns the time of the storage. Throws UNAVAILABLE, also if the bucket is missing. */
-  const readClock = (within?: number, cancel?: AbortSignal) =>
-    request(
-      async (abortSignal) => timeOf(await client.send(new s3.HeadBucketCommand({ Bucket: bucket }), { abortSignal })),
-      {
-        ...{ within, cancel },
-      },
-    ).catch((error: unknown) => {
-      throw isNotFound(error) ? storeFailure('S3 does not have the bucket.') : error
-    })
-
-  /** Reads an object. The SDK does not retry a response that is interrupted in its body. */
-  const readWhole = async (object: ReturnType<typeof at>, abortSignal: AbortSignal) => {
-    for (let tries = 1; ; tries += 1) {
-      const { Body } = await client.send(new s3.GetObjectCommand(object), { abortSignal })
-      const abort = () => (Body as Readable).destroy()
-      abortSignal.addEventListener('abort', abort, { once: true })
-      try {
-        return await Body!.transformToByteArray()
-      } catch (error) {
-        if (tries === MAX_ATTEMPTS || abortSignal.aborted) throw error
-      } finally {
-        abortSignal.removeEventListener('abort', abort)
-      }
-    }
+  /** Returns the time of the storage's clock. Throws UNAVAILABLE, also if the bucket is missing. */
+  const readClock = (within?: number, cancel?: AbortSignal) => {
+    const head = new s3.HeadBucketCommand({ Bucket: bucket })
+    return request(async (abortSignal) => timeOf(await client.send(head, { abortSignal })), { within, cancel }).catch(
+      throwUnavailable,
+    )
   }
 
   /** Returns size and times of an object, or undefined. Throws UNAVAILABLE. */
@@ -125,7 +105,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     readClock,
     stat,
 
-    /** Writes an object. Returns the time of the storage, in milliseconds. `sha256` is checked, in base64. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
+    /** Writes an object. Returns the time of the storage's clock. `sha256`: checksum to verify, in base64. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     put(key: string, bytes: Uint8Array, options: { sha256?: string; cancel?: AbortSignal | undefined } = {}) {
       const put = new s3.PutObjectCommand({
         ...at(key),
@@ -139,9 +119,27 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       )
     },
 
-    /** Throws NOT_FOUND, UNAVAILABLE. */
-    get: (key: string, within?: number): Promise<Uint8Array> =>
-      request((abortSignal) => readWhole(at(key), abortSignal), { within }),
+    /** Reads an object. Retries interrupted bodies, which the SDK does not, and bytes that `isValid` rejects. Throws NOT_FOUND, UNAVAILABLE. */
+    get: (
+      key: string,
+      { within, isValid = () => true }: { within?: number; isValid?(bytes: Uint8Array): boolean } = {},
+    ) =>
+      request(
+        async (abortSignal) => {
+          for (let attempt = 1; ; attempt += 1) {
+            const { Body } = await client.send(new s3.GetObjectCommand(at(key)), { abortSignal })
+            try {
+              addAbortSignal(abortSignal, Body as Readable)
+              const bytes = await Body!.transformToByteArray()
+              if (isValid(bytes)) return bytes
+              throw storeFailure(`S3 returned wrong bytes for the object ${key}.`)
+            } catch (error) {
+              if (attempt === MAX_ATTEMPTS || abortSignal.aborted) throw error
+            }
+          }
+        },
+        { within },
+      ),
 
     /** Returns the size of an object in bytes. Throws NOT_FOUND, UNAVAILABLE. */
     async length(key: string): Promise<number> {
@@ -168,28 +166,26 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     },
 
     /** Deletes an object with a presigned URL that expires soon, so that a suspended process deletes nothing later. Returns false if it expired. */
-    async removeChecked(key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> {
-      const expiry = { expiresIn: REMOVAL_SECONDS, signingDate: new Date(now) }
-      const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), expiry).catch((error: unknown) => {
-        throw toDomainError(error)
-      })
-      const deadline = AbortSignal.timeout(timeoutMs)
-      const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
-      const answer = await fetch(url, { method: 'DELETE', signal, redirect: 'error' }).catch((error: unknown) => {
-        throw deadline.aborted ? timeoutFailure(timeoutMs) : unavailable('The file store', redactedError(error))
-      })
-      const text = await answer.text().catch(() => '')
-      if (answer.ok || answer.status === 404) return answer.ok
-      if (answer.status === 403 && /expired/i.test(text)) return false
-      const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no code'
-      throw storeFailure(`S3 answered ${answer.status} ${code} to a removal.`)
-    },
+    removeChecked: (key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> =>
+      request(
+        async (signal) => {
+          const expiry = { expiresIn: DELETION_SECONDS, signingDate: new Date(now) }
+          const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), expiry)
+          const answer = await fetch(url, { method: 'DELETE', signal, redirect: 'error' })
+          const text = await answer.text().catch(() => '')
+          if (answer.ok || answer.status === 404) return answer.ok
+          if (answer.status === 403 && /expired/i.test(text)) return false
+          const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no code'
+          throw storeFailure(`S3 answered ${answer.status} ${code} to a deletion.`)
+        },
+        { cancel },
+      ),
 
     /** Deletes an object that no other process writes. Throws UNAVAILABLE. */
-    remove: async (key: string): Promise<void> =>
-      void (await request((abortSignal) => client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })).catch(
-        undefinedIf(isNotFound),
-      )),
+    async remove(key: string): Promise<void> {
+      const remove = new s3.DeleteObjectCommand(at(key))
+      await request((abortSignal) => client.send(remove, { abortSignal })).catch(undefinedIf(isNotFound))
+    },
 
     /** Returns true if the bucket keeps versions of deleted objects. Returns undefined if the storage does not report it. */
     async keepsVersions(): Promise<boolean | undefined> {
@@ -206,11 +202,11 @@ export const trialKey = /^trial-[0-9a-f-]{36}$/
 /** Tests writing, listing, reading and deleting an object. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
 export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
   const key = `trial-${randomUUID()}`
-  const bytes = Buffer.from('Annal tries whether it can write here.')
+  const bytes = Buffer.from('Annal tests whether it can write here.')
   await bucket.list().next()
   await bucket.put(key, bytes, { sha256: createHash('sha256').update(bytes).digest('base64') })
   try {
-    if (!bytes.equals(await bucket.get(key))) throw storeFailure('S3 gave other bytes.')
+    await bucket.get(key, { isValid: (found) => bytes.equals(found) })
     const seen = await bucket.stat(key)
     if (!seen || !(await bucket.removeChecked(key, seen)))
       throw storeFailure('S3 treats new presigned links as expired.')
@@ -225,30 +221,23 @@ const timeOf = ({ $metadata }: { $metadata: object }): number => {
   return date
 }
 
-/** Maps NOT_FOUND to UNAVAILABLE, for requests about no object. */
+/** Handles NOT_FOUND of a request that concerns no object: the bucket is missing. */
 const throwUnavailable = (error: unknown): never => {
-  throw isNotFound(error) ? unavailable('The file store', error.cause) : error
+  throw isNotFound(error) ? storeFailure('S3 does not have the bucket.') : error
 }
 
-/** Returns the error without its other properties, such as signatures and the request. */
-const redactedError = (error: unknown): Error => {
+/** Converts an error of the SDK. The cause has no properties of the original error, such as signatures and the request. */
+const toDomainError = (error: unknown): DomainError => {
+  if (error instanceof DomainError) return error
   const { name, message, code, cause, $metadata } = error as Error & {
     code?: string
     $metadata?: { httpStatusCode?: number }
   }
-  const inner = cause instanceof Error ? ((cause as { code?: string }).code ?? cause.name) : undefined
-  const words = [$metadata?.httpStatusCode, name, code ?? inner, message].filter(
-    (word) => word !== undefined && word !== '' && !/^Unknown(Error)?$/.test(String(word)),
-  )
-  return new Error(`S3: ${words.join(' ').slice(0, MAX_MESSAGE_LENGTH)}`)
-}
-
-const toDomainError = (error: unknown): DomainError => {
-  if (error instanceof DomainError) return error
-  const redacted = redactedError(error)
-  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
   const status = $metadata?.httpStatusCode
-  if (status === 507 || NO_ROOM.test(redacted.message)) return insufficientStorage(redacted)
+  const inner = cause instanceof Error ? ((cause as { code?: string }).code ?? cause.name) : undefined
+  const words = [status, name, code ?? inner, message].filter((word) => word && !/^Unknown(Error)?$/.test(String(word)))
+  const redacted = new Error(`S3: ${words.join(' ').slice(0, MAX_MESSAGE_LENGTH)}`)
+  if (status === 507 || STORAGE_FULL.test(redacted.message)) return insufficientStorage(redacted)
   const isObject = status === 404 && name !== 'NoSuchBucket'
   return isObject ? Object.assign(notFound('File'), { cause: redacted }) : unavailable('The file store', redacted)
 }

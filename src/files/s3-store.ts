@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
 import { forEachConcurrent } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
 import type { OnError } from '../shared/log.ts'
 import { createBlockReader, isNamedBy } from './block-reader.ts'
-import { identifyDocument, blockPath as keyOf, kuboLayout, measure } from './cids.ts'
+import { identifyDocument, importBlocks, blockPath as keyOf } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { createErrorCollector, type DatedBlocks, markPinned } from './garbage-collection.ts'
 import { createS3Bucket, type ListedObject, type S3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
@@ -19,33 +18,32 @@ export interface S3ContentStoreOptions extends S3BucketOptions, Ownership {
   settleMs?: number
 }
 
-/** Attempts to read a block whose bytes do not match its CID. */
-const MAX_READS = 3
 /** Timeout of the reachability check, in milliseconds. */
 const PROBE_MS = 2_000
 /** Matches keys of blocks, but not those below a prefix of another user. */
 const blockKey = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
 
 /**
- * Creates the content store in an S3 bucket, in the layout of `blockstore-s3`, so that its tools can read it. Several processes can share it.
- * `blockstore-s3` itself is not used: it hides the kind of an error, reads 403 as "missing", and has no ages and no checksums.
+ * Creates the content store in an S3 bucket. Several processes can share it. It has the layout of `blockstore-s3`, whose tools can read it.
+ * `blockstore-s3` itself hides the kind of an error, treats 403 as "missing", and has no ages and no checksums.
  *
- * S3-compatible storages share no conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block with a presigned link
- * that expires seconds after its last check, by the storage's clock. One collection at a time deletes, and says so in the bucket. A writer that finds an old
- * block and a recent collection waits until all links have expired, then checks the block again.
+ * S3-compatible storages have no common conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block with a
+ * presigned link that expires seconds after its last check, by the storage's clock. A lock object in the bucket lets one collection delete at a
+ * time. A writer that renews a block during a recent collection waits until all links have expired, then checks the block again.
  */
 export const createS3ContentStore = (options: S3ContentStoreOptions): ContentStore => {
   const { graceSeconds: ownGrace, settleMs = 10_000, owner, findFiles, mayBeUnmarked = false } = options
   const bucket = createS3Bucket(options)
   const claim = () => claimBucket(bucket, owner!, findFiles)
-  /** Returns true if the bucket belongs to this installation. Claims a bucket without an owner: the storage may have been down at start-up. */
+  /** Returns true if the bucket belongs to this installation. Claims a bucket without an owner. */
   const isOwn = async () => {
     const found = await ownedBucket(bucket, PROBE_MS).readOwner()
     if (found === undefined) await claim()
     return found === undefined || found === owner
   }
+  // The storage may have been down when the process started.
   let isClaimed = owner === undefined || mayBeUnmarked
-  /** Claims the bucket before the first write, if the storage was down at start-up. Throws UNAVAILABLE. */
+  /** Claims the bucket before the first write. Throws UNAVAILABLE. */
   const assertOwn = async () => {
     if (isClaimed) return
     await claim().catch((error: unknown) => {
@@ -54,14 +52,8 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
     isClaimed = true
   }
   const blocks: DatedBlocks = {
-    /** Rejects other bytes, such as an error page of a proxy. */
-    async get(cid) {
-      for (let reads = 0; reads < MAX_READS; reads += 1) {
-        const bytes = await bucket.get(keyOf(cid))
-        if (isNamedBy(cid, bytes)) return bytes
-      }
-      throw unavailable('The file store', new Error(`S3 gives other bytes than the name of the block ${cid} says.`))
-    },
+    // A proxy may return an error page instead of the block.
+    get: (cid) => bucket.get(keyOf(cid), { isValid: (bytes) => isNamedBy(cid, bytes) }),
     length: (cid) => bucket.length(keyOf(cid)),
     nameOf: keyOf,
     changedAt: async (cid) => (await bucket.stat(keyOf(cid)))?.changedAt,
@@ -91,7 +83,7 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
         await pause(settleMs, undefined, { signal: cancel })
         await forEachConcurrent(renewed, CONCURRENCY, async (key) => {
           if (!(await bucket.stat(key, cancel)))
-            throw unavailable('The file store', new Error('A collection took a block that was just renewed.'))
+            throw unavailable('The file store', new Error('Garbage collection deleted a block that was just renewed.'))
         })
       },
     }
@@ -100,16 +92,11 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
   return {
     async importFile(source) {
       await assertOwn()
-      const { stream, result } = measure(source)
       const placing = createPlacing()
-      const put = async (cid: CID, bytes: unknown) => {
-        await placing.put(cid, bytes as Uint8Array)
-        return cid
-      }
-      const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
+      const file = await importBlocks(source, placing.put)
       await placing.settle()
       // Other imports may use the blocks by now, so garbage collection deletes them.
-      return { cid: cid.toString(), ...result(), discard: async () => {} }
+      return { ...file, discard: async () => {} }
     },
 
     async putDocument(bytes, cancel) {
@@ -142,25 +129,22 @@ export const createS3ContentStore = (options: S3ContentStoreOptions): ContentSto
   }
 }
 
-const LOCK_KEY = 'collection'
-/** Lifetime of the lock without renewal, in milliseconds. */
-const LOCK_MS = 120_000
-/** Content of the lock object while no collection deletes. */
-const FREE = 'free'
+/** Key of the lock object, its content while no collection deletes, and the lifetime of the lock in milliseconds. */
+const [LOCK_KEY, FREE, LOCK_MS] = ['collection', 'free', 120_000]
 /** Maximum delay from the check of the lock to a deletion, in milliseconds. */
 const MAX_DELAY_MS = 3_000
 const CONCURRENCY = 16
 
-/** Objects that changed after `before` stay. Times are those of the storage, in milliseconds. */
 interface S3Sweep {
   isGarbage(object: ListedObject): boolean
+  /** Objects that changed later are kept. Time of the storage's clock, in milliseconds. */
   before: number
   settleMs: number
   cancel: AbortSignal | undefined
   onError: OnError
 }
 
-/** Creates the lock of garbage collection: one collection could check a block, another delete it, and an import write it before the first deletes it. */
+/** Creates the lock of garbage collection. Without it, another collection could delete a checked block, and an import write it again. */
 const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => {
   const own = randomUUID()
   let writtenAt: number | undefined
@@ -169,7 +153,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   const settle = () => pause(settleMs, undefined, { signal: cancel })
 
   return {
-    /** Returns the time of the storage at which we hold the lock. Returns undefined if another collection holds it. */
+    /** Acquires or renews the lock. Returns the time of the storage's clock, or undefined if another collection holds the lock. */
     async acquire(): Promise<number | undefined> {
       if (writtenAt === undefined) {
         const found = await bucket.stat(LOCK_KEY, cancel)
@@ -196,7 +180,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   }
 }
 
-/** Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Throws UNAVAILABLE while the storage is down. */
+/** Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Throws UNAVAILABLE. */
 const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
   const { before, cancel, onError, isGarbage } = sweep
   const lock = createDeletionLock(bucket, sweep)

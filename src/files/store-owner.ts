@@ -1,10 +1,11 @@
-/** The owner of a block store: garbage collection must not delete blocks of another installation. */
+/** Ownership of a block store, because garbage collection must not delete blocks of another installation. */
 import { randomUUID } from 'node:crypto'
 import { readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CID } from 'multiformats/cid'
 import { undefinedIf } from '../shared/async.ts'
 import { isNotFound } from '../shared/errors.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 import { giveToOwner } from '../shared/private-files.ts'
 import { isMissingPath, linkIfFree, syncPath } from './block-directory.ts'
 import { blockPath } from './cids.ts'
@@ -16,9 +17,8 @@ const OWNER_NAME = 'installation'
 /** Returns CIDs of some files in the database. */
 export type FindFiles = () => Promise<readonly string[]>
 
-/** The installation that a store should belong to. */
 export interface Ownership {
-  /** ID of this installation. Nothing is deleted in a store of another one. Without it, the owner is not checked. */
+  /** ID of this installation. If undefined, the owner of the store is not checked. */
   owner?: string | undefined
   findFiles?: FindFiles | undefined
   /** True if a store without an owner is used unclaimed. */
@@ -26,16 +26,8 @@ export interface Ownership {
 }
 
 /** Error for a store that belongs to another installation. */
-export class WrongStoreError extends Error {
+export class WrongStoreError extends FixableError {
   override readonly name = 'WrongStoreError'
-  readonly finding: string
-  readonly fix: string
-
-  constructor(finding: string, fix: string) {
-    super(`${finding} ${fix}`)
-    this.finding = finding
-    this.fix = fix
-  }
 }
 
 /** A folder or a bucket of one installation. */
@@ -62,19 +54,19 @@ export async function findOwnerProblem(
   if (found !== undefined) {
     return new WrongStoreError(
       `${title} belongs to another installation: ${mark} names ${found}, and this database belongs to ${owner}.`,
-      `${fix} If the other installation is gone for good, write ${owner} there: then the files that only it needs are removed.`,
+      `${fix} If the other installation no longer exists, write ${owner} there. The files that only the other one needs are then deleted.`,
     )
   }
   const files = await findFiles()
   for (const file of files) if (await has(CID.parse(file))) return undefined
   if (files.length === 0) return undefined
   return new WrongStoreError(
-    `${title} is empty or belongs to another installation: it has none of the files that the database knows.`,
-    `${fix} To go on without the files, write ${owner} into ${mark}.`,
+    `${title} is empty or belongs to another installation: it has none of the files in the database.`,
+    `${fix} To continue without the files, write ${owner} into ${mark}.`,
   )
 }
 
-/** Makes this installation the owner of a store. Without an owner it needs some file of the database, if that has any. Throws WrongStoreError. */
+/** Makes this installation the owner of a store. A store without an owner must have a file of the database, if the database has files. Throws WrongStoreError. */
 export async function claimStore(store: OwnedStore, owner: string, findFiles: FindFiles = async () => []) {
   if ((await store.readOwner()) === owner) return
   const problem = await findOwnerProblem(store, owner, findFiles)
@@ -115,7 +107,7 @@ export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
   mark: `its object ${OWNER_NAME}`,
   fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its blocks there as described in docs/how-to/store-files-on-kubo-or-s3.md.',
   async readOwner() {
-    const found = await bucket.get(OWNER_NAME, within).catch(undefinedIf(isNotFound))
+    const found = await bucket.get(OWNER_NAME, within === undefined ? {} : { within }).catch(undefinedIf(isNotFound))
     return found && Buffer.from(found).toString().trim()
   },
   async writeOwner(owner) {

@@ -23,7 +23,7 @@ const started: Record<string, string> = {
 
 /** Loops that belong to a part of the process, which starts and stops them. */
 const ofParts = `chain/lease chain/poller run-process db/database db/query-timeout db/event-notifications
-  embedded/embedded-anvil http/http-server http/connections jobs/job-loop files/pictures/picture-process
+  embedded/embedded-anvil http/http-server http/connections jobs/job-loop files/picture-process
   modules/events/events.rest`
   .split(/\s+/)
   .map((name) => `${name}.ts`)

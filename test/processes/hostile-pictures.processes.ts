@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPictureMaker } from '../../src/files/pictures/picture-maker.ts'
+import { createPictureMaker } from '../../src/files/picture-maker.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { longLine, manyScans } from '../support/hostile-pictures.ts'

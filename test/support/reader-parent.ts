@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import sharp from 'sharp'
-import { createPictureMaker } from '../../src/files/pictures/picture-maker.ts'
+import { createPictureMaker } from '../../src/files/picture-maker.ts'
 import { startSandboxedProcess } from '../../src/shared/sandboxed-process.ts'
 
 const TRIES = 16

@@ -37,7 +37,7 @@ async function assertOwnStore(parts: Parts, store: OwnedStore): Promise<void> {
   if (!database || !vault) return
   const findFiles = async () => (await database.query(findSampleFiles)).map(({ nid }) => nid)
   const problem = await findOwnerProblem(store, vault.value, findFiles)
-  if (problem) throw new FixableError(problem.finding, problem.fix)
+  if (problem) throw problem
 }
 
 /** Checks that files can be read and written. */

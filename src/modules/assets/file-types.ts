@@ -8,18 +8,16 @@ export type Display = 'picture' | 'player' | 'inline' | 'download'
 interface FileType {
   name: string
   type: string
-  /** Matches the first bytes of the file, decoded as Latin-1. */
   signature?: RegExp
-  /** Matches brands of the `ftyp` box (ISO base media file format). */
   brands?: RegExp
   /** True if the brands identify only the container format. Any other brand in the file is more specific. */
   isContainer?: true
   /** Matches media types that are more specific than this one. The file name can select such a type. */
   refinedBy?: RegExp
   display: Display
-  /** The libvips loader that reads the file for its thumbnail. */
+  /** Name of the libvips loader that reads the file for its thumbnail. */
   thumbnail?: string
-  /** The format of the signed copy (Content Credentials), for the C2PA library. `true`: the registered type. */
+  /** Format name of the signed copy (Content Credentials) in the C2PA library. `true`: the registered type. */
   signed?: true | string
 }
 
@@ -57,95 +55,92 @@ const ALIASES: Record<string, string> = {
   'application/json': 'json text/json',
 }
 
-const mp4: FileType = {
-  name: 'MP4',
-  type: 'video/mp4',
-  refinedBy: /^(?:audio|video)\//,
-  display: 'player',
-  signed: true,
-}
-const threeGp: FileType = { name: '3GP', type: 'video/3gpp', display: 'player', signed: 'video/mp4' }
-const heif: FileType = { name: 'HEIF', type: 'image/heif', isContainer: true, display: 'inline', signed: 'image/heif' }
-const heic: FileType = { name: 'HEIC', type: 'image/heic', display: 'inline', signed: 'image/heic' }
-const tiff = { name: 'TIFF', type: 'image/tiff', refinedBy: /^image\/(?!svg)/, thumbnail: 'Tiff' } as const
+/** Returns a row whose files start with a signature, decoded as Latin-1. */
+const bySignature = (
+  name: string,
+  type: string,
+  display: Display,
+  signature: RegExp,
+  more: Partial<FileType> = {},
+) => ({
+  ...{ name, type, display, signature },
+  ...more,
+})
+
+/** Returns a row whose files have a brand in their `ftyp` box (ISO base media file format). */
+const byBrand = (name: string, type: string, display: Display, brands: RegExp, more: Partial<FileType> = {}) => ({
+  ...{ name, type, display, brands },
+  ...more,
+})
+
+const isMedia = /^(?:audio|video)\//
+const isImage = /^image\/(?!svg)/
+const mp4 = { refinedBy: isMedia, signed: true } as const
+const mp4Container = { ...mp4, isContainer: true } as const
+const heifContainer = { isContainer: true, signed: 'image/heif' } as const
+const asMp4 = { signed: 'video/mp4' } as const
+const asHeic = { signed: 'image/heic' } as const
 
 /** Known file types. The first row that matches a file is used. */
 const FILE_TYPES: readonly FileType[] = [
-  { name: 'JPEG', type: 'image/jpeg', signature: /^\xff\xd8\xff/, display: 'picture', thumbnail: 'Jpeg', signed: true },
-  { name: 'PNG', type: 'image/png', signature: /^\x89PNG\r\n/, display: 'picture', thumbnail: 'Png', signed: true },
-  {
-    name: 'WebP',
-    type: 'image/webp',
-    signature: /^RIFF.{4}WEBP/s,
-    display: 'picture',
-    thumbnail: 'Webp',
+  bySignature('JPEG', 'image/jpeg', 'picture', /^\xff\xd8\xff/, { thumbnail: 'Jpeg', signed: true }),
+  bySignature('PNG', 'image/png', 'picture', /^\x89PNG\r\n/, { thumbnail: 'Png', signed: true }),
+  bySignature('WebP', 'image/webp', 'picture', /^RIFF.{4}WEBP/s, { thumbnail: 'Webp', signed: true }),
+  bySignature('GIF', 'image/gif', 'picture', /^GIF8[79]a/, { thumbnail: 'Nsgif', signed: true }),
+  bySignature('TIFF', 'image/tiff', 'inline', /^(?:II\*\0|MM\0\*)/, {
+    refinedBy: isImage,
+    thumbnail: 'Tiff',
     signed: true,
-  },
-  { name: 'GIF', type: 'image/gif', signature: /^GIF8[79]a/, display: 'picture', thumbnail: 'Nsgif', signed: true },
-  { ...tiff, signature: /^(?:II\*\0|MM\0\*)/, display: 'inline', signed: true },
-  // The C2PA library does not write BigTIFF.
-  { ...tiff, signature: /^(?:II\+\0|MM\0\+)/, display: 'inline' },
-  {
-    ...{ name: 'AVIF', type: 'image/avif', brands: /^(?:avi[fs]|MA1[AB])$/ },
-    ...{ display: 'picture', thumbnail: 'Heif', signed: true },
-  },
+  }),
+  // BigTIFF. The C2PA library does not write it.
+  bySignature('TIFF', 'image/tiff', 'inline', /^(?:II\+\0|MM\0\+)/, { refinedBy: isImage, thumbnail: 'Tiff' }),
+  byBrand('AVIF', 'image/avif', 'picture', /^(?:avi[fs]|MA1[AB])$/, { thumbnail: 'Heif', signed: true }),
   // The thumbnail decoder does not support HEVC.
-  { ...heic, brands: /^hei[cxms]$/ },
-  { ...heic, type: 'image/heic-sequence', brands: /^hev[cxms]$/ },
-  { ...heif, brands: /^(?:mif[12]|miaf)$/ },
-  { ...heif, type: 'image/heif-sequence', brands: /^msf1$/ },
-  { name: 'CR3', type: 'image/x-canon-cr3', brands: /^crx $/, display: 'download' },
-  // Video files also list the brand M4A, so this row must come before it.
-  { ...mp4, brands: /^M4V/ },
-  { name: 'M4A', type: 'audio/mp4', brands: /^(?:M4[ABP] |F4[AB] )$/, display: 'player', signed: true },
-  { ...mp4, brands: /^(?:iso[m\d]|mp[47]\d|avc1|dash|cmf[c\d]|ms[di]x|MSNV|XAVC|F4[VP] )$/, isContainer: true },
+  byBrand('HEIC', 'image/heic', 'inline', /^hei[cxms]$/, asHeic),
+  byBrand('HEIC', 'image/heic-sequence', 'inline', /^hev[cxms]$/, asHeic),
+  byBrand('HEIF', 'image/heif', 'inline', /^(?:mif[12]|miaf)$/, heifContainer),
+  byBrand('HEIF', 'image/heif-sequence', 'inline', /^msf1$/, heifContainer),
+  byBrand('CR3', 'image/x-canon-cr3', 'download', /^crx $/),
+  // Video files also list the brand M4A, so this row must precede it.
+  byBrand('MP4', 'video/mp4', 'player', /^M4V/, mp4),
+  byBrand('M4A', 'audio/mp4', 'player', /^(?:M4[ABP] |F4[AB] )$/, { signed: true }),
+  byBrand(
+    ...(['MP4', 'video/mp4', 'player'] as const),
+    /^(?:iso[m\d]|mp[47]\d|avc1|dash|cmf[c\d]|ms[di]x|MSNV|XAVC|F4[VP] )$/,
+    mp4Container,
+  ),
   // MP4 files from cameras also list the brands of the next three rows.
-  { ...threeGp, brands: /^3g[eghprst][\da-z]$/ },
-  { ...threeGp, type: 'video/3gpp2', brands: /^3g2[\da-z]$/ },
-  { name: 'MOV', type: 'video/quicktime', brands: /^qt {2}$/, display: 'player', signed: true },
+  byBrand('3GP', 'video/3gpp', 'player', /^3g[eghprst][\da-z]$/, asMp4),
+  byBrand('3GP', 'video/3gpp2', 'player', /^3g2[\da-z]$/, asMp4),
+  byBrand('MOV', 'video/quicktime', 'player', /^qt {2}$/, { signed: true }),
   // Matches all other brands.
-  { ...mp4, brands: /^/, isContainer: true },
-  { name: 'AVI', type: 'video/x-msvideo', signature: /^RIFF.{4}AVI /s, display: 'player', signed: 'video/avi' },
-  {
-    ...{ name: 'MP3', type: 'audio/mpeg', signature: /^(?:ID3[\cB-\cD]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/ },
-    ...{ display: 'player', signed: true },
-  },
-  { name: 'WAV', type: 'audio/wav', signature: /^RIFF.{4}WAVE/s, display: 'player', signed: true },
-  { name: 'AAC', type: 'audio/aac', signature: /^\xff[\xf0\xf1\xf8\xf9]/, display: 'player' },
-  { name: 'FLAC', type: 'audio/flac', signature: /^fLaC\0/, display: 'player' },
-  { name: 'Ogg video', type: 'video/ogg', signature: /^OggS\0.{23}\x80theora/s, display: 'player' },
-  {
-    ...{ name: 'Ogg audio', type: 'audio/ogg', display: 'player' },
-    signature: /^OggS\0.{23}(?:OpusHead|\cAvorbis|Speex {3}|\x7fFLAC)/s,
-  },
-  {
-    ...{ name: 'Ogg', type: 'application/ogg', display: 'download' },
-    ...{ signature: /^OggS\0/, refinedBy: /^(?:audio|video)\// },
-  },
-  {
-    ...{ name: 'WebM', type: 'video/webm', display: 'player' },
-    ...{ signature: /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}webm/s, refinedBy: /^audio\// },
-  },
-  {
-    ...{ name: 'Matroska', type: 'video/x-matroska', display: 'player' },
-    ...{ signature: /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}matroska/s, refinedBy: /^audio\// },
-  },
-  { name: 'BMP', type: 'image/bmp', signature: /^BM.{4}\0{4}/s, display: 'picture' },
-  { name: 'JPEG XL', type: 'image/jxl', signature: /^\0{3}\fJXL \r\n\x87\n/, display: 'download' },
-  { name: 'JPEG 2000', type: 'image/jp2', signature: /^\0{3}\fjP {2}\r\n\x87\n/, display: 'download' },
+  byBrand('MP4', 'video/mp4', 'player', /^/, mp4Container),
+  bySignature('AVI', 'video/x-msvideo', 'player', /^RIFF.{4}AVI /s, { signed: 'video/avi' }),
+  bySignature('MP3', 'audio/mpeg', 'player', /^(?:ID3[\cB-\cD]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/, { signed: true }),
+  bySignature('WAV', 'audio/wav', 'player', /^RIFF.{4}WAVE/s, { signed: true }),
+  bySignature('AAC', 'audio/aac', 'player', /^\xff[\xf0\xf1\xf8\xf9]/),
+  bySignature('FLAC', 'audio/flac', 'player', /^fLaC\0/),
+  bySignature('Ogg video', 'video/ogg', 'player', /^OggS\0.{23}\x80theora/s),
+  bySignature('Ogg audio', 'audio/ogg', 'player', /^OggS\0.{23}(?:OpusHead|\cAvorbis|Speex {3}|\x7fFLAC)/s),
+  bySignature('Ogg', 'application/ogg', 'download', /^OggS\0/, { refinedBy: isMedia }),
+  bySignature('WebM', 'video/webm', 'player', /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}webm/s, { refinedBy: /^audio\// }),
+  bySignature('Matroska', 'video/x-matroska', 'player', /^\cZE\xdf\xa3.{0,40}B\x82.{1,2}matroska/s, {
+    refinedBy: /^audio\//,
+  }),
+  bySignature('BMP', 'image/bmp', 'picture', /^BM.{4}\0{4}/s),
+  bySignature('JPEG XL', 'image/jxl', 'download', /^\0{3}\fJXL \r\n\x87\n/),
+  bySignature('JPEG 2000', 'image/jp2', 'download', /^\0{3}\fjP {2}\r\n\x87\n/),
+  bySignature('PDF', 'application/pdf', 'download', /^%PDF-\d/),
+  bySignature('ZIP', 'application/zip', 'download', /^PK\cC\cD/, { refinedBy: /^application\// }),
+  bySignature('gzip', 'application/gzip', 'download', /^[^ -~]\x8b[\b]/),
   // SVG files can contain scripts that browsers run.
   { name: 'SVG', type: 'image/svg+xml', display: 'download' },
-  { name: 'PDF', type: 'application/pdf', signature: /^%PDF-\d/, display: 'download' },
-  { name: 'ZIP', type: 'application/zip', signature: /^PK\cC\cD/, refinedBy: /^application\//, display: 'download' },
-  { name: 'gzip', type: 'application/gzip', signature: /^[^ -~]\x8b[\b]/, display: 'download' },
   { name: 'JSON', type: 'application/json', display: 'inline' },
   { name: 'Text', type: 'text/plain', display: 'inline' },
 ]
 
-/** Number of bytes that `detectType` needs at most. An `ftyp` box with all its brands fits into them. */
+/** Number of bytes at the start of a file that identify its type. An `ftyp` box with all its brands fits into them. */
 export const HEAD_BYTES = 4_096
-
-const BRAND_BYTES = 4
 
 /** Returns the brands of the `ftyp` box, starting with the major brand. Returns undefined if the file does not start with such a box. */
 function brandsOf(head: Buffer): string[] | undefined {
@@ -155,12 +150,9 @@ function brandsOf(head: Buffer): string[] | undefined {
   const start = size === 1 ? 16 : 8
   const declared = size === 1 ? Number(head.readBigUInt64BE(8)) : size || head.length
   const end = Math.min(declared, head.length)
-  const brands = [head.toString('latin1', start, start + BRAND_BYTES)]
-  // Skips the minor version, which follows the major brand.
-  for (let at = start + 2 * BRAND_BYTES; at + BRAND_BYTES <= end; at += BRAND_BYTES) {
-    brands.push(head.toString('latin1', at, at + BRAND_BYTES))
-  }
-  return brands
+  const words = head.toString('latin1', start, end).match(/.{4}/gs) ?? []
+  // The second word is the minor version.
+  return words.filter((_, index) => index !== 1)
 }
 
 function typeOfBrands(brands: readonly string[]): FileType | undefined {
@@ -192,24 +184,20 @@ const bareType = (mediaType: string) => mediaType.split(';', 1)[0]!.trim().toLow
 
 const rowOfType = (mediaType: string) => rowsByName.get(bareType(mediaType))
 
-/** Returns the type of a file by its first `HEAD_BYTES` bytes, or undefined if they match no type. */
-export const detectType = (head: Uint8Array): string | undefined => rowOf(head)?.type
-
 /** Returns the registered name of a media type that is an alias, or undefined. */
-export function aliasedType(mediaType: string): string | undefined {
+function aliasedType(mediaType: string): string | undefined {
   const row = rowOfType(mediaType)
   return row && row.type !== bareType(mediaType) ? row.type : undefined
 }
 
-/** Returns true if `named` is more specific than the detected type. A type with a signature never is: its content would have matched. */
-export function isRefinement(named: string, head: Uint8Array): boolean {
+/** Returns true if `named` is more specific than the detected type. A type with a signature is not, because its content would have matched. */
+function isRefinement(named: string, head: Uint8Array): boolean {
   return rowOf(head)?.refinedBy?.test(named) === true && rowOfType(named)?.signature === undefined
 }
 
-/** Top-level type of a media type. `file` means any other type. */
-export type MediaKind = 'image' | 'video' | 'audio' | 'file'
-
 const KINDS = ['image', 'video', 'audio'] as const
+/** Top-level type of a media type. `file` means any other type. */
+export type MediaKind = (typeof KINDS)[number] | 'file'
 
 export const mediaKindOf = (mediaType: string): MediaKind =>
   KINDS.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'
@@ -238,17 +226,16 @@ const namesWith = (column: 'thumbnail' | 'signed', conjunction: string) =>
     .replace(/, ([^,]+)$/, ` ${conjunction} $1`)
 
 export const signedTypeNames = namesWith('signed', 'and')
-
 export const thumbnailTypeNames = namesWith('thumbnail', 'or')
-
-/** PostgreSQL patterns for registered types whose files may support a thumbnail or a signed copy. */
-export const typePatterns = { thumbnail: patternOf('thumbnail'), signed: patternOf('signed') } as const
 
 /** Includes unknown subtypes, because the content may still match. Excludes SVG, because it is text. */
 function patternOf(column: 'thumbnail' | 'signed'): string {
   const kinds = new Set(FILE_TYPES.filter((row) => row[column]).map(({ type }) => mediaKindOf(type)))
   return `^(?:(?:${[...kinds].join('|')})/(?!svg)|application/(?:octet-stream|mp4))`
 }
+
+/** PostgreSQL patterns for registered types whose files may support a thumbnail or a signed copy. */
+export const typePatterns = { thumbnail: patternOf('thumbnail'), signed: patternOf('signed') } as const
 
 const OCTETS = 'application/octet-stream'
 const TEXT = 'text/plain'
@@ -262,25 +249,23 @@ const UNINFORMATIVE = new Set([
   ...['binary/octet-stream', 'content/unknown', 'unknown/unknown', 'unknown/application', 'multipart/form-data'],
 ])
 
-/** Returns true if a text is a valid media type. It is sent as a response header when the file is read. */
+/** Returns true if a text is a valid media type, which can be sent in a response header. */
 export const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
 
 /** Returns true if a declared type does not describe the file: it is empty, a wildcard such as `image/*`, or a placeholder. */
 export const isUninformative = (text: string): boolean =>
-  text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(text.split(';', 1)[0]!.trim().toLowerCase())
+  text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(bareType(text))
 
 /** Returns the declared type of a form part. Returns `application/octet-stream` if the part declares no media type. */
 export const declaredTypeOf = ({ mimetype }: IncomingFile): string => (isMimeType(mimetype) ? mimetype : OCTETS)
 
 async function headOf(file: IncomingFile): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
+  let head = Buffer.alloc(0)
   for await (const piece of file.createReadStream()) {
-    parts.push(piece.slice(0, HEAD_BYTES))
-    length += piece.length
-    if (length >= HEAD_BYTES) break
+    head = Buffer.concat([head, piece])
+    if (head.length >= HEAD_BYTES) break
   }
-  return Buffer.concat(parts)
+  return head.subarray(0, HEAD_BYTES)
 }
 
 /** Returns true if the bytes contain control characters that do not occur in text files. */
@@ -304,10 +289,9 @@ export async function registeredTypeOf(file: IncomingFile, given: string | undef
   const alias = aliasedType(declared)
   // `text/plain` is the default type of form parts, so it may not describe the file.
   const mayBeText = !isGiven && declared.toLowerCase().startsWith(TEXT)
-  const isInformative = !isUninformative(declared) && alias === undefined && !mayBeText
-  if (isInformative) return declared
+  if (!isUninformative(declared) && alias === undefined && !mayBeText) return declared
   const head = await headOf(file)
-  const detected = mayBeText && !isBinary(head) ? undefined : detectType(head)
+  const detected = mayBeText && !isBinary(head) ? undefined : rowOf(head)?.type
   const named = typeOfName(file.filename)
   if (detected !== undefined) return named !== undefined && isRefinement(named, head) ? named : detected
   if (alias !== undefined) return alias

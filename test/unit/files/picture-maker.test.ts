@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPictureMaker } from '../../../src/files/pictures/picture-maker.ts'
+import { createPictureMaker } from '../../../src/files/picture-maker.ts'
 
 async function* endless() {
   yield new Uint8Array([0xff, 0xd8])

@@ -3,28 +3,20 @@ import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { readAtMost } from '../../shared/async.ts'
-import { DomainError, unavailable } from '../../shared/errors.ts'
-import { startSandboxedProcess } from '../../shared/sandboxed-process.ts'
-import type { PictureMaker } from '../file-types.ts'
-import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
+import { readAtMost } from '../shared/async.ts'
+import { DomainError, unavailable } from '../shared/errors.ts'
+import { startSandboxedProcess } from '../shared/sandboxed-process.ts'
+import type { PictureMaker } from './file-types.ts'
 
 const NAME = 'Reading pictures'
-/** In the built package this file is JavaScript, and so is the process's file. */
+/** Path of the program: TypeScript in the repository, JavaScript in the built package. */
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
-/** Permissions of the process: it can read files, such as its libraries, but not write files or start processes. */
+/** The process can read files, such as its libraries, but it cannot write files or start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
-/** Maximum total size of the results of one picture, in bytes. */
-const MAX_BYTES = 20_000_000
-
-/** Splits the output into its results. Each follows its length. */
-function* parts(output: Buffer) {
-  for (let at = 0; at < output.length; ) {
-    const end = at + 4 + output.readUInt32BE(at)
-    yield output.subarray(at + 4, end)
-    at = end
-  }
-}
+/** Maximum size of the output for one picture, in bytes. */
+const MAX_OUTPUT_BYTES = 30_000_000
+/** Exit code and signal of `picture-process.ts` for unsupported pictures and for pictures that exceed its limits. */
+const [UNREADABLE, LIMIT_EXCEEDED] = [2, 'SIGXCPU']
 
 /** Creates the maker of thumbnails. Callers limit concurrency. `timeoutMs`: timeout of one picture, in milliseconds. */
 export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}): PictureMaker => ({
@@ -33,19 +25,19 @@ export const createPictureMaker = ({ timeoutMs: timeout = 15_000 } = {}): Pictur
     const { child, exit } = await startSandboxedProcess(options)
     let failure: { error: unknown } | undefined
     const input = Readable.from(source)
-    // Do not wait for the source, because it may hang.
+    // The pipeline is not awaited, because a source that hangs would never settle.
     pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
-      // If the process stops reading, its exit code is the reason. All other errors are those of the source.
+      // The process stopped reading, and its exit code gives the reason. Other errors come from the source.
       if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
       failure = { error }
       child.kill('SIGKILL')
     })
     try {
-      const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_BYTES), exit])
+      const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_OUTPUT_BYTES), exit])
       if (failure) throw failure.error
-      if (code === UNREADABLE || child.signalCode === TOO_MUCH) return undefined
-      if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
-      return [...parts(output)]
+      if (code === UNREADABLE || child.signalCode === LIMIT_EXCEEDED) return undefined
+      if (code !== 0) throw new Error(`The process ended with ${code ?? child.signalCode}.`)
+      return (JSON.parse(output.toString()) as string[]).map((picture) => Buffer.from(picture, 'base64'))
     } catch (error) {
       // The process could not be started, or its output is invalid.
       throw failure ? failure.error : error instanceof DomainError ? error : unavailable(NAME, error)

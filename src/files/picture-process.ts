@@ -1,0 +1,50 @@
+/** Reads an untrusted picture from stdin and writes smaller pictures to stdout, as a JSON list of base64 texts. Arguments: the sides, largest first. */
+import { buffer } from 'node:stream/consumers'
+import sharp from 'sharp'
+import { thumbnailLoaders } from '../modules/assets/file-types.ts'
+
+/** Maximum pixels of a picture. Decoders need up to 8 bytes per pixel, and up to 20 if they must hold all pixels at once. */
+const MAX_PIXELS = 50_000_000
+const MAX_PIXELS_AT_ONCE = 20_000_000
+/** Maximum CPU time in milliseconds, and memory in bytes. The pixel limit is not enough: 160 KB can process all pixels a thousand times. */
+const MAX_CPU_MS = 10_000
+const MAX_MEMORY_BYTES = 700_000_000
+
+// Accept raster formats only. Documents and vector graphics can refer to other files, and can need much more work than their size suggests.
+sharp.block({ operation: ['VipsForeignLoad'] })
+sharp.unblock({ operation: [...thumbnailLoaders].map((name) => `VipsForeignLoad${name}`) })
+sharp.cache(false)
+sharp.concurrency(1)
+
+/** Returns the maximum number of pixels for the format of this picture. Reads only the header. */
+async function maxPixelsOf(picture: Buffer): Promise<number> {
+  const { format, isProgressive } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata()
+  return format === 'heif' || (format === 'png' && isProgressive) ? MAX_PIXELS_AT_ONCE : MAX_PIXELS
+}
+
+/** Applies the orientation and resizes. The output has no metadata, such as place and time. */
+const resize = (picture: Buffer, limitInputPixels: number, side: number): Promise<Buffer> =>
+  sharp(picture, { limitInputPixels, sequentialRead: true, failOn: 'error' })
+    .rotate()
+    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+    .webp({ quality: 80 })
+    .toBuffer()
+
+async function main() {
+  // Decoders cannot be stopped, so the process kills itself if the picture exceeds the limits.
+  setInterval(() => {
+    const { user, system } = process.cpuUsage()
+    const isTooMuch = (user + system) / 1_000 > MAX_CPU_MS || process.memoryUsage.rss() > MAX_MEMORY_BYTES
+    if (isTooMuch) process.kill(process.pid, 'SIGXCPU')
+  }, 20).unref()
+  const original = await buffer(process.stdin)
+  const limit = await maxPixelsOf(original)
+  const made: Buffer[] = [original]
+  for (const side of process.argv.slice(2)) made.push(await resize(made.at(-1)!, limit, Number(side)))
+  process.stdout.write(JSON.stringify(made.slice(1).map((picture) => picture.toString('base64'))))
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(String(error))
+  process.exitCode = 2
+})
