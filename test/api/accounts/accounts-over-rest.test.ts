@@ -5,7 +5,7 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp()
 
 describe('REST auth/users/me/', () => {
-  it('returns exactly the fields of the contract, with each balance at both of its paths', async () => {
+  it('REST auth/users/me/ returns exactly the fields of the contract, with each balance at both of its paths', async () => {
     const user = await app.newUser({ num: '5' })
     await user.register()
     const { results, ...record } = expectOk(await user.rest('GET', 'auth/users/me/?show_num_balance=true'))
@@ -47,7 +47,7 @@ describe('REST auth/users/me/', () => {
     expect(record.address).toMatch(/^0x[0-9a-fA-F]{40}$/)
   })
 
-  it('accepts the device object of the phone app at sign-up and sign-in', async () => {
+  it('sign-up and sign-in accept the device object of the phone app', async () => {
     const device = { fcm_token: 'token', platform: 'ios', device_identifier: 'id' }
     const json = { username: 'phone', email: 'phone@example.org', password: 'correct horse battery', device }
     expect((await app.rest('POST', '/auth/users/', { json })).status).toBe(201)

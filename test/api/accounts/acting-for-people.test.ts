@@ -58,8 +58,8 @@ const told = ({ id, publicId }: SignedIn, action: string) => [
   { action, user_id: null, subject: publicId, reason, address: null },
 ]
 
-describe('annal users export', () => {
-  it('writes the same export that the user can request, without secrets', async () => {
+describe('command for the export of a user', () => {
+  it('`annal users export` writes the same export that the user can request, without secrets', async () => {
     const { user, secrets } = await newPerson()
     const other = await newPerson()
     const own = expectOk(await user.rest('GET', 'auth/users/me/export'))
@@ -85,7 +85,7 @@ describe('annal users export', () => {
     ])
   })
 
-  it('writes exports that are too large for one GraphQL response', async () => {
+  it('`annal users export` writes exports that are too large for one GraphQL response', async () => {
     const user = await app.newUser()
     await app.sql(
       `insert into audit_entries (user_id, action) select $1::uuid, 'profile.changed' from generate_series(1, 10001)`,
@@ -99,7 +99,7 @@ describe('annal users export', () => {
     expect(auditEntries.at(-1)).toMatchObject({ action: 'account.exported', reason })
   })
 
-  it('creates a file with mode 0600, and never overwrites one', async () => {
+  it('`annal users export` creates a file with mode 0600, and never overwrites a file', async () => {
     const [user, dir] = [await app.newUser(), await newFolder()]
     const out = join(dir, 'person.json')
     const said = await annal(['export', user.publicId, '--reason', reason, '--out', out, '--json'])
@@ -118,7 +118,7 @@ describe('annal users export', () => {
     expect(await entriesOf(user, 'account.exported')).toEqual(told(user, 'account.exported'))
   })
 
-  it('removes the file of an interrupted export', async () => {
+  it('`annal users export` removes the file of an interrupted export', async () => {
     const dir = await newFolder()
     const out = join(dir, 'person.json')
     const interrupted = AbortSignal.abort(new Error('Interrupted.'))
@@ -128,7 +128,7 @@ describe('annal users export', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('fails if the account is deleted during the export', async () => {
+  it('`annal users export` fails if the account is deleted during the export', async () => {
     const user = await app.newUser()
     const taken: string[] = []
     const taking = streamExportAsOperator(asSystem(app.context), { userId: user.publicId, reason }, async (texts) => {
@@ -142,8 +142,8 @@ describe('annal users export', () => {
   })
 })
 
-describe('annal users delete', () => {
-  it('lists what will be lost, and deletes nothing without --yes', async () => {
+describe('command for the deletion of a user', () => {
+  it('`annal users delete` lists the data to delete, and deletes nothing without --yes', async () => {
     const { user, store } = await newPerson()
     const said = await annal(['delete', user.username, '--reason', reason])
     expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining('--yes') })
@@ -170,7 +170,7 @@ describe('annal users delete', () => {
     expect(await entriesOf(user, 'account.deleted')).toEqual([])
   })
 
-  it('asks for the username at a terminal', async () => {
+  it('`annal users delete` asks for the username at a terminal', async () => {
     const user = await app.newUser()
     for (const input of ['y\n', '\n', '', `${user.publicId}\n`]) {
       const said = await annal(['delete', user.email, '--reason', reason], { input, isTTY: true })
@@ -192,7 +192,7 @@ describe('annal users delete', () => {
     expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
   })
 
-  it('has the same effect as the deletion by the user, and writes two audit entries', async () => {
+  it('`annal users delete` has the same effect as a deletion by the user, and writes two audit entries', async () => {
     const [one, other] = [await newPerson(), await newPerson()]
     await lock(other.user)
     await app.sql(
@@ -230,7 +230,7 @@ describe('annal users delete', () => {
     ])
   })
 
-  it('can be repeated by ID, and does not find a deleted account by name', async () => {
+  it('`annal users delete` can be repeated by ID, and does not find a deleted account by name', async () => {
     const user = await app.newUser()
     const again = ['delete', user.publicId, '--reason', reason, '--yes']
     expect((await annal(again)).code).toBe(0)
@@ -245,7 +245,7 @@ describe('annal users delete', () => {
     expect(await entriesOf(user, 'account.deleted')).toEqual(told(user, 'account.deleted'))
   })
 
-  it('deletes once when two commands and a request run together', async () => {
+  it('two concurrent `annal users delete` commands and a user request delete the account once', async () => {
     const user = await app.newUser({ num: '3' })
     const deed = ['delete', user.publicId, '--reason', reason, '--yes']
     const [own, ...said] = await Promise.all([user.rest('DELETE', 'auth/users/me/'), annal(deed), annal(deed)])
@@ -255,7 +255,7 @@ describe('annal users delete', () => {
   })
 })
 
-it('annal users delete is rejected on another chain, and warns if the chain does not answer', async () => {
+it('`annal users delete` is rejected on another chain, and warns if the chain does not respond', async () => {
   const user = await app.newUser()
   const deed = ['users', 'delete', user.publicId, '--reason', reason, '--yes']
   const chainId = (await app.sql(`select value from key_values where key = 'chain:id'`))[0]?.value
@@ -272,7 +272,7 @@ it('annal users delete is rejected on another chain, and warns if the chain does
   expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
 })
 
-it('annal users delete is rejected if a wrapping key is missing', async () => {
+it('`annal users delete` is rejected if a wrapping key is missing', async () => {
   const user = await app.newUser()
   await app.sql(`update user_keys set vault_key_id = 'local:lost' where user_id = $1::uuid`, [user.id])
   const said = await annal(['delete', user.publicId, '--reason', reason, '--yes'])

@@ -19,7 +19,7 @@ interface Entry {
   address: string | null
 }
 
-describe.each(bothApis)('audit entries over $name', (api) => {
+describe.each(bothApis)('audit log over $name', (api) => {
   const read = async (caller: Caller): Promise<Entry[]> => (await api.listAuditEntries(caller)).ok().nodes
   const actions = async (caller: Caller) => (await read(caller)).map(({ action }) => action)
   const last = async (caller: Caller) => {
@@ -27,7 +27,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     return { action, subject, address }
   }
 
-  it('contain sign-up, sign-ins and sign-out, newest first, without secrets', async () => {
+  it('the audit log lists sign-up, sign-ins and sign-out, newest first, without secrets', async () => {
     const name = `trail-${api.name}`
     const account = { username: name, email: `${name}@example.org`, password: PASSWORD }
     ;(await api.signUp(app, account)).ok()
@@ -49,7 +49,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     for (const secret of [first, second, PASSWORD]) expect(result.text).not.toContain(secret)
   })
 
-  it('contain a single revoked session with its ID, and all other revoked sessions as one entry', async () => {
+  it('the audit log has one entry for a revoked session, and one for all other revoked sessions', async () => {
     const user = await app.newUser()
     for (let n = 0; n < 3; n += 1) (await api.signIn(app, { email: user.email, password: PASSWORD })).ok()
     const [{ id }] = (await api.listSessions(user)).ok().nodes
@@ -62,7 +62,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     expect(await actions(user)).toEqual(before)
   })
 
-  it('contain profile changes, no failed sign-ins, and one entry for a retry', async () => {
+  it('the audit log has entries for profile changes but not for failed sign-ins, and one entry for a retry', async () => {
     const user = await app.newUser()
     ;(await api.updateSettings(user, { language: 'de' })).ok()
     expect(await last(user)).toEqual({ action: 'profile.changed', subject: null, address: here })
@@ -75,7 +75,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     expect(await actions(user)).toEqual(['session.started', ...before])
   })
 
-  it('contain each action of an administrator with the affected object', async () => {
+  it('the audit log has an entry for each action of an administrator, with the affected object', async () => {
     const owner = await app.admin()
     const expectLast = async (action: string, subject: string) =>
       expect(await last(owner)).toEqual({ action, subject, address: here })
@@ -106,7 +106,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
     expect(await actions(buyer)).not.toContain('points.granted')
   })
 
-  it('are not written for rejected actions', async () => {
+  it('the audit log has no entries for rejected actions', async () => {
     const before = await actions(admin)
     ;(await api.revokeApiKey(admin, { id: `key_${missing}` })).fails('NOT_FOUND')
     ;(await api.deactivateNetworkApp(admin, { id: `app_${missing}` })).fails('NOT_FOUND')
@@ -115,7 +115,7 @@ describe.each(bothApis)('audit entries over $name', (api) => {
   })
 })
 
-describe('the audit log in the database', () => {
+describe('audit log in the database', () => {
   const read = (user: SignedIn) =>
     app.sql<Entry>(
       'select id::text, action, subject, address from audit_entries where user_id = $1::uuid order by id',
@@ -129,14 +129,14 @@ describe('the audit log in the database', () => {
     "update audit_entries set address = '192.0.2.1'",
     'delete from audit_entries',
     'truncate audit_entries',
-  ])('rejects %s', async (statement) => {
+  ])('the audit log in the database rejects %s', async (statement) => {
     const user = await app.newUser()
     const before = await read(user)
     await expect(app.sql(statement)).rejects.toThrow(/refused|not allowed|append|audit_entries/)
     expect(await read(user)).toEqual(before)
   })
 
-  it("allows the erasure of an account's addresses", async () => {
+  it("the audit log in the database allows the erasure of an account's addresses", async () => {
     const user = await app.newUser()
     const before = await read(user)
     await app.sql('update audit_entries set address = null where user_id = $1::uuid', [user.id])
@@ -144,13 +144,13 @@ describe('the audit log in the database', () => {
   })
 })
 
-describe('GraphQL audit entries', () => {
+describe('audit entries over GraphQL', () => {
   const LIST = `query ($userId: ID, $everybody: Boolean, $first: Int, $after: String) {
     auditEntries(userId: $userId, everybody: $everybody, first: $first, after: $after) {
       totalCount pageInfo { hasNextPage endCursor } nodes { id action address user { id email } } } }`
   const read = async (caller: Caller, variables = {}) => expectOk(await caller.graphql(LIST, variables)).auditEntries
 
-  it('show administrators the entries of one or all users, without private fields', async () => {
+  it('administrators see the audit entries of one user or all users, without private fields', async () => {
     const user = await app.newUser()
     const own = await read(user, { userId: user.publicId })
     expect(own).toMatchObject({ totalCount: 2, nodes: [{ user: { id: user.publicId, email: user.email } }, {}] })
@@ -166,7 +166,7 @@ describe('GraphQL audit entries', () => {
     expect([await node(app), await node(await app.newUser())]).toEqual([null, null])
   })
 
-  it('reject requests for the entries of other users', async () => {
+  it('users cannot read the audit entries of other users', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     expectError(await app.graphql(LIST, { userId: user.publicId }), 'NOT_AUTHENTICATED')
     for (const variables of [{ userId: user.publicId }, { userId: 'rubbish' }, { everybody: true }]) {

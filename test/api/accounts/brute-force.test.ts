@@ -13,7 +13,7 @@ const byRest = (email: string, password: string) => app.rest('POST', 'auth/token
 const byGraphQL = (email: string, password: string) => app.graphql(document, { input: { email, password } })
 
 describe('password guessing', () => {
-  it('is blocked after four failed sign-ins over both APIs, for existing and unknown accounts', async () => {
+  it('sign-in is blocked after four failed attempts over both APIs, for existing and unknown accounts', async () => {
     const { email } = await app.newUser()
     for (const address of [email, 'nobody@example.org']) {
       const spellings = [address, address.toUpperCase(), ` ${address}`, `${address} `]
@@ -29,7 +29,7 @@ describe('password guessing', () => {
     }
   })
 
-  it('is blocked after four concurrent attempts in any spelling, without blocking other accounts', async () => {
+  it('sign-in is blocked after four concurrent attempts in any spelling, without blocking other accounts', async () => {
     const { email: somebody } = await app.newUser()
     for (const email of [somebody, 'nobody-at-once@example.org']) {
       const others = Array.from({ length: 15 }, (_, i) => byRest(`nobody${i}@of.${email}`, 'wrong password'))
@@ -46,7 +46,7 @@ describe('password guessing', () => {
     }
   })
 
-  it('counts all spellings that the database treats as the same address together', async () => {
+  it('counts failed sign-ins together for all spellings that the database treats as the same address', async () => {
     const { email } = await app.newUser({ username: 'kelvin' })
     const [{ same } = { same: false }] = await app.sql<{ same: boolean }>(
       `select lower(U&'\\212Aelvin@example.org') = 'kelvin@example.org' as same`,
@@ -59,7 +59,7 @@ describe('password guessing', () => {
     expectError(await byRest(other, PASSWORD), 'THROTTLED')
   })
 
-  it('does not extend the block with further attempts', async () => {
+  it('further attempts do not extend the block of a sign-in', async () => {
     const { email } = await app.newUser()
     for (let i = 0; i < 4; i++) await byRest(email, 'wrong password')
     await app.sql(`update limits set window_end = now() + interval '30 seconds' where key like 'password-%'`)
@@ -96,13 +96,13 @@ it('concurrent sign-ins with the correct password all succeed, in several proces
   expectError(await byRest(email, PASSWORD), 'THROTTLED')
 })
 
-describe('a signed-in user', () => {
+describe('password changes', () => {
   const setPassword = (user: SignedIn, current: string, to = 'staple battery horse') =>
     user.rest('POST', 'auth/users/set_password/', { json: { current_password: current, new_password: to } })
   const isWrong = (answer: Awaited<ReturnType<typeof setPassword>>) =>
     expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toHaveProperty('current_password')
 
-  it("can change the password while sign-in is blocked by other callers' guesses", async () => {
+  it("a signed-in user can change the password while sign-in is blocked by other callers' guesses", async () => {
     const user = await app.newUser()
     for (let i = 0; i < 4; i++) expectError(await byRest(user.email, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
     expectError(await byRest(user.email, 'wrong'), 'THROTTLED')
@@ -111,7 +111,7 @@ describe('a signed-in user', () => {
     expect((await setPassword(user, 'staple battery horse', PASSWORD)).status).toBe(204)
   })
 
-  it('is blocked after five wrong current passwords, including failed sign-ins of other callers', async () => {
+  it('blocks a password change after five wrong guesses, including failed sign-ins of other callers', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     for (let i = 0; i < 4; i++) expectError(await byRest(user.email, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
     isWrong(await setPassword(user, 'wrong'))
@@ -123,7 +123,7 @@ describe('a signed-in user', () => {
     expectError(await byRest(other.email, PASSWORD), 'THROTTLED')
   })
 
-  it('is not blocked by other accounts that claim the same address', async () => {
+  it('a password change is not blocked by guesses of other accounts that claim the same address', async () => {
     const email = 'quinn@example.org'
     const [claimant, owner] = [await verifying.newUser(), await verifying.newUser()]
     await verifying.sql('update users set email = $1, email_held = false where id = $2::uuid', [email, claimant.id])

@@ -12,13 +12,16 @@ const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 
 const me = (authorization: string) => app.rest('GET', 'auth/users/me/', { headers: { Authorization: authorization } })
 
-describe('the Authorization header', () => {
-  it.each(['token', 'Token', 'TOKEN', 'bearer', 'Bearer', 'BEARER'])('accepts the scheme %s', async (scheme) => {
-    expect(expectOk(await me(`${scheme} ${user.token}`)).id).toBe(user.publicId)
-  })
+describe('Authorization header', () => {
+  it.each(['token', 'Token', 'TOKEN', 'bearer', 'Bearer', 'BEARER'])(
+    'accepts the scheme %s in the Authorization header',
+    async (scheme) => {
+      expect(expectOk(await me(`${scheme} ${user.token}`)).id).toBe(user.publicId)
+    },
+  )
 
   it.each(['Basic dXNlcjpwYXNz', 'token', 'Digest x', '', 'Negotiate abc'])(
-    'treats "%s" as anonymous',
+    'treats a caller with the Authorization header "%s" as anonymous',
     async (text) => {
       expectError(await me(text), 'NOT_AUTHENTICATED')
       expectOk(await app.rest('GET', `assets/${asset.id}/`, { headers: { Authorization: text } }))
@@ -26,7 +29,7 @@ describe('the Authorization header', () => {
   )
 
   it.each([['PATCH', `assets/${asset.id}/`, 'Idempotency-Key']])(
-    'is checked before other headers of %s %s',
+    'checks the Authorization header before the other headers of %s %s',
     async (method, path, name) => {
       const malformed = { headers: { [name]: '' } }
       expectError(await app.rest(method, path, malformed), 'NOT_AUTHENTICATED')
@@ -36,17 +39,20 @@ describe('the Authorization header', () => {
   )
 })
 
-describe('the x-api-key header', () => {
-  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])('is accepted as %s, with and without a token', async (name) => {
-    expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
-    expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
-  })
+describe('x-api-key header', () => {
+  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])(
+    'accepts an API key in the header %s, with and without an access token',
+    async (name) => {
+      expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
+      expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
+    },
+  )
 
-  it('does not replace an access token', async () => {
+  it('an API key does not replace an access token', async () => {
     expectError(await app.rest('GET', 'auth/users/me/', { headers: { 'x-api-key': key } }), 'NOT_AUTHENTICATED')
   })
 
-  it('causes 401 at sign-up if it is wrong, and no account is created', async () => {
+  it('sign-up with a wrong API key returns 401 and creates no account', async () => {
     const json = { username: 'nobody', email: 'nobody@example.org', password: 'correct horse battery' }
     for (const wrong of ['abcdefgh.wrong', `${key}x`, 'nonsense']) {
       const answer = expectError(
@@ -58,7 +64,7 @@ describe('the x-api-key header', () => {
     expect(await app.sql(`select 1 from users where username = 'nobody'`)).toEqual([])
   })
 
-  it.each(['', '  '])('is ignored if it is empty ("%s")', async (empty) => {
+  it.each(['', '  '])('ignores an empty x-api-key header ("%s")', async (empty) => {
     const username = `keyless${empty.length}`
     const json = { username, email: `${username}@example.org`, password: 'correct horse battery' }
     expect((await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': empty } })).status).toBe(201)

@@ -8,13 +8,13 @@ import { PASSWORD } from '../../support/user.ts'
 const app = await createTestApp()
 const admin = await app.admin()
 
-describe.each(bothApis)('deletion of an account over $name', (api) => {
-  it('rejects anonymous callers and wrong tokens', async () => {
+describe.each(bothApis)('account deletion over $name', (api) => {
+  it('account deletion rejects anonymous callers and wrong tokens', async () => {
     ;(await api.deleteAccount(app)).fails('NOT_AUTHENTICATED')
     ;(await api.deleteAccount(callerWith(app, 'wrong'))).fails('AUTHENTICATION_FAILED')
   })
 
-  it('deletes the account and its sessions, and frees its username and address', async () => {
+  it('account deletion deletes the account and its sessions, and frees its username and address', async () => {
     const account = { username: `gone-${api.name}`, email: `gone-${api.name}@example.org`, password: PASSWORD }
     const { id } = (await api.signUp(app, account)).ok()
     const signIn = () => api.signIn(app, { email: account.email, password: PASSWORD })
@@ -28,7 +28,7 @@ describe.each(bothApis)('deletion of an account over $name', (api) => {
     ;(await api.signUp(app, account)).ok()
   })
 
-  it('deactivates the network apps of a deleted seller, and cancels their open orders', async () => {
+  it("deleting a seller's account deactivates the network apps and cancels their open orders", async () => {
     const store = await createStore(app)
     const buyer = await app.newUser()
     const options = { headers: store.service }

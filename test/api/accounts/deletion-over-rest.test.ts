@@ -28,7 +28,7 @@ const forfeited = async (userId: string) =>
   )
 
 describe('account deletion', () => {
-  it('transfers the balance to the platform and keeps the ledger balanced', async () => {
+  it('account deletion transfers the balance to the platform and keeps the ledger balanced', async () => {
     const user = await app.newUser({ num: '7.5' })
     expect((await remove(user)).status).toBe(204)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
@@ -40,7 +40,7 @@ describe('account deletion', () => {
     expect(await brokenInvariants()).toEqual([])
   })
 
-  it('erases the key, the tokens and all personal fields', async () => {
+  it('account deletion erases the key, the tokens and all personal fields', async () => {
     const user = await app.newUser()
     const profile = { display_name: 'Ada Lovelace', description: 'Countess' }
     expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))
@@ -72,7 +72,7 @@ describe('account deletion', () => {
     expect(trail).toEqual([{ action: 'account.deleted', address: null }])
   })
 
-  it('makes the wallet key unusable, even with an older copy of the database', async () => {
+  it('account deletion makes the wallet key unusable, even with an older copy of the database', async () => {
     const user = await app.newUser()
     const copied = (await database.prisma.userKey.findUnique({ where: { userId: user.id } }))!
     expect(await custody.sign(user.id, copied, 'text')).toMatch(/^0x/)
@@ -80,7 +80,7 @@ describe('account deletion', () => {
     await expect(custody.sign(user.id, copied, 'text')).rejects.toThrow()
   })
 
-  it('erases the stored responses of idempotency keys', async () => {
+  it('account deletion erases the stored responses of idempotency keys', async () => {
     const username = `u${process.pid}answers`
     const account = { username, email: `${username}@example.org`, password: PASSWORD }
     const headers = { 'Idempotency-Key': username }
@@ -97,7 +97,7 @@ describe('account deletion', () => {
     expect(again).toMatchObject({ username, email: account.email })
   })
 
-  it('erases large accounts in several statements', async () => {
+  it('account deletion erases a large account in several SQL statements', async () => {
     const user = await app.newUser({ num: '100' })
     const assets = await Promise.all(Array.from({ length: 60 }, () => user.register({ caption: 'Mine' })))
     await app.sql(
@@ -114,7 +114,7 @@ describe('account deletion', () => {
     ).toEqual([])
   })
 
-  it('deletes the assets, and garbage collection deletes their files', async () => {
+  it('account deletion deletes the assets, and garbage collection deletes their files', async () => {
     const user = await app.newUser()
     const stranger = await app.newUser()
     const file = newFile()
@@ -138,7 +138,7 @@ describe('account deletion', () => {
     expect((await stranger.register({ asset_file: file })).id).toBe(asset.id)
   })
 
-  it('cancels open orders and erases the arguments of paid ones', async () => {
+  it('account deletion cancels open orders and erases the arguments of paid orders', async () => {
     const store = await createStore(app)
     const user = await app.newUser()
     const paid = await store.order(user, { action_args: { secret: 'one' } })
@@ -158,7 +158,7 @@ describe('account deletion', () => {
     expect(await brokenInvariants()).toEqual([])
   })
 
-  it('waits for a concurrent update of a network app', async () => {
+  it('account deletion waits for a concurrent update of a network app', async () => {
     const { owner, appId } = await createStore(app)
     const row = `network_apps where id = '${fromId(appId)!.uuid}'`
     const { change, deletion } = await whileHeld(app, `select from ${row} for no key update`, async () => {
@@ -213,7 +213,7 @@ it('account deletion transfers later deposits to the platform once', async () =>
   expect(await brokenInvariants()).toEqual([])
 })
 
-it('account deletion deletes the key share again in a job', async () => {
+it('account deletion repeats the deletion of the key share in a background job', async () => {
   const user = await app.newUser()
   expect((await remove(user)).status).toBe(204)
   const jobs = await app.sql<{ data: { userId: string } }>(

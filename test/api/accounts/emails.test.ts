@@ -47,8 +47,8 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     api.signUp(app, { username: `s${randomUUID().slice(0, 12)}`, email, password })
   const signUp = async (email: string, password?: string): Promise<string> => (await trySignUp(email, password)).ok().id
 
-  describe('a change of the e-mail address', () => {
-    it('takes effect when the new address is verified, notifies the old address twice, and frees it', async () => {
+  describe('changes of the e-mail address', () => {
+    it('a new address takes effect when it is verified, and the old address gets two notifications', async () => {
       const user = await newVerifiedUser()
       const email = newAddress()
       ;(await setEmail(user, email)).ok()
@@ -70,7 +70,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await activate(await mails.awaitLink(user.email, 'email-verification'))).ok()
     })
 
-    it("to another person's address gives no access to their data, and does not block their sign-up", async () => {
+    it("a change to another person's e-mail address gives no access to their data and does not block their sign-up", async () => {
       const [thief, admin] = [await newVerifiedUser(), await app.admin()]
       const { id } = await thief.register({ public_access: 'true' })
       const victim = newAddress()
@@ -96,7 +96,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expectError(await setEmail(thief, victim), 'DUPLICATE_EMAIL')
     })
 
-    it('is cancelled by setting the current address again, by a password change and by a password reset', async () => {
+    it('an address change is cancelled by setting the current address, a password change or a password reset', async () => {
       const user = await newVerifiedUser()
       const newer = 'staple battery horse'
       const endings = [
@@ -119,14 +119,14 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       }
     })
 
-    it('rejects an address that is taken, in any case', async () => {
+    it('a change of the e-mail address rejects a taken address, in any case', async () => {
       const [user, other] = [await app.newUser(), await app.newUser()]
       const details = (await setEmail(user, other.email.toUpperCase())).fails('DUPLICATE_EMAIL')
       expect(details).toEqual({ email: [expect.any(String)] })
       expect((await me(user)).email).toBe(user.email)
     })
 
-    it('rejects a wrong password, a malformed address and anonymous callers', async () => {
+    it('a change of the e-mail address rejects a wrong password, a malformed address and anonymous callers', async () => {
       const user = await app.newUser()
       const details = (await setEmail(user, newAddress(), 'not the password')).fails('VALIDATION_FAILED')
       expect(details).toEqual({ currentPassword: ['Invalid password.'] })
@@ -135,7 +135,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await api.changeEmail(app, input)).fails('NOT_AUTHENTICATED')
     })
 
-    it('invalidates links that were sent to the old address', async () => {
+    it('a change of the e-mail address invalidates links that were sent to the old address', async () => {
       const user = await app.newUser()
       await resend({ email: user.email })
       const verification = await mails.awaitLink(user.email, 'email-verification')
@@ -148,7 +148,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await reset(resetLink, 'staple battery horse')).fails('INVALID_TOKEN')
     })
 
-    it('gives an address that several accounts claim to the first one that verifies it', async () => {
+    it('an e-mail address that several accounts claim belongs to the first account that verifies the address', async () => {
       const users = await Promise.all([newVerifiedUser(), newVerifiedUser(), newVerifiedUser()])
       const email = newAddress()
       for (const user of users) (await setEmail(user, email)).ok()
@@ -160,8 +160,8 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
   })
 
-  describe('a change of the username', () => {
-    it('takes effect immediately and frees the old name', async () => {
+  describe('changes of the username', () => {
+    it('a change of the username takes effect immediately and frees the old name', async () => {
       const user = await app.newUser()
       const username = `n${randomUUID().slice(0, 12)}`
       ;(await setUsername(user, username)).ok()
@@ -170,13 +170,13 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await setUsername(await app.newUser(), user.username)).ok()
     })
 
-    it('rejects a name that is taken, and accepts a change of case', async () => {
+    it('a change of the username rejects a taken name, and accepts a change of case', async () => {
       const [user, other] = [await app.newUser(), await app.newUser()]
       expectError(await setUsername(user, other.username.toUpperCase()), 'DUPLICATE_USERNAME')
       ;(await setUsername(user, user.username.toUpperCase())).ok()
     })
 
-    it('rejects a wrong password and an invalid name, and names the field', async () => {
+    it('a change of the username rejects a wrong password and an invalid name, and names the field', async () => {
       const user = await app.newUser()
       const details = (await setUsername(user, 'fine', 'not the password')).fails('VALIDATION_FAILED')
       expect(details).toEqual({ currentPassword: ['Invalid password.'] })
@@ -185,8 +185,8 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
   })
 
-  describe('an unverified address', () => {
-    it('receives no mails except verification links', async () => {
+  describe('unverified addresses', () => {
+    it('an unverified e-mail address receives only mails with verification links', async () => {
       const [store, buyer] = [await createStore(app), await app.newUser()]
       const order = await store.order(buyer)
       expectOk(await store.confirm(buyer, order.id))
@@ -199,7 +199,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expect(mailsOf(buyer)).toBe(1)
     })
 
-    it('belongs to the first account that verifies it', async () => {
+    it('an unverified e-mail address belongs to the first account that verifies it', async () => {
       const email = newAddress()
       const squatter = await signUp(email, 'squatters password')
       const inOtherCase = email.replace('new', 'New')
@@ -214,7 +214,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await trySignUp(email)).fails('DUPLICATE_EMAIL')
     })
 
-    it('belongs to the person who resets the password with a mailed link', async () => {
+    it('an unverified e-mail address belongs to the person who resets the password with a mailed link', async () => {
       const email = newAddress()
       const squatter = await signUp(email, 'squatters password')
       const link = await linkOf(email, squatter)
@@ -224,7 +224,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expectError(await activate(link), 'INVALID_TOKEN')
     })
 
-    it('receives a new link for each account that claims it', async () => {
+    it('an unverified e-mail address receives a new link for each account that claims the address', async () => {
       const email = newAddress()
       const accounts = [await signUp(email), await signUp(email)]
       await mails.awaitMails(email, 'email-verification', 2)
@@ -234,14 +234,14 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
   })
 
-  describe('a mailbox', () => {
+  describe('mailboxes', () => {
     const claim = (count: number) =>
       app.sql(
         `update limits set count = $1::int where key like 'sign-up-mailbox:%' or key like 'email-change-mailbox:%'`,
         [count],
       )
 
-    it('accepts ten sign-ups and ten changes per hour from all accounts together, whatever the plus tag', async () => {
+    it('a mailbox accepts ten sign-ups and ten address changes per hour in total, including plus addresses', async () => {
       const [name, host] = newAddress().split('@')
       const tagged = (n: number) => `${name}+${n}@${host}`
       const [one, other] = [await newVerifiedUser(), await newVerifiedUser()]
@@ -256,7 +256,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expect(mails.server.mails.filter(({ to }) => to.join().toLowerCase().startsWith(`${name}+`))).toHaveLength(2)
     })
 
-    it('ignores dots only in Gmail addresses', async () => {
+    it('ignores dots in the local part only for Gmail addresses', async () => {
       const counted = async () => (await app.sql(`select from limits where key like 'sign-up-mailbox:%'`)).length
       const name = `g${randomUUID().slice(0, 7)}`
       const dotted = [...name].join('.')
@@ -268,7 +268,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expect(await counted()).toBe(before + 3)
     })
 
-    it('still receives links while strangers request them for unknown plus tags', async () => {
+    it('a mailbox still receives links while other people request links for unknown plus addresses', async () => {
       const user = await newVerifiedUser()
       const tagged = user.email.replace('@', '+x@')
       for (let n = 0; n < 5; n += 1) for (const ask of [resetFor(tagged), resend({ email: tagged })]) await ask
@@ -278,7 +278,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await resend({ email: user.email })).ok()
     })
 
-    it('can be set again by its owner after strangers exhausted its limit', async () => {
+    it('a user can set an address again after other people exhausted its mail limit', async () => {
       const [user, stranger] = [await newVerifiedUser(), await newVerifiedUser()]
       const elsewhere = user.email.replace('@', '+x@')
       ;(await setEmail(stranger, elsewhere)).ok()
@@ -290,8 +290,8 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
   })
 
-  describe('the verification of an e-mail address', () => {
-    it('is required before the first sign-in if EMAIL_VERIFICATION is required', async () => {
+  describe('verification of an e-mail address', () => {
+    it('EMAIL_VERIFICATION=required requires a verified e-mail address before the first sign-in', async () => {
       const email = newAddress()
       await signUp(email)
       const link = await mails.awaitLink(email, 'email-verification')
@@ -300,7 +300,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await login(email)).ok()
     })
 
-    it('ignores the token of an ended session, which clients continue to send', async () => {
+    it('email verification ignores the access token of an ended session', async () => {
       const stale = callerWith(app, 'a'.repeat(40))
       const email = newAddress()
       await signUp(email)
@@ -313,13 +313,13 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       ;(await login(email)).ok()
     })
 
-    it('is not mentioned to a caller with a wrong password', async () => {
+    it('sign-in with a wrong password does not mention that the e-mail address is unverified', async () => {
       const email = newAddress()
       await signUp(email)
       ;(await login(email, 'not the password')).fails('INCORRECT_LOGIN_CREDENTIALS')
     })
 
-    it('accepts the newest link once within 24 hours', async () => {
+    it('email verification accepts the newest link once within 24 hours', async () => {
       const email = newAddress()
       await signUp(email)
       const older = await mails.awaitLink(email, 'email-verification')
@@ -339,7 +339,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expect(mails.mailsTo(email, 'email-verification')).toHaveLength(2)
     })
 
-    it('rejects an expired, foreign or malformed link', async () => {
+    it('email verification rejects an expired, foreign or malformed link', async () => {
       const user = await app.newUser()
       ;(await api.requestEmailVerification(user)).ok()
       const link = await mails.awaitLink(user.email, 'email-verification')
@@ -353,7 +353,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expect((await me(user)).email_verified).toBe(false)
     })
 
-    it('returns the same response for known and unknown addresses, and needs an address from anonymous callers', async () => {
+    it('a verification request returns the same response for known and unknown addresses', async () => {
       const user = await app.newUser()
       const stranger = newAddress()
       const [known, unknown] = [await resend({ email: user.email }), await resend({ email: stranger })]
@@ -362,7 +362,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       expectError(await resend({ email: 'no address' }), 'VALIDATION_FAILED')
     })
 
-    it('can be requested five times per hour and address', async () => {
+    it('a verification mail can be requested five times per hour and address', async () => {
       const email = newAddress()
       for (let i = 0; i < 5; i++) (await resend({ email })).ok()
       expectError(await resend({ email: email.toUpperCase() }), 'THROTTLED')

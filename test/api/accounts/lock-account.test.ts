@@ -34,7 +34,7 @@ const lock = ({ publicId }: SignedIn) => restApi.lockUser(admin, { userId: publi
 const unlock = ({ publicId }: SignedIn) => restApi.unlockUser(admin, { userId: publicId, reason })
 
 it.each(interfaces)(
-  'an account locked over $name loses its sessions; its orders and commits complete',
+  'an account locked over $name loses its sessions, but its orders and commits complete',
   async ({ name, lock, unlock }) => {
     const user = await app.newUser({ num: '100' })
     const store = await createStore(app)
@@ -79,8 +79,8 @@ it.each(interfaces)(
   },
 )
 
-describe.each(bothApis)('a lock of an account over $name', (api) => {
-  it("requires an administrator, another user's account, and a reason", async () => {
+describe.each(bothApis)('account lock over $name', (api) => {
+  it("an account lock requires an administrator, another user's account, and a reason", async () => {
     const user = await app.newUser()
     const input = { userId: user.publicId, reason }
     for (const [caller, code] of [
@@ -97,7 +97,7 @@ describe.each(bothApis)('a lock of an account over $name', (api) => {
     ;(await api.readMe(user)).ok()
   })
 
-  it('takes effect once and writes one audit entry for repeated requests', async () => {
+  it('repeated lock requests lock an account once and write one audit entry', async () => {
     const user = await app.newUser()
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const request = async (why: string, more = {}) =>
@@ -114,7 +114,7 @@ describe.each(bothApis)('a lock of an account over $name', (api) => {
     ['e-mail address', 'changeEmail', { newEmail: 'of-the-thief@example.org' }],
     ['username', 'changeUsername', { newUsername: 'of-the-thief' }],
     ['wallet', 'withdraw', { amount: '1', to: `0x${'e1'.repeat(20)}` }],
-  ] as const)('prevents a concurrent change of the %s', async (_, useCase, fields) => {
+  ] as const)('an account lock prevents a concurrent change of the %s', async (_, useCase, fields) => {
     const user = await app.newUser({ num: '10' })
     const state = () =>
       app.sql(
@@ -130,7 +130,7 @@ describe.each(bothApis)('a lock of an account over $name', (api) => {
   })
 })
 
-it('a session created by a sign-in during the lock stays invalid after the account is unlocked', async () => {
+it('a session that begins during an account lock stays invalid after the account is unlocked', async () => {
   const user = await app.newUser()
   ;(await lock(user)).ok()
   const insert = 'insert into access_tokens (user_id, hash) values ($1::uuid, sha256($2::bytea))'

@@ -50,8 +50,8 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
   await work().finally(() => signer.stop())
 }
 
-describe('an account whose wallet key cannot be decrypted', () => {
-  it('can be deleted; its unsigned commits fail, and their refund goes to the platform', async () => {
+describe('accounts with an unreadable wallet key', () => {
+  it('an account with an unreadable key can be deleted, and the platform gets the refund of its failed commits', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Never signed' } }))
@@ -68,7 +68,7 @@ describe('an account whose wallet key cannot be decrypted', () => {
     expectError(await remove(user), 'AUTHENTICATION_FAILED')
   })
 
-  it('has its commits failed and refunded by the relay after about three days', async () => {
+  it('the relay fails and refunds the commits of an account with an unreadable key after about three days', async () => {
     const user = await app.newUser()
     await user.register()
     await vault.forget(user.id)
@@ -81,7 +81,7 @@ describe('an account whose wallet key cannot be decrypted', () => {
   })
 })
 
-it('signs a commit whose author is deleted during the signing, without logging an error', async () => {
+it('the relay logs no error if the author of a commit is deleted during the signing', async () => {
   const user = await app.newUser()
   await user.register()
   troubles()

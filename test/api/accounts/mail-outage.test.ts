@@ -60,8 +60,8 @@ const deadLetterOf = async ({ id }: Job) =>
     ).until((rows) => rows.length === 1)
   )[0]!
 
-describe('a mail during an outage of the mail server', () => {
-  it('is retried every 30 seconds, then every ten minutes for a day, and arrives once', async () => {
+describe('mails during an outage of the mail server', () => {
+  it('a mail is retried during an outage every 30 seconds, later every ten minutes, and arrives once', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const job = await waitingJob('password-changed')
@@ -86,7 +86,7 @@ describe('a mail during an outage of the mail server', () => {
     expect(mails.mailsTo(user.email, 'password-changed')).toHaveLength(1)
   })
 
-  it('is dropped with an error log after its link has expired', async () => {
+  it('a mail is dropped with an error log after its link expires', async () => {
     const user = await app.newUser()
     expect((await askReset(user.email)).status).toBe(201)
     const job = await waitingJob('password-reset')
@@ -105,12 +105,12 @@ describe('a mail during an outage of the mail server', () => {
   })
 })
 
-describe('a mail to an unknown mailbox', () => {
+describe('mails to an unknown mailbox', () => {
   beforeEach(() => {
     mails.server.mood = '550'
   })
 
-  it('is dead-lettered immediately if it is a notification, and an operator can retry it', async () => {
+  it('a notification to an unknown mailbox is dead-lettered immediately, and an operator can retry it', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const [dead] = await poll(() =>
@@ -126,7 +126,7 @@ describe('a mail to an unknown mailbox', () => {
     await mails.awaitMails(user.email, 'password-changed')
   })
 
-  it('is only logged if it is a requested link', async () => {
+  it('a requested link to an unknown mailbox is logged but not dead-lettered', async () => {
     const user = await app.newUser()
     expect((await askReset(user.email)).status).toBe(201)
     const lines = () =>
@@ -158,8 +158,8 @@ it('a mail job that fails for hours is logged once per hour, in any process', as
   await app.sql('delete from jobs.job where id = $1::uuid', [job.id])
 })
 
-describe('a notification that could not be sent', () => {
-  it('is logged and dead-lettered, and can be retried', async () => {
+describe('notifications that could not be sent', () => {
+  it('a notification that could not be sent is logged and dead-lettered, and an operator can retry it', async () => {
     const user = await app.newUser()
     expect((await changePassword(user)).status).toBe(204)
     const job = await waitingJob('password-changed')
@@ -174,7 +174,7 @@ describe('a notification that could not be sent', () => {
     expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 0 }])
   })
 
-  it('can be retried if it is about a changed address, and never shows that address', async () => {
+  it('an operator can retry a notification about a changed address without seeing the address', async () => {
     const user = await app.newUser()
     const newEmail = `new-${randomUUID()}@example.org`
     const json = { current_password: PASSWORD, new_email: newEmail }
@@ -195,7 +195,7 @@ describe('a notification that could not be sent', () => {
     await mails.awaitMails(user.email, 'email-changed')
   })
 
-  it('loses its address when the account is deleted, or after a month', async () => {
+  it('a dead-lettered notification loses its address after a month, or when the account is deleted', async () => {
     const letters = await Promise.all(
       ['deleted', 'old'].map(async () => {
         const user = await app.newUser()

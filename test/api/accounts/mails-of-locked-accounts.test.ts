@@ -36,18 +36,18 @@ const links = {
   },
 }
 
-it('the tests cover every kind of mailed link', async () => {
+it('the tests of locked accounts cover every kind of mailed link', async () => {
   const purposes = await app.sql<{ purpose: string }>('select unnest(enum_range(null::token_purpose))::text as purpose')
   expect(purposes.map(({ purpose }) => purpose)).toEqual(Object.keys(links))
 })
 
-describe.each(Object.entries(links))('a mailed link of a locked account: %s', (_, { template, ask, spend }) => {
+describe.each(Object.entries(links))('mailed links of locked accounts: %s', (_, { template, ask, spend }) => {
   const stateOf = ({ id }: SignedIn) =>
     app.sql('select email, pending_email, email_verified, password_hash from users where id = $1::uuid', [id])
   const pageOf = async ({ uid, token }: MailedLink) =>
     (await app.rest('GET', `/account/${template}/${uid}/${token}`)).text.includes('<form')
 
-  it('is not sent; the response is the same as for an unknown address', async () => {
+  it('a request for a mailed link sends no mail to a locked account, and returns the same response as for unknown addresses', async () => {
     const user = await app.newUser()
     await change(user, 'lock')
     const [locked, unknown] = [await ask(user.email), await ask(newAddress())]
@@ -59,7 +59,7 @@ describe.each(Object.entries(links))('a mailed link of a locked account: %s', (_
     expect((await spend(await mails.awaitLink(user.email, template))).status).toBe(204)
   })
 
-  it('is invalid during the lock and after it', async () => {
+  it('a mailed link is invalid during an account lock and after the account is unlocked', async () => {
     const user = await app.newUser()
     await ask(user.email)
     const link = await mails.awaitLink(user.email, template)
@@ -80,7 +80,7 @@ describe.each(Object.entries(links))('a mailed link of a locked account: %s', (_
     expect(await stateOf(user)).not.toEqual(before)
   })
 
-  it('has no effect if the account is locked while the link is being used', async () => {
+  it('a mailed link has no effect if the account is locked while the link is being used', async () => {
     const user = await app.newUser()
     await ask(user.email)
     const link = await mails.awaitLink(user.email, template)
@@ -90,8 +90,8 @@ describe.each(Object.entries(links))('a mailed link of a locked account: %s', (_
   })
 })
 
-describe('a change of the e-mail address that a thief requested', () => {
-  it('is cancelled by the lock, and the owner can sign in after the account is unlocked', async () => {
+describe('changes of the e-mail address by a thief', () => {
+  it('an account lock cancels a pending address change, and the owner can sign in after the unlock', async () => {
     const user = await app.newUser()
     await app.sql('update users set email_verified = true where id = $1::uuid', [user.id])
     const thief = newAddress()
@@ -113,7 +113,7 @@ describe('a change of the e-mail address that a thief requested', () => {
     expect(me).toMatchObject({ email: user.email, pending_email: null })
   })
 
-  it('is rejected if the account is locked during the request', async () => {
+  it('a change of the e-mail address is rejected if the account is locked during the request', async () => {
     const user = await app.newUser()
     expectError(await lockMeanwhile(app, user, () => setEmail(user, newAddress())), 'VALIDATION_FAILED')
     const [row] = await app.sql('select pending_email from users where id = $1::uuid', [user.id])

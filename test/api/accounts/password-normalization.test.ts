@@ -75,8 +75,8 @@ const ways: Record<string, (password: string) => Promise<Outcome>> = {
   },
 }
 
-describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
-  it('is normalized to NFC, so every keyboard can sign in; character width is significant', async () => {
+describe.each(Object.entries(ways))('passwords set with %s', (_, set) => {
+  it('a new password is normalized to NFC, so that every keyboard can enter it, but keeps its character width', async () => {
     const { email, problem } = await set(TYPED)
     expect(problem).toBeUndefined()
     expectOk(await login(email, NORMALIZED))
@@ -84,7 +84,7 @@ describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
     expectError(await login(email, OTHER_WIDTH), 'INCORRECT_LOGIN_CREDENTIALS')
   })
 
-  it('must have 8 to 32 characters in its normalized form', async () => {
+  it('a new password must have 8 to 32 characters in its normalized form', async () => {
     expect((await set('e\u0301'.repeat(32))).problem).toBeUndefined()
     expect((await set('e\u0301'.repeat(33))).problem).toMatch(/no more than 32|at most 32/)
     expect((await set('e\u0301'.repeat(7))).problem).toMatch(/at least 8/)
@@ -92,7 +92,7 @@ describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
     expect((await set('')).problem).toBeDefined()
   })
 
-  it('must not contain control, invisible or unassigned characters', async () => {
+  it('a new password must not contain control, invisible or unassigned characters', async () => {
     for (const character of ['\u0007', '\u200b', '\u{e000}', '\u0378']) {
       expect((await set(`correct horse${character}`)).problem).toMatch(/invisible characters/)
     }
@@ -111,7 +111,7 @@ it.each([
   ['a variation selector', 'correct horse \u2764\ufe0f'],
   ['a joiner without neighbouring letters', 'correct\u200dhorse'],
   ['a jamo that does not form a syllable', 'correct horse\u1160'],
-])('a password with %s is rejected', async (_, password) => {
+])('rejects a password with %s', async (_, password) => {
   const { problem } = await ways['sign-up over REST']!(password)
   expect(problem).toMatch(/must not contain/)
 })
@@ -123,7 +123,7 @@ it.each([
   ['Malayalam and Devanagari with joiners', 'ക്\u200dഷ പാസ്വേഡ് क्\u200dष'],
   ['Catalan and Japanese with middle dots', 'col·lecció ア・イ'],
   ['spaces', '        '],
-])('a password of %s is accepted', async (_, password) => {
+])('accepts a password of %s', async (_, password) => {
   const { email, problem } = await ways['sign-up over REST']!(password)
   expect(problem).toBeUndefined()
   expectOk(await login(email, password))
@@ -148,7 +148,7 @@ const checks: Record<string, (user: SignedIn, password: string) => Promise<boole
   },
 }
 
-describe.each(Object.entries(checks))('the password check of %s', (_, isRight) => {
+describe.each(Object.entries(checks))('password check of %s', (_, isRight) => {
   const withHash = async (password: string) => {
     const user = await app.admin()
     const hash = await passwords.hash(password)
@@ -156,14 +156,14 @@ describe.each(Object.entries(checks))('the password check of %s', (_, isRight) =
     return user
   }
 
-  it('normalizes the password', async () => {
+  it('the password check normalizes the password', async () => {
     const user = await withHash(NORMALIZED)
     expect(await isRight(user, OTHER_WIDTH)).toBe(false)
     expect(await isRight(user, TYPED)).toBe(true)
   })
 })
 
-it('an existing password with characters that are no longer allowed still signs in', async () => {
+it('a user can sign in with an existing password whose characters are no longer allowed', async () => {
   const password = 'correct\thorse\u200b'
   const { id, email } = await app.newUser()
   await app.sql('update users set password_hash = $2 where id = $1::uuid', [id, await passwords.hash(password)])
@@ -171,7 +171,7 @@ it('an existing password with characters that are no longer allowed still signs 
   expectError(await login(email, 'correct\thorse'), 'INCORRECT_LOGIN_CREDENTIALS')
 })
 
-it('a sign-in computes one hash, also for an unknown address', async () => {
+it('a sign-in computes one password hash, also for an unknown address', async () => {
   const { email } = await app.newUser()
   const verify = vi.spyOn(passwords, 'verify')
   const hashesOf = async (address: string, password: string) => {
@@ -186,7 +186,7 @@ it('a sign-in computes one hash, also for an unknown address', async () => {
   verify.mockRestore()
 })
 
-describe('a password file', () => {
+describe('password files', () => {
   const create = async (bytes: Uint8Array) => {
     const email = newAddress()
     const file = join(dir, nameOf(email))
@@ -195,13 +195,13 @@ describe('a password file', () => {
     return { email, said: await annalHere(app.env, args) }
   }
 
-  it('may begin with a byte order mark and end with a line break', async () => {
+  it('a password file may begin with a byte order mark and end with a line break', async () => {
     const { email, said } = await create(Buffer.from(`\ufeff${TYPED}\r\n`))
     expect(said.code).toBe(0)
     expectOk(await login(email, NORMALIZED))
   })
 
-  it('is rejected if it is not UTF-8', async () => {
+  it('rejects a password file that is not UTF-8', async () => {
     const { said } = await create(Buffer.from('correct horse \xe9', 'latin1'))
     expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is not UTF-8') })
   })

@@ -27,8 +27,8 @@ describe.each(bothApis)('passwords over $name', (api) => {
     return mails.awaitLink(email, 'password-reset', count)
   }
 
-  describe('a request for a password reset', () => {
-    it('returns the same response for an unknown address, and sends no mail', async () => {
+  describe('requests for a password reset', () => {
+    it('a password reset request returns the same response for an unknown address, and sends no mail to it', async () => {
       const user = await app.newUser()
       const stranger = `${randomUUID()}@example.org`
       const [known, unknown] = [await request(user.email), await request(stranger)]
@@ -41,7 +41,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       expect(mails.server.mails.some(({ to }) => to.includes(stranger))).toBe(false)
     })
 
-    it('allows five requests per hour and address, known or unknown', async () => {
+    it('allows five password reset requests per hour and address, known or unknown', async () => {
       const user = await app.newUser()
       for (const email of [user.email, `${randomUUID()}@example.org`]) {
         for (let i = 0; i < 5; i++) (await request(email)).ok()
@@ -51,7 +51,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       await mails.awaitMails(user.email, 'password-reset')
     })
 
-    it('sends one mail for two requests with one idempotency key', async () => {
+    it('two password reset requests with one idempotency key send one mail', async () => {
       const user = await app.newUser()
       const headers = { 'Idempotency-Key': randomUUID() }
       await request(user.email, headers)
@@ -63,7 +63,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       expect(mails.mailsTo(user.email, 'password-reset')).toHaveLength(1)
     })
 
-    it('stores neither the token nor the address in clear text, and does not log the token', async () => {
+    it('a password reset request stores neither the token nor the address in clear text, and does not log the token', async () => {
       const user = await app.newUser()
       const { token } = await linkOf(user)
       await mails.idle()
@@ -77,8 +77,8 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  describe('a password reset with a link', () => {
-    it('replaces the password and ends all sessions', async () => {
+  describe('password resets with a link', () => {
+    it('a password reset replaces the password and ends all sessions', async () => {
       const user = await app.newUser()
       const session = (await login(user.email, PASSWORD)).ok().token
       const link = await linkOf(user)
@@ -91,7 +91,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       }
     })
 
-    it('notifies the user, verifies the address and writes an audit entry', async () => {
+    it('a password reset notifies the user, verifies the address and writes an audit entry', async () => {
       const user = await app.newUser()
       await confirm(await linkOf(user))
       await mails.awaitMails(user.email, 'password-changed')
@@ -103,7 +103,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       expect(rows).toEqual([{ email_verified: true, told: ['password.reset'] }])
     })
 
-    it('succeeds once when 50 requests arrive together', async () => {
+    it('a password reset succeeds once when 50 requests with the same link arrive together', async () => {
       const link = await linkOf(await app.newUser())
       const codes = (
         await Promise.all(Array.from({ length: 50 }, (_, i) => confirm(link, `password number ${i}`)))
@@ -112,14 +112,14 @@ describe.each(bothApis)('passwords over $name', (api) => {
       expect(codes.filter((code) => code === 'INVALID_TOKEN')).toHaveLength(49)
     })
 
-    it('accepts a retry with the same idempotency key', async () => {
+    it('a password reset accepts a retry with the same idempotency key', async () => {
       const link = await linkOf(await app.newUser())
       const headers = { 'Idempotency-Key': randomUUID() }
       ;(await confirm(link, NEW_PASSWORD, headers)).ok()
       ;(await confirm(link, NEW_PASSWORD, headers)).ok()
     })
 
-    it('accepts only the newest link', async () => {
+    it('a password reset accepts only the newest link', async () => {
       const user = await app.newUser()
       const older = await linkOf(user)
       const newer = await linkOf(user, 2)
@@ -127,7 +127,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await confirm(newer)).ok()
     })
 
-    it('rejects a link after 30 minutes', async () => {
+    it('a password reset rejects a link after 30 minutes', async () => {
       const user = await app.newUser()
       const link = await linkOf(user)
       const [left] = await app.sql<{ minutes: number }>(
@@ -148,11 +148,11 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ['a malformed account ID', ({ token }: MailedLink) => ({ uid: 'MQ', token })],
       ['an unknown account ID', ({ token }: MailedLink) => ({ uid: 'user_01h2xcejqtf2nbrexx3vqjhp41', token })],
       ['the ID of another account', ({ token }: MailedLink) => ({ uid: admin.publicId, token })],
-    ])('rejects %s', async (_, broken) => {
+    ])('a password reset rejects %s', async (_, broken) => {
       expectError(await confirm(broken(await linkOf(await app.newUser()))), 'INVALID_TOKEN')
     })
 
-    it('keeps the link valid if the new password is invalid', async () => {
+    it('a password reset link stays valid if the new password is invalid', async () => {
       const link = await linkOf(await app.newUser())
       for (const wrong of ['seven77', 'x'.repeat(33)]) {
         expect(Object.keys((await confirm(link, wrong)).fails('VALIDATION_FAILED'))).toEqual(['newPassword'])
@@ -160,7 +160,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await confirm(link)).ok()
     })
 
-    it('lifts the sign-in block of the account', async () => {
+    it('a password reset lifts the sign-in block of the account', async () => {
       const user = await app.newUser()
       for (let i = 0; i < 4; i++) expectError(await login(user.email, 'wrong guess'), 'INCORRECT_LOGIN_CREDENTIALS')
       expectError(await login(user.email, PASSWORD), 'THROTTLED')
@@ -168,7 +168,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await login(user.email, NEW_PASSWORD)).ok()
     })
 
-    it('ends the session of a concurrent sign-in with the old password', async () => {
+    it('a password reset ends the session of a concurrent sign-in with the old password', async () => {
       const user = await app.newUser()
       const link = await linkOf(user)
       const logins = Array.from({ length: 4 }, () => login(user.email, PASSWORD))
@@ -182,11 +182,11 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  describe('the mail job', () => {
+  describe('mail jobs of password resets', () => {
     const enqueued = (email: string) =>
       app.sql<{ data: never }>(`select data from jobs.job where name = 'account-mail' and data->>'email' = $1`, [email])
 
-    it('retries while the mail server is unavailable, and sends one mail', async () => {
+    it('the password reset mail is retried while the mail server is unavailable, and is sent once', async () => {
       const user = await app.newUser()
       await mails.idle()
       mails.server.mood = 'refuse'
@@ -202,7 +202,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await confirm(link)).ok()
     })
 
-    it('is deleted with its address minutes after it completed', async () => {
+    it('deletes the job of a password reset mail with its address minutes after the job completes', async () => {
       const user = await app.newUser()
       await linkOf(user)
       await mails.idle()
@@ -212,7 +212,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       await poll(() => enqueued(user.email)).until((jobs) => jobs.length === 0)
     })
 
-    it('sends the same link if it runs again, and nothing after the link was used or replaced', async () => {
+    it('a repeated password reset mail job sends the same link, and nothing after the link is used or replaced', async () => {
       const user = await app.newUser()
       const first = await linkOf(user)
       const [job] = await enqueued(user.email)
@@ -230,8 +230,8 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  describe('a change of the password', () => {
-    it('replaces the password and keeps only the current session', async () => {
+  describe('changes of the password', () => {
+    it('a change of the password replaces the password and keeps only the current session', async () => {
       const user = await app.newUser()
       const other = (await login(user.email, PASSWORD)).ok().token
       ;(await change(user, PASSWORD)).ok()
@@ -242,21 +242,21 @@ describe.each(bothApis)('passwords over $name', (api) => {
       await mails.awaitMails(user.email, 'password-changed')
     })
 
-    it('invalidates a reset link that was sent before', async () => {
+    it('a change of the password invalidates a reset link that was sent before', async () => {
       const user = await app.newUser()
       const link = await linkOf(user)
       await change(user, PASSWORD)
       expectError(await confirm(link), 'INVALID_TOKEN')
     })
 
-    it('rejects a wrong current password and names the field', async () => {
+    it('a change of the password rejects a wrong current password and names the field', async () => {
       const user = await app.newUser()
       const details = (await change(user, 'not the password')).fails('VALIDATION_FAILED')
       expect(details).toEqual({ currentPassword: ['Invalid password.'] })
       ;(await login(user.email, PASSWORD)).ok()
     })
 
-    it('is allowed ten times per hour, because each change sends a mail', async () => {
+    it('a password change is allowed ten times per hour, because each change sends a mail', async () => {
       const user = await app.newUser()
       ;(await change(user, PASSWORD)).ok()
       await app.sql('update limits set count = 9 where key = $1', [`password-change:${user.id}`])
@@ -268,7 +268,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       expect(mails.mailsTo(user.email, 'password-changed')).toHaveLength(2)
     })
 
-    it('rejects a short new password, and anonymous callers', async () => {
+    it('a change of the password rejects a short new password, and anonymous callers', async () => {
       const user = await app.newUser()
       const details = (await change(user, PASSWORD, 'short')).fails('VALIDATION_FAILED')
       expect(Object.keys(details)).toEqual(['newPassword'])
@@ -277,7 +277,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  it('allows 100 comparisons of the current password per hour over all changes, and does not count wrong ones', async () => {
+  it('allows 100 comparisons of the current password per hour, and does not count wrong passwords', async () => {
     const user = await app.newUser()
     const rename = (currentPassword: string) =>
       api.changeUsername(user, { currentPassword, newUsername: user.username })

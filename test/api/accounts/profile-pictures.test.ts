@@ -29,8 +29,8 @@ async function look(url: string) {
   return { response, ...(response.ok ? await sharp(bytes).metadata() : {}) }
 }
 
-describe('a profile picture', () => {
-  it('is stored upright, resized and without metadata, with a thumbnail, and is public', async () => {
+describe('profile pictures', () => {
+  it('a profile picture is stored upright, resized and without metadata, with a thumbnail, and is public', async () => {
     const user = await app.newUser()
     const profile = expectOk(
       await patch(user, {
@@ -59,7 +59,7 @@ describe('a profile picture', () => {
     )
   })
 
-  it('gets a new URL when it is replaced, and is removed by null', async () => {
+  it('a replaced profile picture gets a new URL, and null removes the picture', async () => {
     const user = await app.newUser()
     const first = expectOk(
       await patch(user, { profile_picture: await newPicture(), profile_background: await newPicture() }),
@@ -74,7 +74,7 @@ describe('a profile picture', () => {
     expect(picturesOf(expectOk(await patch(user, { profile_background: '' })))).toEqual(none)
   })
 
-  it('is kept when a form is sent without a chosen file', async () => {
+  it('a profile picture is kept if the form is sent without a chosen file', async () => {
     const user = await app.newUser()
     const before = expectOk(await patch(user, { profile_picture: await newPicture() }))
     const unchosen = new File([], '', { type: 'application/octet-stream' })
@@ -84,7 +84,7 @@ describe('a profile picture', () => {
     })
   })
 
-  it('can be set and removed over GraphQL', async () => {
+  it('a profile picture can be set and removed over GraphQL', async () => {
     const user = await app.newUser()
     const profileBackground = await newPicture()
     const { updateProfile } = expectOk(await user.graphql(UPDATE, { input: { profileBackground } }))
@@ -94,7 +94,7 @@ describe('a profile picture', () => {
     expect(Object.values(removed.updateProfile.user)).toEqual([null, null, null, null])
   })
 
-  it('is set once for one idempotency key', async () => {
+  it('a profile picture is set once for one idempotency key', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const multipart = { profile_picture: await newPicture() }
@@ -107,23 +107,26 @@ describe('a profile picture', () => {
   })
 })
 
-describe('an invalid profile picture', () => {
+describe('invalid profile pictures', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
   it.each([
     ['an SVG drawing', new File([svg], 'a.png', { type: 'image/png' })],
     ['plain text', new File(['words'], 'a.jpg', { type: 'image/jpeg' })],
     ['an empty file', new File([], 'a.jpg', { type: 'image/jpeg' })],
     ['a URL', 'https://example.org/a.png'],
-  ])('is rejected with an error for its field, and nothing changes: %s', async (_, profile_picture) => {
-    const user = await app.newUser()
-    const answer = await patch(user, { display_name: 'Changed', profile_picture })
-    const { body } = expectError(answer, 'VALIDATION_FAILED')
-    expect(body.error.details).toEqual({ profile_picture: [expect.any(String)] })
-    const { display_name, ...profile } = expectOk(await user.rest('GET', PATH))
-    expect([display_name, picturesOf(profile)]).toEqual([user.username, none])
-  })
+  ])(
+    'rejects an invalid profile picture with an error for its field, and changes nothing: %s',
+    async (_, profile_picture) => {
+      const user = await app.newUser()
+      const answer = await patch(user, { display_name: 'Changed', profile_picture })
+      const { body } = expectError(answer, 'VALIDATION_FAILED')
+      expect(body.error.details).toEqual({ profile_picture: [expect.any(String)] })
+      const { display_name, ...profile } = expectOk(await user.rest('GET', PATH))
+      expect([display_name, picturesOf(profile)]).toEqual([user.username, none])
+    },
+  )
 
-  it('is rejected over 10 MB in both APIs', async () => {
+  it('both APIs reject a profile picture over 10 MB', async () => {
     const user = await app.newUser()
     const file = new File([new Uint8Array(10_000_001)], 'a.png', { type: 'image/png' })
     expectError(await patch(user, { profile_picture: file }), 'PAYLOAD_TOO_LARGE')
@@ -131,7 +134,7 @@ describe('an invalid profile picture', () => {
   })
 })
 
-it('profile pictures are part of the account export, and are deleted with the account', async () => {
+it('the account export contains the profile picture, and account deletion deletes it', async () => {
   const user = await app.newUser()
   const profile = expectOk(await patch(user, { profile_picture: await newPicture({ width: 40, height: 30 }) }))
   const { pictures } = expectOk(await user.rest('GET', 'auth/users/me/export/'))

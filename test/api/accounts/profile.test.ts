@@ -7,11 +7,11 @@ const app = await createTestApp()
 
 const settings = { language: 'zh-tw', defaultTag: 'travel', allowC2paDownload: false }
 
-describe.each(bothApis)('the profile and settings over $name', (api) => {
+describe.each(bothApis)('profile and settings over $name', (api) => {
   const recordOf = async (user: Awaited<ReturnType<typeof app.newUser>>) =>
     expectOk(await user.rest('GET', 'auth/users/me/'))
 
-  it('accept all settings together, and each one alone', async () => {
+  it('the settings can be changed together, and each setting alone', async () => {
     const user = await app.newUser()
     expect((await api.updateSettings(user, settings)).ok()).toMatchObject(settings)
     for (const change of [{ language: 'de-de' }, { defaultTag: '' }, { allowC2paDownload: true }]) {
@@ -24,7 +24,7 @@ describe.each(bothApis)('the profile and settings over $name', (api) => {
   })
 
   it.each<Input>([{ language: 'x'.repeat(17) }, { defaultTag: 'x'.repeat(101) }])(
-    'stay unchanged if one setting is invalid: %j',
+    'all settings stay unchanged if one setting is invalid: %j',
     async (wrong) => {
       const user = await app.newUser()
       const before = await recordOf(user)
@@ -33,7 +33,7 @@ describe.each(bothApis)('the profile and settings over $name', (api) => {
     },
   )
 
-  it('change only the profile fields that are sent', async () => {
+  it('a profile update changes only the profile fields that are sent', async () => {
     const user = await app.newUser()
     const description = 'Photographs, mostly of birds.'
     ;(await api.updateProfile(user, { displayName: ' Ana Ü. 𐍈 ', description: 'Old' })).ok()
@@ -45,7 +45,7 @@ describe.each(bothApis)('the profile and settings over $name', (api) => {
   })
 
   it.each<Input>([{ displayName: 'x'.repeat(101) }, { description: 'x'.repeat(1001) }, { description: 'a\0b' }])(
-    'reject an invalid profile field',
+    'a profile update rejects an invalid field',
     async (fields) => {
       const user = await app.newUser()
       expect(Object.keys((await api.updateProfile(user, fields)).fails('VALIDATION_FAILED'))).toEqual(
@@ -54,13 +54,13 @@ describe.each(bothApis)('the profile and settings over $name', (api) => {
     },
   )
 
-  it('reject anonymous callers', async () => {
+  it('the profile and the settings reject anonymous callers', async () => {
     ;(await api.updateProfile(app)).fails('NOT_AUTHENTICATED')
     ;(await api.updateSettings(app)).fails('NOT_AUTHENTICATED')
   })
 })
 
-it('the REST settings and profile ignore unknown fields and write no audit entry if nothing changes', async () => {
+it('REST profile updates ignore unknown fields, and write no audit entry if nothing changes', async () => {
   const user = await app.newUser()
   const before = expectOk(await user.rest('GET', 'auth/users/me/'))
   for (const json of [{}, { email: 'other@example.org', username: 'other', role: 'ADMIN' }]) {

@@ -21,8 +21,8 @@ const remove = (user: SignedIn) => user.rest('DELETE', 'auth/users/me/')
 const me = (user: SignedIn) => user.rest('GET', 'auth/users/me/')
 const ownersOf = async () => Object.fromEntries((await checkOwners(app.installation)).map((f) => [f.invariant.id, f]))
 
-describe('a deleted account after a restore from a backup', () => {
-  it('is deleted again if a restored database contains it, because the vault recorded the deletion', async () => {
+describe('deleted accounts in a restored backup', () => {
+  it('an account in a restored database is deleted again if the key vault recorded its deletion', async () => {
     const [gone, stays] = [await app.newUser(), await app.newUser()]
     // Combines the newest keys with an older database.
     await vault.markDeleted(gone.id)
@@ -35,7 +35,7 @@ describe('a deleted account after a restore from a backup', () => {
     expect(await app.wallet(gone)).toEqual({ num: '0', points: '0' })
   })
 
-  it('is deleted again only after the relay knows the result of its commits', async () => {
+  it('a restored deleted account is deleted again only after the relay knows the result of its commits', async () => {
     const gone = await app.newUser()
     await gone.register()
     await vault.markDeleted(gone.id)
@@ -49,7 +49,7 @@ describe('a deleted account after a restore from a backup', () => {
     expectError(await me(gone), 'AUTHENTICATION_FAILED')
   })
 
-  it('does not block the deletion of others if its own deletion fails', async () => {
+  it('a restored deleted account does not block the deletion of others if its own deletion fails', async () => {
     const others = [await app.newUser(), await app.newUser(), await app.newUser()]
     const stuck = await app.newUser()
     for (const { id } of [stuck, ...others]) await vault.markDeleted(id)
@@ -65,7 +65,7 @@ describe('a deleted account after a restore from a backup', () => {
     expectError(await me(stuck), 'AUTHENTICATION_FAILED')
   })
 
-  it('loses its key share again if an older vault restores it', async () => {
+  it('the key share of a deleted account is deleted again if an older vault is restored', async () => {
     const user = await app.newUser()
     await copyFile(counterpartOf(user), join(config.dir, 'key share'))
     expect((await remove(user)).status).toBe(204)
@@ -97,7 +97,7 @@ async function lose(...cids: string[]) {
   }
 }
 
-it('a file with missing blocks is reported, returns 404, and is restored when any user uploads the same bytes', async () => {
+it('reports a file with missing blocks, and restores the file when any user uploads the same bytes', async () => {
   const [owner, other] = [await app.newUser(), await app.newUser()]
   const file = newFile()
   const asset = expectOk(
@@ -113,7 +113,7 @@ it('a file with missing blocks is reported, returns 404, and is restored when an
   expect(await app.wallet(other)).toEqual({ num: '0', points: '12' })
 })
 
-it('a repair restores trees from the database, and creates missing thumbnails again', async () => {
+it('a repair restores asset trees from the database, and creates missing thumbnails again', async () => {
   const user = await app.newUser()
   const asset = await user.register({ asset_file: await newPicture() })
   const [row] = await app.sql<{ id: string; tree_cid: string; tree: string }>(

@@ -18,14 +18,14 @@ describe.each(bothApis)('sessions over $name', (api) => {
   it.each([
     ['a wrong password', { password: 'wrong horse battery' }],
     ['an unknown address', { email: 'stranger@example.org' }],
-  ])('rejects %s with the same message', async (_, wrong) => {
+  ])('sign-in rejects %s with the same message', async (_, wrong) => {
     const { email } = await app.newUser()
     const result = await api.signIn(app, { email, password: PASSWORD, ...wrong })
     result.fails('INCORRECT_LOGIN_CREDENTIALS')
     expect(result.text).toContain('Unable to log in with provided credentials.')
   })
 
-  it('accepts the address in any case, and gives each session its own token', async () => {
+  it('sign-in accepts the address in any case, and gives each session its own token', async () => {
     const user = await app.newUser()
     const tokens = [await signIn(user), await signIn({ ...user, email: ` ${user.email.toUpperCase()} ` })] as const
     expect(new Set(tokens).size).toBe(2)
@@ -35,7 +35,7 @@ describe.each(bothApis)('sessions over $name', (api) => {
     ;(await api.signOut(app)).fails('NOT_AUTHENTICATED')
   })
 
-  it('lists sessions newest first, without tokens, and marks the current one', async () => {
+  it('lists sessions newest first, without tokens, and marks the current session', async () => {
     const user = await app.newUser()
     const token = await signIn(user, ' Pixel 12 ')
     const result = await api.listSessions(user)
@@ -93,7 +93,7 @@ describe.each(bothApis)('sessions over $name', (api) => {
     expectOk(await me(user.token))
   })
 
-  it('expires sessions after ACCESS_TOKEN_DAYS', async () => {
+  it('sessions expire after ACCESS_TOKEN_DAYS', async () => {
     const user = await expiring.newUser()
     const token = await signIn(user, undefined, expiring)
     const [row] = await expiring.sql<{ days: number }>(
@@ -110,7 +110,7 @@ describe.each(bothApis)('sessions over $name', (api) => {
     expect(await list(user)).toMatchObject([{ isCurrent: true }])
   })
 
-  it('issues no token if the password changes during the check', async () => {
+  it('sign-in issues no token if the password changes during the password check', async () => {
     const user = await app.newUser()
     const change = `update users set password_hash = 'changed' where id = '${user.id}'`
     const { answer } = await whileHeld(app, change, async () => {
@@ -123,10 +123,10 @@ describe.each(bothApis)('sessions over $name', (api) => {
   })
 })
 
-describe('the last-use time of a session', () => {
+describe('last-use time of sessions', () => {
   const list = async (user: SignedIn) => (await restApi.listSessions(user)).ok().nodes
 
-  it('is recorded in the background, so requests do not write to the database', async () => {
+  it('the last-use time of a session is recorded in the background, so requests do not write to the database', async () => {
     const user = await app.newUser()
     expectOk(await me(user.token))
     expect(await list(user)).toMatchObject([{ lastUsedAt: null }])
@@ -142,14 +142,14 @@ it.each([
   ['the User-Agent without a device name', {}, { 'User-Agent': 'curl/8.5.0' }, 'curl/8.5.0'],
   ['a shortened long name', { device: '𐍈'.repeat(150) }, {}, '𐍈'.repeat(100)],
   ['a name without invisible characters', { device: 'a\u0000\u202eb' }, {}, 'ab'],
-])('REST names a new session by %s', async (_, fields, headers, name) => {
+])('a REST sign-in names the new session by %s', async (_, fields, headers, name) => {
   const user = await app.newUser()
   const json = { email: user.email, password: PASSWORD, ...fields }
   expectOk(await app.rest('POST', 'auth/token/login/', { json, headers }))
   expect(expectOk(await user.rest('GET', 'auth/sessions/')).results[0]).toMatchObject({ name })
 })
 
-it('GraphQL rejects a session name of more than 100 characters', async () => {
+it('a GraphQL sign-in rejects a session name of more than 100 characters', async () => {
   const { email } = await app.newUser()
   const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
   const input = { email, password: PASSWORD, name: 'x'.repeat(101) }

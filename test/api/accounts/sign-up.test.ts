@@ -15,7 +15,7 @@ describe.each(bothApis)('sign-up over $name', (api) => {
   const rename = (newUsername: string) => api.changeUsername(user, { newUsername, currentPassword: PASSWORD })
   const signIn = (email: string, password = PASSWORD) => api.signIn(app, { email, password })
 
-  it('creates a wallet with 12 points and an encrypted key, and records the source of the points', async () => {
+  it('sign-up creates a wallet with 12 points and an encrypted key, and records the source of the points', async () => {
     const email = newEmail()
     const username = `ada${serial}`
     const { id } = (await signUp({ username, email, referralCode: 'friend', language: 'de' })).ok()
@@ -39,19 +39,19 @@ describe.each(bothApis)('sign-up over $name', (api) => {
     [{ email: 'no address' }, 'email'],
     [{ password: 'seven77' }, 'password'],
     [{ password: 'x'.repeat(33) }, 'password'],
-  ])('rejects %j with an error for its field, and creates no account', async (wrong, field) => {
+  ])('sign-up rejects %j with an error for its field, and creates no account', async (wrong, field) => {
     const before = await countUsers()
     const details = (await signUp({ username: 'fine', ...wrong })).fails('VALIDATION_FAILED')
     expect(details).toEqual({ [field]: [expect.any(String)] })
     expect(await countUsers()).toEqual(before)
   })
 
-  it('reports all invalid fields together', async () => {
+  it('sign-up reports all invalid fields together', async () => {
     const details = (await signUp({ username: '', email: 'x', password: 'y' })).fails('VALIDATION_FAILED')
     expect(Object.keys(details).sort()).toEqual(['email', 'password', 'username'])
   })
 
-  it('measures length limits in characters, not bytes', async () => {
+  it('sign-up measures length limits in characters, not bytes', async () => {
     const [email, password] = [newEmail(), '🔑'.repeat(32)]
     const username = `${api.name === 'REST' ? '日' : '月'}`.repeat(21)
     ;(await signUp({ username, email, password })).ok()
@@ -59,13 +59,13 @@ describe.each(bothApis)('sign-up over $name', (api) => {
     ;(await signUp({ username: `ö${serial}`, password: 'größe 8!' })).ok()
   })
 
-  it('rejects an e-mail address that is taken, in any case', async () => {
+  it('sign-up rejects an e-mail address that is taken, in any case', async () => {
     const taken = await app.newUser()
     const result = await signUp({ username: `other${serial}`, email: taken.email.toUpperCase() })
     expect(result.fails('DUPLICATE_EMAIL')).toEqual({ email: [expect.any(String)] })
   })
 
-  it('creates one account when 20 requests for one username arrive together', async () => {
+  it('sign-up creates one account when 20 requests for one username arrive together', async () => {
     const username = `crowd${serial}`
     const results = await Promise.all(Array.from({ length: 20 }, () => signUp({ username })))
     const rejected = results.filter(({ body }) => body.errors ?? body.error)
@@ -82,7 +82,7 @@ describe.each(bothApis)('sign-up over $name', (api) => {
     ['a ligature', 'ﬁnn', 'finn'],
     ['a sharp s', 'Strauß', 'STRAUSS'],
     ['half-width kana', 'カタカナ', 'ｶﾀｶﾅ'],
-  ])('treats a username in %s as the same name', async (_, name, twin) => {
+  ])('treats a username in %s as the same username', async (_, name, twin) => {
     if ((await app.sql('select 1 from users where username = $1', [name])).length === 0) {
       await app.newUser({ username: name })
     }
@@ -114,12 +114,12 @@ describe.each(bothApis)('sign-up over $name', (api) => {
     ['an unpaired surrogate', 'a\ud800'],
     ['an identifier’s format', user.publicId],
     ['the e-mail address of another user', 'boss＠example.org'],
-  ])('rejects a username of %s, at sign-up and in a change', async (_, username) => {
+  ])('sign-up and username changes reject a username of %s', async (_, username) => {
     expect(Object.keys((await signUp({ username })).fails('VALIDATION_FAILED'))).toEqual(['username'])
     ;(await rename(username)).fails('VALIDATION_FAILED')
   })
 
-  it('rejects a letter with 50,000 combining marks without normalizing it', async () => {
+  it('sign-up rejects a username with 50,000 combining marks without normalizing it', async () => {
     const username = `a${'\u0301'.repeat(25_000)}${'\u0316'.repeat(25_000)}`
     const start = process.cpuUsage()
     username.normalize()
@@ -131,12 +131,12 @@ describe.each(bothApis)('sign-up over $name', (api) => {
   })
 })
 
-describe('a username', () => {
+describe('usernames', () => {
   const { signUp } = restApi
   const accepted = async (username: string, email = newEmail()) =>
     (await signUp(app, { username, email, password: PASSWORD })).ok().username
 
-  it('is stored in Unicode composed form and trimmed', async () => {
+  it('stores a username trimmed and in Unicode composed form', async () => {
     await accepted('  Ｚo\u0308e 日本 ')
     const row = 'select username, display_name, username_key from users where username = $1'
     expect(await app.sql(row, ['Ｚöe 日本'])).toEqual([
@@ -144,16 +144,19 @@ describe('a username', () => {
     ])
   })
 
-  it('may have 21 letters, regardless of their combining marks', async () => {
+  it('a username may have 21 letters, regardless of their combining marks', async () => {
     const username = 'ᾂ'.repeat(21)
     expect(await accepted(username.normalize('NFD'))).toBe(username)
   })
 
-  it.each(['😀'.repeat(21), 'O’Neil-2 (j_r.+)', '山田太郎', 'אבגד', 'नमस्ते', '@ada'])('may be %s', async (username) => {
-    expect(await accepted(username)).toBe(username)
-  })
+  it.each(['😀'.repeat(21), 'O’Neil-2 (j_r.+)', '山田太郎', 'אבגד', 'नमस्ते', '@ada'])(
+    'accepts the username %s',
+    async (username) => {
+      expect(await accepted(username)).toBe(username)
+    },
+  )
 
-  it('may be the e-mail address of the same account', async () => {
+  it('a username may be the e-mail address of the same account', async () => {
     expect(await accepted('own@example.org', 'OWN@example.org')).toBe('own@example.org')
   })
 })

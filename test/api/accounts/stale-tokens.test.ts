@@ -14,7 +14,7 @@ const app = await createTestApp()
 const actor = { token: 'a'.repeat(40) }
 const json = (fields: object) => ({ actor, json: fields })
 
-it('an invalid token is ignored by exactly the listed operations and routes', () => {
+it('only the listed operations and routes ignore an invalid access token', () => {
   const fields = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap((root) =>
     Object.values(root.getFields())
       .filter(({ extensions }) => extensions.openToStaleTokens === true)
@@ -42,7 +42,7 @@ it('an invalid token is ignored by exactly the listed operations and routes', ()
   ])
 })
 
-it('an invalid token does not prevent sign-up, sign-in, password reset and pricing', async () => {
+it('an invalid access token does not prevent sign-up, sign-in, password reset and pricing', async () => {
   const newcomer = () => {
     const username = `n${randomUUID().slice(0, 12)}`
     return { username, email: `${username}@example.org`, password: PASSWORD }
@@ -66,7 +66,7 @@ it('an invalid token does not prevent sign-up, sign-in, password reset and prici
   )
 })
 
-it('an invalid token is ignored by health probes, API documents and constants', async () => {
+it('health probes, API documents and constants ignore an invalid access token', async () => {
   const paths = directRoutes.filter(({ ignoresCredentials }) => ignoresCredentials).map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['/healthz', '/readyz', '/schema.graphql', '/api/v3/app-info']))
   for (const path of paths) {
@@ -76,7 +76,7 @@ it('an invalid token is ignored by health probes, API documents and constants', 
   expectError(await app.rest('GET', 'contacts/', { actor }), 'AUTHENTICATION_FAILED')
 })
 
-it('an invalid token is rejected by all other operations, even if they need no token', async () => {
+it('all other operations reject an invalid access token, even if they need no token', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
   for (const path of [`assets/${id}/`, 'assets/', 'auth/users/me/', 'events/stream', `/ipfs/${id}`]) {
@@ -100,7 +100,7 @@ it('an invalid token is rejected by all other operations, even if they need no t
   expect(reader.events[0]!.data.errors[0].extensions.code).toBe('AUTHENTICATION_FAILED')
 })
 
-it('an invalid token is rejected by the other fields of a GraphQL document', async () => {
+it('the other fields of a GraphQL document reject an invalid access token', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
   const { body } = await app.graphql(`{ pricing { total } node(id: "${user.publicId}") { id } }`, {}, { actor })

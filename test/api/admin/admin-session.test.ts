@@ -8,8 +8,8 @@ import { guarded, hiddenIn, openAdminScene } from './admin-scene.ts'
 
 const { app, admin, createBrowser, signIn, sell } = await openAdminScene()
 
-describe('an admin session', () => {
-  it('starts with the password, in an HttpOnly cookie with SameSite=Strict', async () => {
+describe('admin sessions', () => {
+  it('an admin session starts with the password, in an HttpOnly cookie with SameSite=Strict', async () => {
     const { answer, ask } = await signIn()
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin/orders'])
     expect(answer.headers.get('set-cookie')).toMatch(/^annal-admin=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
@@ -23,7 +23,7 @@ describe('an admin session', () => {
     expect(page.text).not.toContain('<script')
   })
 
-  it('is denied to other users with the same message as for a wrong password', async () => {
+  it('the admin sign-in shows other users the same message as for a wrong password', async () => {
     const user = await app.newUser()
     const [wrong, stranger] = [await signIn(admin, 'wrong'), await signIn(user)]
     for (const { answer, ask } of [wrong, stranger]) {
@@ -33,7 +33,7 @@ describe('an admin session', () => {
     }
   })
 
-  it('shows the remaining wait after too many wrong passwords in any form', async () => {
+  it('the admin sign-in shows the remaining wait after too many wrong passwords in any form', async () => {
     const guesser = await app.admin()
     const { submit } = await signIn(guesser)
     const guess = () => submit('/admin/new-key', { name: 'Mine', 'current-password': 'a guess' })
@@ -44,7 +44,7 @@ describe('an admin session', () => {
     expect(seen.text).toMatch(/<p>Too many attempts\. Try again in 1[45] minutes\.<\/p>/)
   })
 
-  it('gives no access to the API, and access tokens give no access to admin pages', async () => {
+  it('an admin session gives no access to the API, and access tokens give no access to admin pages', async () => {
     const { cookie, ask } = await signIn()
     const secret = cookie().split('=')[1]!
     expectError(
@@ -57,7 +57,7 @@ describe('an admin session', () => {
     expect((await ask('/admin')).status).toBe(200)
   })
 
-  it('ends when a user signs in again in the same browser, even with another account', async () => {
+  it('an admin session ends when another user signs in with the same browser', async () => {
     const { ask, cookie } = await signIn()
     const other = await app.admin()
     const before = cookie()
@@ -69,7 +69,7 @@ describe('an admin session', () => {
     expect((await createBrowser().ask('/admin', undefined, { cookie: before })).status).toBe(303)
   })
 
-  it('ends with a password change, loss of the role, a lock, a timeout, or sign-out', async () => {
+  it('an admin session ends with a password change, loss of the role, a lock, a timeout, or sign-out', async () => {
     const other = await app.admin()
     const statusOf = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status
     const endings = [
@@ -105,7 +105,7 @@ describe('an admin session', () => {
     expect(trail.map(({ action }) => action)).toEqual(['admin-session.ended', 'admin-session.started'])
   })
 
-  it('ends when its user revokes other sessions or sets a password, or all sessions are revoked', async () => {
+  it('an admin session ends when its user revokes other sessions, sets a password or ends all sessions', async () => {
     const other = await app.admin()
     const isIn = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status === 200
     const [one, two] = [await signIn(other), await signIn(other)]
@@ -128,7 +128,7 @@ describe('an admin session', () => {
     expect(await isIn(fourth)).toBe(false)
   })
 
-  it('shows that it has ended, and returns to the previous page but never to another site', async () => {
+  it('an ended admin session leads to the sign-in page and back to the previous page, but never to another site', async () => {
     const other = await app.admin()
     const session = await signIn(other)
     await app.sql('delete from admin_sessions where user_id = $1::uuid', [other.id])
@@ -158,7 +158,7 @@ describe('an admin session', () => {
     expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
   })
 
-  it('that ends while a form is being filled in keeps all fields except the password', async () => {
+  it('keeps the form fields, except the password, if the admin session ends while the form is being filled in', async () => {
     const [other, user] = [await app.admin(), await app.newUser()]
     const isLocked = async () =>
       (await app.sql('select locked_at from users where id = $1::uuid', [user.id]))[0]!.locked_at !== null
@@ -192,7 +192,7 @@ describe('an admin session', () => {
     ])
   })
 
-  it('that has ended keeps no fields of a form from another site or for an unknown page', async () => {
+  it('an ended admin session keeps no form fields from another site or for an unknown page', async () => {
     const headers = { cookie: `annal-admin=${'x'.repeat(43)}` }
     const foreign = { ...headers, 'sec-fetch-site': 'cross-site' }
     const form = { reason: 'Forged' }
@@ -213,7 +213,7 @@ describe('an admin session', () => {
     expect(foreignSignIn.text).not.toContain('Forged')
   })
 
-  it('accepts forms from its own origin behind a proxy with another Host header', async () => {
+  it('admin pages accept forms from their own origin behind a proxy with another Host header', async () => {
     const urlencoded = { email: admin.email, password: PASSWORD }
     const submit = async (origin: string) => {
       const headers = { Host: '127.0.0.1:4000', Origin: origin }
@@ -224,7 +224,7 @@ describe('an admin session', () => {
       expect(await submit(other)).toBe(403)
   })
 
-  it('rejects forms that another site sends', async () => {
+  it('admin pages reject forms that another site sends', async () => {
     const { id } = await sell()
     const { ask } = await signIn()
     const form = { reason: 'x', ...guarded }

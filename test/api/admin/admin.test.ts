@@ -9,8 +9,8 @@ import { guarded, openAdminScene, type Seen } from './admin-scene.ts'
 
 const { app, admin, store, signIn, sell } = await openAdminScene()
 
-describe('the admin pages', () => {
-  it('show the statistics of the service, with a table for each plot', async () => {
+describe('admin pages', () => {
+  it('the admin pages show the statistics of the service, with a table for each plot', async () => {
     await sell()
     const { ask } = await signIn()
     const { text } = await ask('/admin?days=7')
@@ -24,7 +24,7 @@ describe('the admin pages', () => {
     expect(text).toContain(`<td class="number">${earned!.num}</td><td class="number">${earned!.points}</td>`)
   })
 
-  it('show an order without its arguments, and refund it once after the password is entered', async () => {
+  it('the admin pages show an order without its arguments, and refund it once after the password is entered', async () => {
     const { buyer, id } = await sell()
     const { ask, submit } = await signIn()
     expect((await ask('/admin/orders?status=SUCCESS')).text).toContain(id)
@@ -56,7 +56,7 @@ describe('the admin pages', () => {
     expect(await app.wallet(buyer)).toEqual({ num: '9.5', points: '0' })
   })
 
-  it('reject a changed form with a used key, and accept it when it is sent again', async () => {
+  it('the admin pages reject a changed form with a used idempotency key, and accept a second submission', async () => {
     const { buyer, id } = await sell()
     const { ask } = await signIn()
     const at = `/admin/orders/${id}/refund`
@@ -76,7 +76,7 @@ describe('the admin pages', () => {
     expect(Number((await app.wallet(buyer)).num)).toBeCloseTo(Number(num) + 0.2)
   })
 
-  it('create a network app, change it, rotate its secret and deactivate it', async () => {
+  it('the admin pages create a network app, change it, rotate its secret and deactivate it', async () => {
     const { ask, submit } = await signIn()
     const fields = {
       name: 'Upscale',
@@ -100,7 +100,7 @@ describe('the admin pages', () => {
     expect((await ask('/admin/apps?sold=no')).text).toContain('Upscale')
   })
 
-  it('change only the edited fields of a network app, and re-enable its webhook on request', async () => {
+  it('the admin pages change only the edited fields of a network app, and re-enable its webhook on request', async () => {
     const { ask, submit } = await signIn()
     const name = 'Frequently edited'
     const json = { name, price_mode: 'fixed', price: '2.5', webhook_url: 'https://gone.example.org/' }
@@ -132,7 +132,7 @@ describe('the admin pages', () => {
     expect((await read()).webhookUrl).toBeNull()
   })
 
-  it('create an API key, show it once, and revoke it', async () => {
+  it('the admin pages create an API key, show it once, and revoke it', async () => {
     const { ask, submit } = await signIn()
     const { text } = await submit('/admin/new-key', { name: 'Phone app', ...guarded })
     const key = /<p class="secret">([^<]+)<\/p>/.exec(text)![1]!
@@ -151,7 +151,7 @@ describe('the admin pages', () => {
     )
   })
 
-  it('find an account by ID, address or name, lock it with a reason, and unlock it', async () => {
+  it('the admin pages find an account by ID, address or name, lock it with a reason, and unlock it', async () => {
     const user = await app.newUser()
     const { ask, submit } = await signIn()
     expect((await ask('/admin/users')).text).toContain('Find an account')
@@ -184,7 +184,7 @@ describe('the admin pages', () => {
     expect((await ask(`/admin/users/${admin.publicId}`)).text).not.toContain('/lock"')
   })
 
-  it('send a webhook test event, and show the request and the response', async () => {
+  it('the admin pages send a webhook test event, and show the request and the response', async () => {
     const { ask, submit } = await signIn()
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks <3'))
     const json = { name: 'Tried', price_mode: 'fixed', price: '1', webhook_url: receiver.url }
@@ -204,7 +204,7 @@ describe('the admin pages', () => {
     expect((await ask(`/admin/webhooks?networkAppId=${id}`)).text).toContain('webhook.test')
   })
 
-  it('show an error next to an invalid filter, and a link on an empty page', async () => {
+  it('the admin pages show an error next to an invalid filter, and a link on an empty page', async () => {
     const { ask } = await signIn()
     const wrong = await ask('/admin/orders?buyerId=me')
     expect([wrong.status, /id="buyerId-problem"/.test(wrong.text)]).toEqual([400, true])
@@ -216,7 +216,7 @@ describe('the admin pages', () => {
       expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
   })
 
-  it('show the coins held, waiting withdrawals, and deposits and withdrawals by user', async () => {
+  it('the admin pages show held coins, pending withdrawals, and deposits and withdrawals by user', async () => {
     const person = await app.newUser({ num: '1000005' })
     const json = { amount: '1000', to: `0x${'e2'.repeat(20)}`, current_password: PASSWORD }
     const { id, total } = expectOk(await person.rest('POST', 'wallet/withdrawals/', { json }))
@@ -247,7 +247,7 @@ describe('the admin pages', () => {
     )
   })
 
-  it('grant points, and show the audit log of all users', async () => {
+  it('the admin pages grant points, and show the audit log of all users', async () => {
     const user = await app.newUser({ points: '0' })
     const { ask, submit } = await signIn()
     const fields = { userId: user.username, amount: '5', reason: 'A present', ...guarded }

@@ -17,8 +17,8 @@ async function readDays(days: number) {
   return new Map<string, any>(expectOk(answer).figures.days.map((day: { day: string }) => [day.day, day]))
 }
 
-describe('the statistics of the service', () => {
-  it('are available only to administrators, for at most 31 days', async () => {
+describe('statistics of the service', () => {
+  it('the statistics are available only to administrators, for at most 31 days', async () => {
     const ask = (actor: Pick<typeof admin, 'graphql'>, days: number) =>
       actor.graphql('query ($days: Int!) { figures(days: $days) { waitingCommits } }', { days })
     expectError(await ask(app, 1), 'NOT_AUTHENTICATED')
@@ -27,7 +27,7 @@ describe('the statistics of the service', () => {
     expect((await readDays(31)).size).toBe(31)
   })
 
-  it('count sign-ups, commits, orders, payments and revenue', async () => {
+  it('the statistics count sign-ups, commits, orders, payments and revenue', async () => {
     const buyer = await app.newUser({ num: '50', points: '0' })
     // Two days, so that the test also passes at midnight.
     const total = async (field: string) =>
@@ -46,7 +46,7 @@ describe('the statistics of the service', () => {
     expect(revenue).toBeGreaterThan(0)
   })
 
-  it('count an order on the day it was created, and its payment on the day it was paid, in UTC', async () => {
+  it('the statistics count an order on the day of its creation, and its payment on the day of payment, in UTC', async () => {
     const buyer = await app.newUser({ num: '50', points: '0' })
     const order = await store.order(buyer)
     expectOk(await store.confirm(buyer, order.id))

@@ -109,8 +109,8 @@ async function run(api: Api, kind: Kind, one: Case) {
   return { code: codeOf(result) ?? 'ok', state: await stateOf(scene) }
 }
 
-describe.each(Object.entries(cases))('the operation "%s"', (_, one) => {
-  it.each(kinds)('by %s has the same result over both APIs', async (kind) => {
+describe.each(Object.entries(cases))('operation: %s', (_, one) => {
+  it.each(kinds)('the operation has the same result over both APIs for the caller: %s', async (kind) => {
     const [rest, graphql] = await Promise.all(bothApis.map((api) => run(api, kind, one)))
     expect(graphql).toEqual(rest)
     expect(rest!.code).toBe(one.expected[kind])
@@ -119,8 +119,8 @@ describe.each(Object.entries(cases))('the operation "%s"', (_, one) => {
   })
 })
 
-describe.each(bothApis)('the list of assets over $name', (api) => {
-  it('contains only assets that the caller may see', async () => {
+describe.each(bothApis)('list of assets over $name', (api) => {
+  it('the list of assets contains only assets that the caller may see', async () => {
     const [owner, stranger] = [await app.newUser(), await app.newUser()]
     const shown = (await owner.register({ public_access: 'true' })).id
     const hidden = (await owner.register()).id

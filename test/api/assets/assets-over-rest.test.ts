@@ -23,8 +23,8 @@ const notOurs = {
 const isUuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-describe('the REST record of an asset', () => {
-  it('has exactly the fields of the contract', async () => {
+describe('REST records of assets', () => {
+  it('the REST record of an asset has exactly the fields of the contract', async () => {
     const file = newFile('dir/été.png')
     const bytes = Buffer.from(await file.arrayBuffer())
     const record = await user.register({
@@ -82,7 +82,7 @@ describe('the REST record of an asset', () => {
     expect(expectOk(await user.rest('GET', `assets/${record.cid}/`))).toEqual({ owner, ...shown })
   })
 
-  it('reads digital_source_type and parent_asset_cid from the custom fields', async () => {
+  it('the REST record of an asset reads digital_source_type and parent_asset_cid from the custom fields', async () => {
     const custom = { digitalSourceType: 'digitalCapture', parentAssetCid: `bafkrei${'b'.repeat(52)}` }
     expect(await user.register({ nit_commit_custom: JSON.stringify(custom) })).toMatchObject({
       digital_source_type: custom.digitalSourceType,
@@ -100,9 +100,12 @@ describe('the REST record of an asset', () => {
     ['an empty object and an empty list', { meta: '{}', signature: '[]' }, {}, []],
     ['no list of signatures', { meta: '{"a":1}', signature: '{"signature":"0x"}' }, { a: 1 }, []],
     ['null', { meta: 'null', signature: 'null' }, {}, []],
-  ])('contains an object and a list even if the caller sent %s', async (_, sent, information, signature) => {
-    expect(await user.register(sent as Record<string, string>)).toMatchObject({ information, signature })
-  })
+  ])(
+    'the REST record of an asset contains an object and a list even if the caller sent %s',
+    async (_, sent, information, signature) => {
+      expect(await user.register(sent as Record<string, string>)).toMatchObject({ information, signature })
+    },
+  )
 })
 
 it('a revert restores a headline longer than 25 characters', async () => {
@@ -116,8 +119,8 @@ it('a revert restores a headline longer than 25 characters', async () => {
   expect(expectOk(await user.rest('POST', `assets/${id}/revert/`, { json })).headline).toBe(headline)
 })
 
-describe('the REST history of an asset', () => {
-  it('lists every commit, oldest first, at both paths', async () => {
+describe('REST history of assets', () => {
+  it('the REST history of an asset lists every commit, oldest first, at both paths', async () => {
     const { id } = await user.register({ caption: 'One', commit_message: 'Begin' })
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Two', commit_message: 'Go on' } }))
     const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
@@ -165,7 +168,7 @@ describe('the REST history of an asset', () => {
     expect(Math.abs(history.commits[1].timestampCreated - Date.now() / 1000)).toBeLessThan(60)
   })
 
-  it('is visible only to the owner if the asset is private', async () => {
+  it('the REST history of a private asset is visible only to its owner', async () => {
     const { id } = await user.register()
     for (const rest of [app.rest, other.rest]) expectError(await rest('GET', `assets/${id}/history/`), 'NOT_FOUND')
     for (const path of ['history/', 'history/?nid=', 'history/?nid=nonsense'])

@@ -53,27 +53,27 @@ const ordinary = [
   ['an Arabic number sign', '\u0600١٢'],
 ] as const
 
-describe.each(Object.entries(refusing))('the name of %s', (_what, give) => {
-  it.each(steering)('must not contain %s', async (_case, name) => {
+describe.each(Object.entries(refusing))('rejected characters in the name of %s', (_what, give) => {
+  it.each(steering)('a display name must not contain %s', async (_case, name) => {
     const { body } = expectError(await give(name), 'VALIDATION_FAILED')
     expect(JSON.stringify(body)).toContain('Enter a name without invisible characters.')
   })
 
-  it.each(ordinary)('may be %s', async (_case, ordinaryName) => {
+  it.each(ordinary)('a display name may be %s', async (_case, ordinaryName) => {
     // Names of apps are unique.
     const name = `${ordinaryName} ${randomUUID().slice(0, 8)}`
     expect(JSON.stringify(expectOk(await give(name)))).toContain(`"${name}"`)
   })
 })
 
-describe.each(Object.entries(stripping))('the name of %s', (_what, give) => {
-  it.each(steering)('is stored without %s', async (_case, name) => {
+describe.each(Object.entries(stripping))('removed characters in the name of %s', (_what, give) => {
+  it.each(steering)('stores a display name without %s', async (_case, name) => {
     const kept = await give(name)
     expect(kept).not.toBe(name)
     expect([...name].filter((character) => kept.includes(character)).join('')).toBe(kept)
   })
 
-  it.each(ordinary)('may be %s', async (_case, name) => {
+  it.each(ordinary)('stores a display name with %s unchanged', async (_case, name) => {
     expect(await give(name)).toBe(name)
   })
 })

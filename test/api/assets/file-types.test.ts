@@ -46,7 +46,7 @@ it.each([
   ['b.png', 'with a Windows path', 'filename="C:\\\\fakepath\\\\b.png"'],
   ['file', 'that is only a path', 'filename="photos/.."'],
   ['=?utf-8?Q?a?=.png', 'that only looks encoded', 'filename="=?utf-8?Q?a?=.png"'],
-])('stores the file name %s from a name %s', async (name, _, filename) => {
+])('stores the file name %s of an upload with a file name %s', async (name, _, filename) => {
   expect((await register(filename, noise())).asset_file_name).toBe(name)
 })
 
@@ -54,7 +54,7 @@ it.each([
   ['nothing', undefined],
   ['text', 'text/plain'],
   ['application/octet-stream', 'application/octet-stream'],
-])('detects a picture sent as %s, regardless of its name', async (_, type) => {
+])('detects the type of a picture sent as %s, regardless of its file name', async (_, type) => {
   expect(await typeOf('any.bin', await picture(), type)).toBe('image/png')
 })
 
@@ -67,7 +67,7 @@ it.each([
   ['text/plain for the start of another format', 'notes.txt', 'text/plain', 'text/plain', 'ID3 is a tag, and more'],
   ['type of the file extension within a family', 'raw.dng', undefined, 'image/x-adobe-dng', 'II*\0 and the rest of it'],
   ['the sent type', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
-])('stores the type of another file: %s', async (_, name, type, expected, bytes?: string) => {
+])('stores the type of a file that is not a picture: %s', async (_, name, type, expected, bytes?: string) => {
   const file = bytes === undefined ? noise() : new Uint8Array(Buffer.from(`${bytes} ${randomBytes(9).toString('hex')}`))
   expect(await typeOf(name, file, type)).toBe(expected)
 })
@@ -97,7 +97,7 @@ it.each([
   ['video/quicktime', ['qt  ']],
   ['video/quicktime', ['niko', 'qt  ']],
   ['image/x-canon-cr3', ['crx ', 'isom']],
-])('registers %s for a file with the brands %j', async (type, brands) => {
+])('registers the type %s for a file with the brands %j', async (type, brands) => {
   for (const declared of ['application/octet-stream', 'image/jpg']) {
     expect(await typeOf('any', newFilm(...brands), declared)).toBe(type)
   }
@@ -121,7 +121,7 @@ it.each([
   ['', 'image/x-png', 'image/png'],
   ['image/*', 'text/css', 'text/css'],
   ['text/plain', 'text/css', 'text/plain'],
-])('registers the type given as %s, of a file declared as %s, as %s', async (given, declared, type) => {
+])('registers the file type given as %s, of a file declared as %s, as %s', async (given, declared, type) => {
   const newFile = async () => new File([await picture()], 'any.bin', { type: declared })
   const multipart = { asset_file: await newFile(), asset_file_mime_type: given }
   expect(expectOk(await user.rest('POST', 'assets/', { multipart })).asset_file_mime_type).toBe(type)
@@ -136,7 +136,7 @@ it.each([
   ['video/avi', 'video/x-msvideo'],
   ['image/jpg', 'image/jpeg'],
   ['application/x-pdf', 'application/pdf'],
-])('registers the alias %s as %s if the content has no known type', async (declared, type) => {
+])('registers the type alias %s as %s if the content has no known type', async (declared, type) => {
   expect(await typeOf('any.bin', noise(), declared)).toBe(type)
 })
 
@@ -158,7 +158,7 @@ it.each([
   expect(await typeOf(name, bytesOf(start), 'application/octet-stream')).toBe(type)
 })
 
-it('uses one type for the thumbnail, the signed copy and the display of a file', async () => {
+it('the thumbnail, the signed copy and the display of a file use the same file type', async () => {
   const avif = Buffer.from(await (await newPicture({ width: 40, height: 30, format: 'avif' })).arrayBuffer())
   const brands = avif.toString('latin1', 16, avif.readUInt32BE(0))
   expect(brands).toContain('avif')

@@ -19,8 +19,8 @@ const get = async (path: string, headers: Record<string, string> = {}, method = 
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-describe('the file of a public asset', () => {
-  it('is available to anyone at the URL in its record', async () => {
+describe('files of public assets', () => {
+  it('anyone can download the file of a public asset at the URL in its record', async () => {
     const answer = await get(new URL(shown.asset_file).pathname)
     expect(answer.status).toBe(200)
     expect(answer.bytes.equals(bytes)).toBe(true)
@@ -43,7 +43,7 @@ describe('the file of a public asset', () => {
     ['bytes=699990-', 699_990, 700_000],
     ['bytes=-10', 699_990, 700_000],
     ['bytes=699990-9999999', 699_990, 700_000],
-  ])('is served in part for the range %s', async (range, start, end) => {
+  ])('serves a part of a file for the range %s', async (range, start, end) => {
     const answer = await get(`/ipfs/${shown.id}`, { Range: range })
     expect([answer.status, answer.headers.get('content-range'), answer.headers.get('content-length')]).toEqual([
       206,
@@ -53,24 +53,24 @@ describe('the file of a public asset', () => {
     expect(answer.bytes.equals(bytes.subarray(start, end))).toBe(true)
   })
 
-  it.each(['items=0-5', 'bytes=a-b', 'bytes=-'])('is served whole for the malformed range %s', async (range) => {
+  it.each(['items=0-5', 'bytes=a-b', 'bytes=-'])('serves a whole file for the malformed range %s', async (range) => {
     expect((await get(`/ipfs/${shown.id}`, { Range: range })).status).toBe(200)
   })
 
-  it('is not sent for a matching ETag, nor for HEAD', async () => {
+  it('does not send a file for a matching ETag, nor for HEAD', async () => {
     expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })).status).toBe(304)
     const head = await get(`/ipfs/${shown.id}`, {}, 'HEAD')
     expect([head.status, head.bytes.length, head.headers.get('content-length')]).toEqual([200, 0, '700000'])
   })
 
   it.each([(etag: string) => `W/${etag}`, (etag: string) => `"a", ${etag}`, () => '*'])(
-    'is not sent for a matching ETag in any form (%s)',
+    'does not send a file for a matching ETag in any form (%s)',
     async (write) => {
       expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': write(`"${shown.id}"`) })).status).toBe(304)
     },
   )
 
-  it('is served whole if If-Range does not match', async () => {
+  it('serves a whole file if If-Range does not match', async () => {
     const ranged = { Range: 'bytes=0-9' }
     expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': `"${shown.id}"` })).status).toBe(206)
     expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': '"other"' })).status).toBe(200)
@@ -85,26 +85,29 @@ const changed = (name: string, change: (value: string) => string | undefined) =>
   return `${link.pathname}?${query}`
 }
 
-describe('the file of a private asset', () => {
-  it.each(['', '?format=raw', '?format=car'])('returns the same 404 as a missing file ("%s")', async (query) => {
-    const missing = `bafkrei${'a'.repeat(52)}`
-    const answers = await Promise.all(
-      [hidden.id, missing].flatMap((cid) => [
-        app.rest('GET', `/ipfs/${cid}${query}`),
-        other.rest('GET', `/ipfs/${cid}${query}`),
-      ]),
-    )
-    for (const answer of answers) expectError(answer, 'NOT_FOUND')
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  })
+describe('files of private assets', () => {
+  it.each(['', '?format=raw', '?format=car'])(
+    'returns the same 404 for a private file as for a missing file ("%s")',
+    async (query) => {
+      const missing = `bafkrei${'a'.repeat(52)}`
+      const answers = await Promise.all(
+        [hidden.id, missing].flatMap((cid) => [
+          app.rest('GET', `/ipfs/${cid}${query}`),
+          other.rest('GET', `/ipfs/${cid}${query}`),
+        ]),
+      )
+      for (const answer of answers) expectError(answer, 'NOT_FOUND')
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    },
+  )
 
-  it('is available to its owner, with private caching', async () => {
+  it('the owner can download the file of a private asset, with private caching', async () => {
     const answer = await user.rest('GET', `/ipfs/${hidden.id}`)
     expect([answer.status, answer.text]).toEqual([200, 'hidden bytes'])
     expect(answer.headers.get('cache-control')).toMatch(/^private/)
   })
 
-  it('can be read through the signed URL in its record for one to two hours', async () => {
+  it('the signed URL of a private file is valid for one to two hours', async () => {
     const before = Date.now() / 1000
     const record = expectOk(await user.rest('GET', `assets/${hidden.id}/`))
     const after = Date.now() / 1000
@@ -131,12 +134,12 @@ describe('the file of a private asset', () => {
     ['no signature', changed('signature', () => undefined)],
     ['another signature', changed('signature', () => 'AAAA')],
     ['another asset', changed('asset', () => shown.uuid)],
-  ])('cannot be read through a signed URL with %s', async (_, change) => {
+  ])('rejects a signed URL of a private file with %s', async (_, change) => {
     expectError(await app.rest('GET', change(new URL(hidden.asset_file))), 'NOT_FOUND')
   })
 })
 
-describe('a response for a file', () => {
+describe('responses for files', () => {
   const authorization = { Authorization: `token ${user.token}` }
   const asks: [string, number, () => ReturnType<typeof get>][] = [
     ['bytes', 200, () => get(`/ipfs/${shown.id}`)],
@@ -153,17 +156,20 @@ describe('a response for a file', () => {
     ['private bytes for the owner', 200, () => get(`/ipfs/${hidden.id}`, authorization)],
     ['private bytes for an anonymous caller', 404, () => get(`/ipfs/${hidden.id}`)],
   ]
-  it.each(asks)('of the kind "%s" (%i) has a Vary header and is cached for five minutes', async (_, status, ask) => {
-    const answer = await ask()
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('vary')).toBe('Accept, Authorization')
-    const control = answer.headers.get('cache-control') ?? ''
-    expect(control).toMatch(/^(public|private), max-age=300, must-revalidate$|no-cache|no-store/)
-    expect(control).not.toContain('immutable')
-    expect(answer.headers.has('etag')).toBe(status !== 404)
-  })
+  it.each(asks)(
+    'a file response of the kind "%s" (%i) has a Vary header and is cached for five minutes',
+    async (_, status, ask) => {
+      const answer = await ask()
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('vary')).toBe('Accept, Authorization')
+      const control = answer.headers.get('cache-control') ?? ''
+      expect(control).toMatch(/^(public|private), max-age=300, must-revalidate$|no-cache|no-store/)
+      expect(control).not.toContain('immutable')
+      expect(answer.headers.has('etag')).toBe(status !== 404)
+    },
+  )
 
-  it('is 404 on revalidation after the asset became private', async () => {
+  it('revalidation of a cached file returns 404 after the asset becomes private', async () => {
     const { id } = await user.register({ public_access: 'true' })
     const etag = (await get(`/ipfs/${id}`)).headers.get('etag')!
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } }))
@@ -171,7 +177,7 @@ describe('a response for a file', () => {
   })
 })
 
-describe('a file with active content', () => {
+describe('files with active content', () => {
   const headersOf = async (asset_file_mime_type: string) => {
     const asset_file = new File([`<script>${asset_file_mime_type}</script>`], 'page.html')
     const { id } = await user.register({ asset_file, asset_file_mime_type, public_access: 'true' })
@@ -185,7 +191,7 @@ describe('a file with active content', () => {
     'video/x+xml; charset=utf-8',
     'application/xhtml+xml',
     'text/html; charset=utf-8',
-  ])('of the type %s is always served as a download', async (type) => {
+  ])('always serves a file of the type %s as a download', async (type) => {
     const headers = await headersOf(type)
     expect(headers.get('content-type')).toBe('application/octet-stream')
     expect(headers.get('content-disposition')).toMatch(/^attachment/)
@@ -199,14 +205,14 @@ describe('a file with active content', () => {
     ['video/webm;codecs=vp8,opus', 'video/webm'],
     ['video/mp4; codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4'],
     ['text/plain; charset=utf-8', 'text/plain; charset=utf-8'],
-  ])('cannot hide behind a list of types: %s is served as %s', async (type, shown) => {
+  ])('ignores everything after the first type in a list of media types: %s is served as %s', async (type, shown) => {
     const headers = await headersOf(type)
     expect(headers.get('content-type')).toBe(shown)
     expect(headers.get('content-disposition')).toMatch(/^inline/)
   })
 })
 
-it('the action document of a commit can be read by anyone under the CID in the commit', async () => {
+it('anyone can read the action document of a commit under the CID in the commit', async () => {
   const { commits } = expectOk(await user.rest('GET', `assets/${shown.id}/history/`))
   const answer = await get(`/ipfs/${commits[0].action}`)
   expect(answer.headers.get('cache-control')).toBe('public, max-age=29030400, immutable')

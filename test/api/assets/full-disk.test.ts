@@ -41,30 +41,33 @@ const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [
   ['the directory entry of a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 4 }],
 ]
 
-describe.each(failures)('a registration when %s', (_, failure) => {
+describe.each(failures)('registration when %s', (_, failure) => {
   const failing = { ...failure, below: join(dir, failure.below) }
 
-  it.each(bothApis)('is rejected over $name, stores and charges nothing, and succeeds on retry', async (api) => {
-    const [before, wallet] = [await stored(), await app.wallet(user)]
-    const assetFile = largeFile()
-    const options = { headers: { 'Idempotency-Key': randomUUID() } }
-    const attempt = () => api.registerAsset(user, { assetFile }, options)
-    const { result, failures } = await onFailingDisk(failing, attempt)
-    expect(failures).toBeGreaterThan(0)
-    result.fails('INSUFFICIENT_STORAGE')
-    expect([result.status, result.headers.get('retry-after')]).toEqual([api.name === 'REST' ? 507 : 503, '60'])
-    expect(result.text).not.toContain(dir)
-    expect([await stored(), await app.wallet(user)]).toEqual([before, wallet])
-    const { id } = (await attempt()).ok()
-    expect((await app.rest('GET', `/ipfs/${id}`, { actor: user })).text.length).toBeGreaterThan(0)
-  })
+  it.each(bothApis)(
+    'a registration without disk space is rejected over $name, charges nothing, and succeeds on retry',
+    async (api) => {
+      const [before, wallet] = [await stored(), await app.wallet(user)]
+      const assetFile = largeFile()
+      const options = { headers: { 'Idempotency-Key': randomUUID() } }
+      const attempt = () => api.registerAsset(user, { assetFile }, options)
+      const { result, failures } = await onFailingDisk(failing, attempt)
+      expect(failures).toBeGreaterThan(0)
+      result.fails('INSUFFICIENT_STORAGE')
+      expect([result.status, result.headers.get('retry-after')]).toEqual([api.name === 'REST' ? 507 : 503, '60'])
+      expect(result.text).not.toContain(dir)
+      expect([await stored(), await app.wallet(user)]).toEqual([before, wallet])
+      const { id } = (await attempt()).ok()
+      expect((await app.rest('GET', `/ipfs/${id}`, { actor: user })).text.length).toBeGreaterThan(0)
+    },
+  )
 })
 
-describe('a sign-up without disk space for the key of the account', () => {
+describe('sign-up without disk space for the key of the account', () => {
   const folder = join(dir, 'keys/counterparts')
   const kept = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 2).sort()
 
-  it('returns 503 with a retry time, stores nothing, and succeeds on retry', async () => {
+  it('a sign-up without disk space returns 503 with a retry time, stores nothing, and succeeds on retry', async () => {
     const before = await kept()
     const name = `late${randomBytes(6).toString('hex')}`
     const json = { username: name, email: `${name}@example.org`, password: 'correct horse' }
@@ -79,8 +82,8 @@ describe('a sign-up without disk space for the key of the account', () => {
   })
 })
 
-describe('a rejected registration', () => {
-  it('stores nothing if the price is too high', async () => {
+describe('rejected registrations', () => {
+  it('a registration stores nothing if the price is too high', async () => {
     const before = await stored()
     const multipart = { asset_file: largeFile(), max_cost: '0.1' }
     for (const headers of [{}, { 'Idempotency-Key': randomUUID() }] as Record<string, string>[]) {
@@ -89,7 +92,7 @@ describe('a rejected registration', () => {
     expect(await stored()).toEqual(before)
   })
 
-  it('deletes its blocks immediately if the wallet became empty during the upload', async () => {
+  it('a registration deletes its blocks immediately if the wallet became empty during the upload', async () => {
     const poor = await app.newUser({ points: '0.179' })
     const before = await stored()
     const files = [largeFile(), largeFile(), largeFile()]
@@ -103,7 +106,7 @@ describe('a rejected registration', () => {
     expect(await stored()).toHaveLength(before.length + 4)
   })
 
-  it('keeps its blocks if another user registered the same file', async () => {
+  it('a rejected registration keeps its blocks if another user registered the same file', async () => {
     const file = largeFile()
     const others = await Promise.all(Array.from({ length: 6 }, () => app.newUser()))
     const answers = await Promise.all(
@@ -115,7 +118,7 @@ describe('a rejected registration', () => {
     expect(Buffer.from(await bytes.arrayBuffer()).equals(Buffer.from(await file.arrayBuffer()))).toBe(true)
   })
 
-  it('stores nothing if its idempotency key was used for another file', async () => {
+  it('a registration stores nothing if its idempotency key was used for another file', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() }, headers }))
     const before = await stored()

@@ -137,8 +137,8 @@ const calls: [name: string, call: Call][] = [
   ['query quote with a file', ({ graphql }, { file }) => graphql(QUOTE, { file })],
 ]
 
-describe.each(Object.entries(callers))('for %s, the call', (_, callerOf) => {
-  it.each(calls)('%s returns the same for a hidden asset and a missing one', async (_, call) => {
+describe.each(Object.entries(callers))('calls by %s', (_, callerOf) => {
+  it.each(calls)('the call %s returns the same for a hidden asset as for a missing asset', async (_, call) => {
     const caller = callerOf()
     const answer = learned(await call(caller, absent), absent)
     expect(answer.text).not.toMatch(/Resource not found|Cannot query|Variable/)
@@ -146,7 +146,7 @@ describe.each(Object.entries(callers))('for %s, the call', (_, callerOf) => {
   })
 })
 
-describe('the quote of a registration', () => {
+describe('quotes of registrations', () => {
   const problemsFor = async ({ graphql }: SignedIn, file: File) => {
     const document =
       'query ($file: Upload!) { quote(input: { registerAsset: { assetFile: $file } }) { problems { code } } }'
@@ -154,18 +154,18 @@ describe('the quote of a registration', () => {
     return quote.problems.map(({ code }: { code: string }) => code)
   }
 
-  it('reports a duplicate of an asset of the caller', async () => {
+  it("the quote of a registration reports a duplicate of the caller's own asset", async () => {
     expect(await problemsFor(owner, hidden.file)).toEqual(['DUPLICATE_ASSET'])
     expect(await problemsFor(other, hidden.file)).toEqual([])
   })
 
-  it('reports a duplicate of a public asset', async () => {
+  it('the quote of a registration reports a duplicate of a public asset', async () => {
     const file = newFile()
     await owner.register({ asset_file: file, public_access: 'true' })
     expect(await problemsFor(other, file)).toEqual(['DUPLICATE_ASSET'])
   })
 
-  it('does not replace the duplicate check of the registration', async () => {
+  it('the quote of a registration does not replace the duplicate check of the registration', async () => {
     const before = await app.wallet(other)
     const answer = await other.rest('POST', 'assets/', { multipart: { asset_file: hidden.file } })
     expectError(answer, 'DUPLICATE_ASSET')

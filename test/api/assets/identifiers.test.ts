@@ -36,7 +36,7 @@ const forms = [
   ['an ipfs:// URL with the CIDv0 of a large file', large, `ipfs://${CID.parse(large.id).toV0()}`] as const,
 ]
 
-it.each(forms)('reads an asset by %s through each API', async (_, { id }, text) => {
+it.each(forms)('both APIs read an asset by %s', async (_, { id }, text) => {
   const segment = encodeURIComponent(text)
   expect(expectOk(await app.rest('GET', `assets/${segment}/`))).toMatchObject({ id, cid: id })
   expect(expectOk(await app.rest('GET', `history/?nid=${segment}`)).nid).toBe(id)
@@ -57,8 +57,8 @@ it.each(forms)('reads an asset by %s through each API', async (_, { id }, text) 
 const uri = `ipfs://${encode(small.id, 'base36')}`
 const path = `assets/${encodeURIComponent(uri)}/`
 
-describe('an asset ID in an alternative form', () => {
-  it('is accepted by REST updates, quotes and links', async () => {
+describe('asset IDs in an alternative form', () => {
+  it('REST updates, quotes and links accept an asset ID in an alternative form', async () => {
     expect(expectOk(await user.rest('PATCH', path, { json: { caption: 'REST' } }))).toMatchObject({
       id: small.id,
       caption: 'REST',
@@ -72,14 +72,14 @@ describe('an asset ID in an alternative form', () => {
     expect((await app.rest('GET', `${path}c2pa/`)).status).toBe(200)
   })
 
-  it('replays the same idempotent request as any other form', async () => {
+  it('an asset ID in an alternative form replays the same idempotent request', async () => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const first = await user.rest('PATCH', `assets/${small.id}/`, { json: { caption: 'Once' }, headers })
     const second = await user.rest('PATCH', `assets/${small.id.toUpperCase()}/`, { json: { caption: 'Once' }, headers })
     expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true'])
   })
 
-  it('is accepted in signed links', async () => {
+  it('signed links accept an asset ID in an alternative form', async () => {
     const { id } = await user.register({ asset_file: await newPicture({ width: 40, height: 30 }) })
     const { search } = new URL(expectOk(await user.rest('GET', `assets/${id}/`)).asset_file)
     for (const address of [`/ipfs/${id.toUpperCase()}${search}`, `assets/${id.toUpperCase()}/c2pa/${search}`])
@@ -93,14 +93,14 @@ it.each([
   (nid: string) => `https://ipfs.io/ipfs/${nid}?filename=a.png`,
   (nid: string) => `https://${nid}.ipfs.dweb.link/`,
   (nid: string) => `${app.url}/ipfs/${encode(nid, 'base58btc')}`,
-])('looks up a file by a gateway URL (case %#)', async (urlOf) => {
+])('a lookup finds a file by its gateway URL (case %#)', async (urlOf) => {
   const url = encodeURIComponent(urlOf(small.id))
   expect(expectOk(await app.rest('GET', `lookup/?cid=${url}`)).results).toMatchObject([{ id: small.id }])
   const { status, text } = await app.rest('GET', `/lookup?file=${url}`)
   expect([status, text.includes(`href="/assets/${small.id}"`)]).toEqual([200, true])
 })
 
-it('accepts ipfs:// in a path without encoded slashes', async () => {
+it('a REST path accepts an ipfs:// asset ID without encoded slashes', async () => {
   for (const address of [
     `/api/v3/assets/ipfs://${small.id}/`,
     `/api/v3/assets/ipfs://${small.id}/history/?limit=1`,

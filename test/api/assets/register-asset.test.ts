@@ -7,8 +7,8 @@ const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 
-describe.each(bothApis)('the registration of an asset over $name', (api) => {
-  it('stores the file and its metadata, and charges 0.179 from the points', async () => {
+describe.each(bothApis)('asset registration over $name', (api) => {
+  it('a registration stores the file and its metadata, and charges 0.179 from the points', async () => {
     const buyer = await app.newUser()
     const file = newFile('own name.png')
     const fields = { caption: 'Uploaded', nitCommitCustom: { a: 1 }, publicAccess: true }
@@ -18,7 +18,7 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
     expect([await app.wallet(buyer), await app.commitCount(asset.id)]).toEqual([{ num: '0', points: '11.821' }, 1])
   })
 
-  it('needs only the file, and is private by default', async () => {
+  it('a registration needs only the file, and the asset is private by default', async () => {
     const asset = (await api.registerAsset(user, { assetFile: newFile() })).ok()
     expect(asset).toMatchObject({ caption: '', headline: '', tag: '', publicAccess: false })
     expect(asset.nitCommitCustom ?? {}).toEqual({})
@@ -29,13 +29,13 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
     ['no file', { caption: 'x' }],
     ['a string instead of a file', { assetFile: 'text' }],
     ['an empty file', { assetFile: new File([], 'empty.png') }],
-  ])('rejects %s', async (_, input) => {
+  ])('a registration rejects %s', async (_, input) => {
     const result = await api.registerAsset(user, input)
     result.fails('VALIDATION_FAILED')
     expect(result.text).toMatch(/asset_file|assetFile/)
   })
 
-  it('rejects a duplicate file, returns the ID of the asset, and charges nothing', async () => {
+  it('a registration rejects a duplicate file, returns the ID of the asset, and charges nothing', async () => {
     const file = newFile()
     const { id } = await user.register({ asset_file: file })
     for (const again of [user, other]) {
@@ -46,7 +46,7 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
     }
   })
 
-  it('creates one asset and one charge when ten requests for one file arrive together', async () => {
+  it('ten concurrent registrations of one file create one asset and one charge', async () => {
     const buyer = await app.newUser()
     const input = { assetFile: newFile() }
     const results = await Promise.all(Array.from({ length: 10 }, () => api.registerAsset(buyer, input)))
@@ -56,7 +56,7 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '11.821' })
   })
 
-  it('rejects a wallet with too little balance, and names the amount required', async () => {
+  it('a registration rejects a wallet with too little balance, and names the amount required', async () => {
     const poor = await app.newUser({ points: '0.1', num: '0.078' })
     const result = await api.registerAsset(poor, { assetFile: newFile() })
     result.fails('ASSET_COMMIT_INSUFFICIENT_FUND')
@@ -71,7 +71,7 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
     expect(await app.wallet(poor)).toEqual({ num: '0.078', points: '0.1' })
   })
 
-  it('accepts a headline of 100 characters', async () => {
+  it('a registration accepts a headline of 100 characters', async () => {
     const headline = '🙂'.repeat(100)
     expect((await api.registerAsset(user, { assetFile: newFile(), headline })).ok().headline).toBe(headline)
     const input = { assetFile: newFile(), headline: `${headline}x` }
@@ -79,7 +79,7 @@ describe.each(bothApis)('the registration of an asset over $name', (api) => {
     expect(details).toEqual({ headline: ['Ensure this field has no more than 100 characters.'] })
   })
 
-  it('accepts a file again after its asset was deleted', async () => {
+  it('a registration accepts a file again after its asset was deleted', async () => {
     const file = newFile()
     const { id } = (await api.registerAsset(user, { assetFile: file })).ok()
     ;(await api.deleteAsset(user, { id })).ok()

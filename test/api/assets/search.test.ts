@@ -34,7 +34,7 @@ const find = (search: string, actor?: Pick<SignedIn, 'rest'>) =>
 const namesOf = ({ results }: Page) =>
   results.map(({ id }) => Object.entries(ids).find(([, known]) => known === id)?.[0]).toReversed()
 
-describe('a search of assets', () => {
+describe('search of assets', () => {
   it.each<[string, (keyof typeof texts)[]]>([
     ['whale', ['headline', 'caption', 'fileName']],
     ['WhAl', ['headline', 'caption', 'fileName']],
@@ -52,17 +52,17 @@ describe('a search of assets', () => {
     ['\\', ['backslash']],
     ['\\photos', ['backslash']],
     ["'", []],
-  ])('for "%s" finds assets that contain every word', async (search, expected) => {
+  ])('the search for "%s" finds assets that contain every word', async (search, expected) => {
     const page = await find(search)
     expect([namesOf(page), page.count]).toEqual([expected, expected.length])
     expect(namesOf(await find(search, app))).toEqual(expected)
   })
 
-  it('without words returns the whole list', async () => {
+  it('a search without words returns the whole list', async () => {
     for (const search of ['', ' ', ',']) expect((await find(search)).count).toBe(6)
   })
 
-  it('can be combined with pagination, filters and ordering', async () => {
+  it('a search can be combined with pagination, filters and ordering', async () => {
     const first = await get('assets/?search=whale&page_size=2&ordering=created_at')
     expect([first.count, first.results.map(({ id }) => id)]).toEqual([3, [ids.headline, ids.caption]])
     const second = await get(first.next!)
@@ -72,7 +72,7 @@ describe('a search of assets', () => {
     expectError(await user.rest('GET', 'assets/?search=whale&page=2'), 'NOT_FOUND')
   })
 
-  it('finds only assets that the caller may see', async () => {
+  it('a search finds only assets that the caller may see', async () => {
     const other = await app.newUser()
     await other.register({ headline: 'Secret whale' })
     expect((await find('secret', other)).count).toBe(1)
@@ -80,15 +80,15 @@ describe('a search of assets', () => {
     expect((await find('secret', app)).count).toBe(0)
   })
 
-  it.each(['x'.repeat(201), 'a '.repeat(21), '\0'])('is rejected', async (search) => {
+  it.each(['x'.repeat(201), 'a '.repeat(21), '\0'])('rejects an invalid search text', async (search) => {
     const refused = await user.rest('GET', `assets/?search=${encodeURIComponent(search)}`)
     expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('search')
   })
 })
 
-it.each(['their own', 'another user’s'])('ordering by the time of the last update sorts %s assets', async (whose) => {
+it.each(['the caller', 'another user'])('sorts assets of %s by the time of their last update', async (whose) => {
   const owner = await app.newUser({ points: '100' })
-  const actor = whose === 'their own' ? owner : app
+  const actor = whose === 'the caller' ? owner : app
   const [first, second, third] = [
     await owner.register({ public_access: 'true' }),
     await owner.register({ public_access: 'true' }),
@@ -104,7 +104,7 @@ it.each(['their own', 'another user’s'])('ordering by the time of the last upd
   expect(await idsOf('ordering=updated_at&page=2&page_size=2')).toEqual([second.id])
 })
 
-describe('a search of another list', async () => {
+describe('search of other lists', async () => {
   const store = await createStore(app, { price: '1' })
   await app.sql(`update network_apps set name = 'Print 50%' where id = $1::uuid`, [fromId(store.appId)!.uuid])
   const paid = await store.order(user)
@@ -155,7 +155,7 @@ describe('a search of another list', async () => {
     ['events/', 'paid', 1, user],
     ['auth/users/', 'example.org', 1, user],
     [`lookup/?sha256=${hash}`, 'whale', 1, user],
-  ])('%s for "%s" finds %i', async (path, search, count, actor) => {
+  ])('the search in %s for "%s" finds %i entries', async (path, search, count, actor) => {
     const with_ = (words: string) => `${path}${path.includes('?') ? '&' : '?'}search=${encodeURIComponent(words)}`
     const page = await get(with_(search), actor)
     const itemsOf = (found: object): unknown[] => Object.values(found).find(Array.isArray) ?? []
@@ -167,7 +167,7 @@ describe('a search of another list', async () => {
     expect(await get(`${with_(search)}&limit=1&offset=${count - 1}`, actor)).toMatchObject({ count, next: null })
   })
 
-  it('wallet/transfers/ returns the balance after each transfer', async () => {
+  it('a search of wallet transfers returns the balance after each transfer', async () => {
     const all = (await get('wallet/transfers/')).results
     const found = (await get('wallet/transfers/?search=order')).results
     expect(found.length).toBeGreaterThan(2)

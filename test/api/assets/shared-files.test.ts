@@ -23,8 +23,8 @@ async function registerWithThumbnail(person: Person, cid: string, fields: Record
   return expectOk(await person.rest('GET', `assets/${asset.id}/`))
 }
 
-describe('a signed URL of a private file', () => {
-  it('becomes invalid when its asset is deleted, even if another user registers the same file', async () => {
+describe('signed URLs of private files', () => {
+  it('the signed URL of a file becomes invalid with the deletion of its asset, even if the file is registered again', async () => {
     const bytes = randomUUID()
     const old = await first.register({ asset_file: fileOf(bytes, 'mine.txt') })
     expect((await app.rest('GET', pathOf(old.asset_file))).text).toBe(bytes)
@@ -38,7 +38,7 @@ describe('a signed URL of a private file', () => {
     expectError(await app.rest('GET', pathOf(forged.href)), 'NOT_FOUND')
   })
 
-  it('is invalid while the account of the owner is locked', async () => {
+  it('the signed URL of a file is invalid while the account of the owner is locked', async () => {
     const person = await app.newUser()
     const { asset_file: link } = await person.register()
     const lock = (on: boolean) =>
@@ -55,8 +55,8 @@ describe('a signed URL of a private file', () => {
   })
 })
 
-describe('a thumbnail shared by two assets', () => {
-  it('does not reveal the file name of either asset', async () => {
+describe('thumbnails shared by two assets', () => {
+  it('a thumbnail shared by two assets does not reveal the file name of either asset', async () => {
     const { id: cid } = await first.register({ asset_file: fileOf(randomUUID(), 'picture.webp', 'image/webp') })
     await registerWithThumbnail(second, cid)
     const own = await registerWithThumbnail(first, cid)
@@ -66,7 +66,7 @@ describe('a thumbnail shared by two assets', () => {
     expect(answer.headers.get('cache-control')).toMatch(/^private/)
   })
 
-  it('is served as WebP even if a user registered the same bytes as another type', async () => {
+  it('serves a shared thumbnail as WebP even if a user registered the same bytes as another type', async () => {
     const evil = { asset_file: fileOf(randomUUID(), 'Invoice.exe', 'application/x-msdownload'), public_access: 'true' }
     const { id: cid } = await first.register(evil)
     const hidden = await registerWithThumbnail(second, cid)

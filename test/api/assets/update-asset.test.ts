@@ -8,19 +8,19 @@ const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 
-describe.each(bothApis)('the update of an asset over $name', (api) => {
+describe.each(bothApis)('asset update over $name', (api) => {
   const update = (id: string, fields: Input, caller: SignedIn = user) =>
     api.updateAssetMetadata(caller, { id, ...fields })
   const historyOf = async (id: string) => (await api.readHistory(user, { id })).ok()
 
-  it('changes only the fields that are sent; an empty caption is a value', async () => {
+  it('an update changes only the fields that are sent, and an empty caption is a value', async () => {
     const { id } = await user.register({ caption: 'Old', headline: 'Stays', tag: 'stays', public_access: 'true' })
     const asset = (await update(id, { caption: '' })).ok()
     expect(asset).toMatchObject({ caption: '', headline: 'Stays', tag: 'stays', publicAccess: true })
     expect((await historyOf(id)).at(-1).changes).toEqual({ caption: ['Old', ''] })
   })
 
-  it('merges custom fields by top-level key and removes those sent as null', async () => {
+  it('an update merges custom fields by top-level key, and removes the keys sent as null', async () => {
     const custom = { keep: 1, nested: { a: 1, b: 2 }, gone: true }
     const { id } = await user.register({ nit_commit_custom: JSON.stringify(custom) })
     const asset = (await update(id, { nitCommitCustom: { nested: { c: 3 }, gone: null, added: 'x' } })).ok()
@@ -35,7 +35,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
     expect(empty.nitCommitCustom ?? {}).toEqual({})
   })
 
-  it('charges 0.179 and writes one commit, or nothing if nothing changes', async () => {
+  it('an update charges 0.179 and writes one commit, or does nothing if nothing changes', async () => {
     const buyer = await app.newUser()
     const { id } = await buyer.register({ caption: 'Same', nit_commit_custom: '{"a":{"b":1,"c":2}}' })
     for (const fields of [
@@ -53,7 +53,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
   })
 
   it.each<Input>([{ publicAccess: true }, { signedMetadata: '{"x":1}', signature: '{"y":2}' }])(
-    'accepts %j alone',
+    'an update accepts %j alone',
     async (fields) => {
       const { id } = await user.register()
       ;(await update(id, fields)).ok()
@@ -62,7 +62,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
     },
   )
 
-  it('accepts a headline of 25 characters, and keeps a longer one that is not sent', async () => {
+  it('an update accepts a headline of 25 characters, and keeps a longer headline that is not sent', async () => {
     const long = '🙂'.repeat(100)
     const { id } = await user.register({ headline: long })
     expect((await update(id, { caption: 'Changed' })).ok()).toMatchObject({ headline: long, caption: 'Changed' })
@@ -73,7 +73,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
     expect((await update(id, { headline: '🙂'.repeat(25) })).ok().headline).toBe('🙂'.repeat(25))
   })
 
-  it('limits all custom fields of an asset to 10 KB and 16 levels', async () => {
+  it('an update limits all custom fields of an asset to 10 KB and 16 levels', async () => {
     const { id } = await user.register()
     const deep = (levels: number): object => (levels === 1 ? {} : { a: deep(levels - 1) })
     const set = (nitCommitCustom: object) => update(id, { nitCommitCustom })
@@ -85,7 +85,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
     ;(await set({ more: 'x' })).fails('VALIDATION_FAILED')
   })
 
-  it('lets custom fields replace every key of the tree except those that identify the file', async () => {
+  it('custom fields of an update can replace every key of the tree except the keys that identify the file', async () => {
     const custom = {
       ...{ assetCreator: 'A. Photographer', creatorWallet: 'elsewhere', license: { name: 'CC-BY-4.0' } },
       ...{ usedBy: 'https://example.org', digitalSourceType: 'digitalCapture' },
@@ -111,7 +111,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
 
   // Go's encoding/json matches keys in any case, and `ſ` as `s`.
   it.each(['AssetCid', 'assetsha256', 'ENCODINGFORMAT', 'a\u017f\u017fetCid'])(
-    'rejects the custom field %s, which some JSON parsers confuse with an identifying key',
+    'an update rejects the custom field %s, which some JSON parsers confuse with an identifying key',
     async (key) => {
       const { id } = await user.register()
       ;(await update(id, { nitCommitCustom: { [key]: 'x' } })).fails('VALIDATION_FAILED')
@@ -120,7 +120,7 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
     },
   )
 
-  it('applies an update once for one idempotency key', async () => {
+  it('an update is applied once for one idempotency key', async () => {
     const { id } = await user.register()
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const send = (caption: string) => api.updateAssetMetadata(user, { id, caption }, options)
@@ -132,8 +132,8 @@ describe.each(bothApis)('the update of an asset over $name', (api) => {
   })
 })
 
-describe.each(bothApis)('the deletion of an asset over $name', (api) => {
-  it('removes the asset from every list, erases its texts and keeps its commits', async () => {
+describe.each(bothApis)('asset deletion over $name', (api) => {
+  it('the deletion of an asset removes it from every list, erases its texts and keeps its commits', async () => {
     const { id } = await user.register({ public_access: 'true', tag: 'doomed', caption: 'Secret' })
     ;(await api.deleteAsset(user, { id })).ok()
     for (const path of [`assets/${id}/`, `assets/${id}/history/`, `history/?nid=${id}`, `/ipfs/${id}`]) {

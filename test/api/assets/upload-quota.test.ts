@@ -36,7 +36,7 @@ it('concurrent uploads of one account share a byte limit over both APIs, without
   await eventually(another, ({ status }) => status === 201)
 })
 
-it('rejects an upload whose Content-Length exceeds the limit before reading it', async () => {
+it('rejects an upload whose Content-Length exceeds the limit before reading the body', async () => {
   const headers = { 'Content-Type': formType, 'Content-Length': '1000001' }
   const request = openRequest(assets, { token: user.token, headers })
   expectError(await request.answer, 'THROTTLED')
@@ -49,7 +49,7 @@ it('a completed registration no longer counts towards the upload limit', async (
   }
 })
 
-it('rejects a file over the maximum size with 413 before reading it', async () => {
+it('rejects a file over the maximum size with 413 before reading the body', async () => {
   const roomy = await createTestApp({ env: { LIMITS: 'upload-megabytes=1000' } })
   const { token } = await roomy.newUser()
   const headers = { 'Content-Type': formType, 'Content-Length': '1073741824' }

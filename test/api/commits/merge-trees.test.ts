@@ -29,15 +29,15 @@ const asGraphQL = (trees: { assetTreeCid: string; timestampCreated: number }[]) 
 const asset = await grownAsset()
 const merged = { assetCid: asset.id, abstract: 'Two', a: 1, b: { y: 2 }, c: 3 }
 
-describe('the merge of asset trees', () => {
-  it('returns the newest value of each top-level key and the trees, in both APIs', async () => {
+describe('merge of asset trees', () => {
+  it('the tree merge returns the newest value of each top-level key and the trees, in both APIs', async () => {
     const answer = expectOk(await user.rest('POST', PATH, { json: asset.trees }))
     expect(answer.mergedAssetTree).toMatchObject(merged)
     expect(answer.assetTrees.map(({ abstract }: { abstract: string }) => abstract)).toEqual(['One', 'Two', 'Two'])
     expect(expectOk(await user.graphql(MERGE, { trees: asGraphQL(asset.trees) })).mergedAssetTree).toEqual(answer)
   })
 
-  it('orders trees by their timestamps, and by their position if timestamps are equal', async () => {
+  it('the tree merge orders trees by their timestamps, and by their position if timestamps are equal', async () => {
     const backwards = expectOk(await user.rest('POST', PATH, { json: asset.trees.toReversed() }))
     expect(backwards.mergedAssetTree).toMatchObject(merged)
     expect(backwards.assetTrees[0]).toMatchObject({ c: 3 })
@@ -45,7 +45,7 @@ describe('the merge of asset trees', () => {
     expect(expectOk(await user.rest('POST', PATH, { json: atOnce })).mergedAssetTree).toMatchObject(merged)
   })
 
-  it('counts a repeated tree each time towards the size limit', async () => {
+  it('the tree merge counts a repeated tree each time towards the size limit', async () => {
     const large = await grownAsset({
       caption: 'x'.repeat(4_000),
       nit_commit_custom: JSON.stringify({ a: 'x'.repeat(9_000) }),
@@ -70,15 +70,15 @@ describe('the merge of asset trees', () => {
       'timestamps as strings',
       { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: `${n}` })) },
     ],
-  ])('accepts %s', async (_, body) => {
+  ])('the tree merge accepts %s', async (_, body) => {
     expect(expectOk(await user.rest('POST', PATH, body as object)).mergedAssetTree).toMatchObject(merged)
   })
 
-  it('of an empty list returns an empty tree', async () => {
+  it('the merge of an empty list returns an empty tree', async () => {
     expect(expectOk(await app.rest('POST', PATH, { json: [] }))).toEqual({ mergedAssetTree: {}, assetTrees: [] })
   })
 
-  it('finds trees of public assets for any caller, and no trees of private assets', async () => {
+  it('the tree merge finds trees of public assets for any caller, and no trees of private assets', async () => {
     const shown = await grownAsset({ public_access: 'true' })
     expect(expectOk(await app.rest('POST', PATH, { json: shown.trees })).mergedAssetTree.assetCid).toBe(shown.id)
     const stranger = await app.newUser()
@@ -91,13 +91,13 @@ describe('the merge of asset trees', () => {
     }
   })
 
-  it('returns 404 for a tree of a deleted asset', async () => {
+  it('the tree merge returns 404 for a tree of a deleted asset', async () => {
     const { id, trees } = await grownAsset({ public_access: 'true' })
     await user.rest('DELETE', `assets/${id}/`)
     expectError(await user.rest('POST', PATH, { json: trees }), 'NOT_FOUND')
   })
 
-  it('finds trees before and after the relay stores them', async () => {
+  it('the tree merge finds trees before and after the relay stores the trees', async () => {
     const { id, trees } = await grownAsset()
     const [first] = trees
     await app.sql(
@@ -120,11 +120,11 @@ describe('the merge of asset trees', () => {
     ['an invalid CID', [{ assetTreeCid: 'x', timestampCreated: 1 }]],
     ['a tree without a timestamp', [{ assetTreeCid: asset.trees[0].assetTreeCid }]],
     ['entries that are not trees', [1, null, 'x']],
-  ])('rejects %s', async (_, json) => {
+  ])('the tree merge rejects %s', async (_, json) => {
     expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
   })
 
-  it('rejects a body that is neither list nor object; other routes reject lists', async () => {
+  it('the tree merge rejects a body that is neither list nor object, and other routes reject lists', async () => {
     expectError(await user.rest('POST', PATH, { json: 1 }), 'PARSE_ERROR')
     expectError(await user.rest('PATCH', `assets/${asset.id}/`, { json: [{ caption: 'x' }] }), 'PARSE_ERROR')
   })

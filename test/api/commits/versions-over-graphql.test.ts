@@ -50,14 +50,14 @@ const versions = [
 const expected = () =>
   versions.map((version, index) => ({ ...version, commit: { id: commits[index], sequence: index + 1 } }))
 
-describe('a version of an asset', () => {
-  it('contains the metadata from the tree of its commit', async () => {
+describe('versions of assets', () => {
+  it('a version of an asset contains the metadata from the tree of its commit', async () => {
     for (const version of expected()) {
       expect((await asked(VERSION, { commitId: version.commit.id })).version).toEqual(version)
     }
   })
 
-  it('is listed newest first', async () => {
+  it('lists the versions of an asset newest first', async () => {
     const all = expected().toReversed()
     expect((await asked(VERSIONS, {})).versions).toEqual(all)
     expect((await asked(VERSIONS, { limit: 2 })).versions).toEqual(all.slice(0, 2))
@@ -65,14 +65,14 @@ describe('a version of an asset', () => {
     expectError(await user.graphql(VERSIONS, { id, limit: 101 }), 'VALIDATION_FAILED')
   })
 
-  it('shows a custom field that replaces a tree key under that key', async () => {
+  it('a version shows a custom field that replaces a tree key under that key', async () => {
     const nit_commit_custom = JSON.stringify({ abstract: 'Own', headline: { not: 'text' }, assetCreator: 'Somebody' })
     const asset = await user.register({ caption: 'One', headline: 'Head', nit_commit_custom })
     const { versions } = expectOk(await user.graphql(VERSIONS, { id: asset.id })).asset
     expect(versions).toMatchObject([{ caption: 'Own', headline: '', nitCommitCustom: { headline: { not: 'text' } } }])
   })
 
-  it('is found only by the ID of a commit of the same asset', async () => {
+  it('a version is found only by the ID of a commit of the same asset', async () => {
     const other = await user.register()
     const { commitAt } = expectOk(await user.graphql(COMMIT_AT, { id: other.id })).asset
     for (const commitId of [commitAt.id, 'commit_00000000000000000000000000', 'nonsense', other.id]) {
@@ -80,7 +80,7 @@ describe('a version of an asset', () => {
     }
   })
 
-  it('is visible only to callers who can currently see the asset', async () => {
+  it('a version is visible only to callers who can currently see the asset', async () => {
     expect((await asked(VERSION, { commitId: commits[0] }, stranger)).version).toMatchObject(versions[0]!)
     expect((await asked(VERSIONS, {}, app)).versions).toHaveLength(5)
     const hidden = await user.register()
@@ -94,7 +94,7 @@ describe('a version of an asset', () => {
     expectError(await user.graphql(VERSION, { id, commitId: commitAt.id }), 'NOT_FOUND')
   })
 
-  it('is erased when its asset is deleted', async () => {
+  it('the deletion of an asset erases its versions', async () => {
     const file = new File(['registered twice'], 'file.txt')
     const register = async () => expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: file } }))
     const first = await register()
@@ -109,8 +109,8 @@ describe('a version of an asset', () => {
   })
 })
 
-describe('the commit of an asset at a given time', () => {
-  it('is found by the exact time, the second, and its ID', async () => {
+describe('commits at a given time', () => {
+  it('finds the commit of an asset by the exact time, the second, and its ID', async () => {
     for (const [index, commit] of commits.entries()) {
       const moments = [at(index + 1), seconds(index + 1), commit, `2021-01-01T01:0${index + 1}:59+01:00`]
       for (const moment of moments)
@@ -120,7 +120,7 @@ describe('the commit of an asset at a given time', () => {
     expect((await asked(COMMIT_AT, {})).commitAt.id).toBe(commits[4])
   })
 
-  it('does not exist before the registration', async () => {
+  it('finds no commit of an asset before the registration', async () => {
     const before = '2021-01-01T00:01:00.499Z'
     expectError(await user.graphql(COMMIT_AT, { id, at: before }), 'NOT_FOUND')
     expectError(await user.rest('GET', `assets/${id}/tree/?at=${before}`), 'NOT_FOUND')
@@ -130,7 +130,7 @@ describe('the commit of an asset at a given time', () => {
     }
   })
 
-  it('exists from the upload time, which is before the first commit', async () => {
+  it('finds the first commit of an asset from the upload time on', async () => {
     const asset = await user.register({ caption: 'Uploaded' })
     const uploaded = Date.parse(asset.uploaded_at)
     await app.sql('alter table commits disable trigger commits_erase_only')
@@ -171,8 +171,8 @@ it('the tree of a commit is available from the acceptance of the commit, in REST
   expect(mergedAssetTree.mergedAssetTree).toEqual(second.assetTree)
 })
 
-describe('a diff of versions', () => {
-  it('contains the differences between two versions, in either order', async () => {
+describe('diffs of versions', () => {
+  it('a diff contains the differences between two versions, in either order', async () => {
     expect((await asked(DIFF, { from: commits[0], to: commits[3] })).diff).toEqual({
       from: { commit: { sequence: 1 } },
       to: { caption: 'Two', commit: { sequence: 4 } },
@@ -190,7 +190,7 @@ describe('a diff of versions', () => {
   })
 })
 
-describe('a revert of an asset', () => {
+describe('reverts of assets', () => {
   const REVERT =
     'mutation ($input: RevertAssetInput!) { revertAsset(input: $input) { asset { caption headline tag publicAccess nitCommitCustom signature commitCount headId } } }'
   const cost = readPricing(app.context).total
@@ -214,7 +214,7 @@ describe('a revert of an asset', () => {
     first = (await history())[0].id
   })
 
-  it('has a quote with its cost and all problems', async () => {
+  it('the quote of a revert contains the cost and all problems', async () => {
     const before = [await history(), await app.wallet(user)]
     const QUOTE = 'query ($input: QuoteInput!) { quote(input: $input) { total problems { code field } } }'
     const quoted = async (input: object) =>
@@ -232,7 +232,7 @@ describe('a revert of an asset', () => {
     expect([await history(), await app.wallet(user)]).toEqual(before)
   })
 
-  it('is rejected in the same cases as an update', async () => {
+  it('a revert is rejected in the same cases as an update', async () => {
     expectError(await send({ revertTo: first }, app), 'NOT_AUTHENTICATED')
     expectError(await send({ revertTo: first }, stranger), 'ASSET_WRITE_PERMISSION_DENIED')
     expectError(await send({ revertTo: first, expectedHead: first }), 'CONFLICT')
@@ -255,7 +255,7 @@ describe('a revert of an asset', () => {
     expect((await history()).length).toBe(2)
   })
 
-  it('restores exactly the fields of the tree, in one new commit', async () => {
+  it('a revert restores exactly the fields of the tree, in one new commit', async () => {
     const before = await app.wallet(user)
     const headers = { 'Idempotency-Key': 'back' }
     const { asset } = expectOk(await send({ revertTo: first }, user, headers)).revertAsset
@@ -283,7 +283,7 @@ describe('a revert of an asset', () => {
     expect([(await history()).length, await app.wallet(user)]).toEqual([3, after])
   })
 
-  it('can be undone by another revert, also over REST', async () => {
+  it('a revert can be undone by another revert, also over REST', async () => {
     const [, second] = await history()
     const json = { revert_to: second.id, commit_message: 'Back again' }
     const answer = expectOk(await user.rest('POST', `assets/${reverted}/revert/`, { json }))
@@ -291,14 +291,14 @@ describe('a revert of an asset', () => {
     expect((await history())[3]).toMatchObject({ message: 'Back again' })
   })
 
-  it('succeeds once if several requests expect the same head', async () => {
+  it('a revert succeeds once if several requests expect the same head', async () => {
     const [, , third, head] = await history()
     const all = await Promise.all([1, 2, 3, 4].map(() => send({ revertTo: third.id, expectedHead: head.id })))
     expect(all.filter(({ body }) => !body.errors)).toHaveLength(1)
     expect(await history()).toHaveLength(5)
   })
 
-  it('keeps custom fields that replace keys of the tree', async () => {
+  it('a revert keeps custom fields that replace keys of the tree', async () => {
     const asset = await user.register({
       caption: 'One',
       nit_commit_custom: '{"abstract":"Own","assetCreator":"Somebody"}',

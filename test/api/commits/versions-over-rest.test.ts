@@ -10,8 +10,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('the ETag of an asset', () => {
-  it('stays the same until the next commit', async () => {
+describe('ETags of assets', () => {
+  it('the ETag of an asset stays the same until the next commit', async () => {
     const { id } = await user.register()
     const etag = async () => (await user.rest('GET', `assets/${id}/`)).headers.get('etag')
     const before = await etag()
@@ -27,7 +27,7 @@ describe('the ETag of an asset', () => {
     ['one of several ETags', (etag: string) => `"commit_other", ${etag}`],
     ['a weak ETag', (etag: string) => `W/${etag}`],
     ['an asterisk', () => '*'],
-  ])('is recognized in If-None-Match: %s', async (_, write) => {
+  ])('recognizes a matching ETag in If-None-Match: %s', async (_, write) => {
     const { id } = await user.register()
     for (const path of [`assets/${id}/`, '/api/v3/openapi.json', '/graphql']) {
       const ask = (headers: object) => user.rest('GET', path, { headers: { Accept: 'text/html, */*', ...headers } })
@@ -40,7 +40,7 @@ describe('the ETag of an asset', () => {
     }
   })
 
-  it('differs between callers who see different fields, so a shared browser cache leaks nothing', async () => {
+  it('the ETag of an asset differs between callers who see different fields, so a shared cache leaks nothing', async () => {
     const { id } = await user.register({ public_access: 'true' })
     const read = (rest: Rest, headers = {}) => rest('GET', `assets/${id}/`, { headers })
     const own = await read(user.rest)
@@ -53,7 +53,7 @@ describe('the ETag of an asset', () => {
     }
   })
 
-  it('changes with owner names and signed URLs, without causing write conflicts', async () => {
+  it('the ETag of an asset changes with owner names and signed URLs, without causing write conflicts', async () => {
     const owner = await app.newUser()
     const { id } = await owner.register()
     const read = (etag?: string) =>
@@ -73,7 +73,7 @@ describe('the ETag of an asset', () => {
     expectError(await owner.rest('PATCH', `assets/${id}/`, { json: { caption: 'y' }, headers }), 'CONFLICT')
   })
 
-  it('in If-Match lets only the first of two concurrent updates succeed', async () => {
+  it('an ETag in If-Match lets only the first of two concurrent updates succeed', async () => {
     const writer = await app.newUser()
     const { id } = await writer.register()
     const etag = (await writer.rest('GET', `assets/${id}/`)).headers.get('etag')!
@@ -95,7 +95,7 @@ describe('the ETag of an asset', () => {
     '"head"',
     // The form that Apache sends for compressed responses.
     '"current-gzip"',
-  ])('in If-Match as %s allows an update', async (form) => {
+  ])('an update accepts the If-Match header %s', async (form) => {
     const { id } = await user.register()
     const current = (await user.rest('GET', `assets/${id}/`)).headers.get('etag')!.replaceAll('"', '')
     const header = form.replace('current', current).replace('head', current.split('+')[0]!)

@@ -30,7 +30,7 @@ async function register(bytes: Uint8Array, type = 'image/jpeg') {
   }
 }
 
-it('reports a manifest with a did:web identity as valid, with its identity not checked', async () => {
+it('reports a manifest with a did:web identity as valid, with its identity unchecked', async () => {
   const { id, rest, graphql, page } = await register(
     await withIdentity(await newJpeg(), DID_WEB, { dir: app.env.ANNAL_DIR! }),
   )

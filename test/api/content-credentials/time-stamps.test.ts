@@ -15,7 +15,7 @@ const authority = createServer((req, res) => {
 const port = await listen(authority, atEnd)
 const app = await createTestApp({ env: { C2PA_TIMESTAMP_URL: `http://127.0.0.1:${port}/` } })
 
-it('signs files without a time stamp if the authority fails, and pauses requests to it', async () => {
+it('signs files without a time stamp if the time stamp authority fails, and pauses requests to the authority', async () => {
   const user = await app.newUser({ num: '10' })
   const register = async () => (await user.register({ asset_file: await newPicture({ width: 40, height: 30 }) })).id
   const [first, second] = [await register(), await register()]

@@ -34,8 +34,8 @@ const EVENTS = `query ($first: Int, $last: Int, $after: String, $before: String)
 const COMMIT_UPDATED =
   'subscription ($nid: ID!) { commitUpdated(nid: $nid) { id sequence status transactionHash committer } }'
 
-describe('the events of a user', () => {
-  it('report a commit from acceptance to finality, in order', async () => {
+describe('events of a user', () => {
+  it('the events of a user report a commit from acceptance to finality, in order', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const { body } = await eventually(
@@ -52,7 +52,7 @@ describe('the events of a user', () => {
     expect(nodes[1].commitId).toBe(nodes[0].commitId)
   })
 
-  it('are a connection whose cursors are sequence numbers', async () => {
+  it('the cursors of the event connection are sequence numbers', async () => {
     const user = await app.newUser()
     await app.sql(
       `with fed as (update wallets set event_sequence = 5 where user_id = $1::uuid returning user_id)
@@ -76,7 +76,7 @@ describe('the events of a user', () => {
     expectError(await app.graphql(EVENTS), 'NOT_AUTHENTICATED')
   })
 
-  it('have no gaps when commits of several users become final together', async () => {
+  it('the events of users have no gaps when commits of several users become final together', async () => {
     const users = await Promise.all(Array.from({ length: 4 }, () => app.newUser({ num: '100' })))
     await Promise.all(users.flatMap((user) => Array.from({ length: 4 }, () => user.register())))
     const rows = await eventually(
@@ -104,8 +104,8 @@ async function listenBefore(url: () => string): Promise<string> {
   return `http://127.0.0.1:${await listen(proxy, onTestFinished)}`
 }
 
-describe('a GraphQL subscription', () => {
-  it('reconnects to another process when its process stops', async () => {
+describe('GraphQL subscriptions', () => {
+  it('a GraphQL subscription reconnects to another process when its process stops', async () => {
     const other = await startAnother(app)
     const user = await app.newUser()
     const { id } = await user.register()
@@ -141,8 +141,8 @@ describe('a GraphQL subscription', () => {
   })
 })
 
-describe('the subscription commitUpdated', () => {
-  it('reports each change of a commit of that asset', async () => {
+describe('subscription commitUpdated', () => {
+  it('the subscription commitUpdated reports each change of a commit of the asset', async () => {
     const user = await app.newUser()
     const [{ id }, other] = [await user.register(), await user.register()]
     await eventually(
@@ -162,7 +162,7 @@ describe('the subscription commitUpdated', () => {
     }
   })
 
-  it('delivers hundreds of concurrent changes, and disconnects a subscriber with a thousand pending', async () => {
+  it('commitUpdated delivers hundreds of concurrent changes, and disconnects a subscriber with a thousand pending changes', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const count = () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])
@@ -189,7 +189,7 @@ describe('the subscription commitUpdated', () => {
     await reader.ended
   })
 
-  it('is open to everyone with access to the asset, and ends when they lose access', async () => {
+  it('the subscription commitUpdated is open to everyone with access to the asset, and ends with the access', async () => {
     const [user, other] = await Promise.all([app.newUser({ num: '10' }), app.newUser()])
     const { id } = await user.register({ public_access: 'true' })
     const [known, anonymous] = await Promise.all([
@@ -210,7 +210,7 @@ describe('the subscription commitUpdated', () => {
     }
   })
 
-  it('rejects an asset that the caller cannot access before it sends an event', async () => {
+  it('commitUpdated rejects an asset that the caller cannot access before it sends an event', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
     const { id } = await user.register()
     for (const nid of [id, 'bafkreinothing']) {
@@ -221,7 +221,7 @@ describe('the subscription commitUpdated', () => {
     }
   })
 
-  it('rejects an expensive selection, because each change is sent to all subscribers', async () => {
+  it('commitUpdated rejects an expensive selection, because each change is sent to all subscribers', async () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register({ public_access: 'true' })
     const telling = (commits: number) =>
@@ -246,10 +246,10 @@ describe('the subscription commitUpdated', () => {
   })
 })
 
-describe('the subscription orderUpdated', () => {
+describe('subscription orderUpdated', () => {
   const ORDER_UPDATED = 'subscription ($id: ID!) { orderUpdated(id: $id) { id status pointsPaid } }'
 
-  it('reports each change of the order to the buyer', async () => {
+  it('the subscription orderUpdated reports each change of the order to the buyer', async () => {
     const store = await createStore(app)
     const buyer = await app.newUser()
     const [order, another] = [await store.order(buyer), await store.order(buyer)]
@@ -267,7 +267,7 @@ describe('the subscription orderUpdated', () => {
     ])
   })
 
-  it('rejects other callers before it sends an event', async () => {
+  it('the subscription orderUpdated rejects other callers before it sends an event', async () => {
     const store = await createStore(app)
     const order = await store.order(await app.newUser())
     for (const [actor, code] of [
@@ -281,8 +281,8 @@ describe('the subscription orderUpdated', () => {
   })
 })
 
-describe('a subscription that fails', () => {
-  it('exposes no internals, and is logged', async () => {
+describe('failing subscriptions', () => {
+  it('a subscription that fails exposes no internals, and is logged', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     await eventually(

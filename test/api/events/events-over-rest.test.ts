@@ -45,7 +45,7 @@ const tell = (user: SignedIn, type = 'points.granted') =>
   )
 
 describe('GET events', () => {
-  it('lists events page by page, oldest first', async () => {
+  it('the REST event feed lists events page by page, oldest first', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
@@ -78,7 +78,7 @@ describe('GET events', () => {
     expect(transfer).toEqual({ reference: `commit:${fromId(second.commit_id)!.uuid}` })
   })
 
-  it('does not return events of other users', async () => {
+  it('the REST event feed does not return events of other users', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
     await user.register()
     expect((await other.rest('GET', 'events')).body.results).toEqual([])
@@ -87,14 +87,14 @@ describe('GET events', () => {
     expectError(await app.rest('GET', 'events'), 'NOT_AUTHENTICATED')
   })
 
-  it('rejects an invalid position', async () => {
+  it('the REST event feed rejects an invalid position', async () => {
     const user = await app.newUser()
     for (const after of ['-1', 'x', 'event_x', 'user_01h2xcejqtf2nbrexx3vqjhp41', '1e3', '99999999999']) {
       expectError(await user.rest('GET', `events?after=${after}`), 'VALIDATION_FAILED')
     }
   })
 
-  it('numbers events without gaps during fifty concurrent updates', async () => {
+  it('the event feed numbers events without gaps during fifty concurrent updates', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register()
     const answers = await Promise.all(
@@ -109,8 +109,8 @@ describe('GET events', () => {
   })
 })
 
-describe('the event feed of a store', () => {
-  it("reports a payment to the app's owner with the webhook payload, and to the buyer", async () => {
+describe('event feed of a store', () => {
+  it("the event feed reports a payment to the app's owner with the webhook payload, and to the buyer", async () => {
     const store = await createStore(app)
     const buyer = await app.newUser()
     const reader = await listen(store.owner)
@@ -136,8 +136,8 @@ describe('the event feed of a store', () => {
   })
 })
 
-describe('the event of a failed commit', () => {
-  it('includes the refund', async () => {
+describe('event of a failed commit', () => {
+  it('the event of a failed commit includes the refund', async () => {
     const user = await app.newUser()
     const before = await app.wallet(user)
     await user.register()
@@ -157,7 +157,7 @@ describe('the event of a failed commit', () => {
 })
 
 describe('GET events/stream', () => {
-  it('sends events that occur after the connection opens', async () => {
+  it('the REST event stream sends events that occur after the connection opens', async () => {
     const user = await app.newUser()
     await user.register()
     const reader = await listen(user)
@@ -170,7 +170,7 @@ describe('GET events/stream', () => {
     await soon(reader, [2, 3])
   })
 
-  it('sends the events missed since Last-Event-ID, and then new events', async () => {
+  it('the event stream sends the events missed since Last-Event-ID, and then new events', async () => {
     const user = await app.newUser({ num: '100' })
     for (let n = 0; n < 3; n += 1) await user.register()
     const [first] = (await user.rest('GET', 'events')).body.results
@@ -184,7 +184,7 @@ describe('GET events/stream', () => {
     await soon(asked, [4])
   })
 
-  it('rejects a position after the newest event', async () => {
+  it('the event stream rejects a position after the newest event', async () => {
     const user = await app.newUser()
     await user.register()
     for (const position of ['2', '7', '999999999', '2147483647']) {
@@ -199,7 +199,7 @@ describe('GET events/stream', () => {
     await soon(reader, [2])
   })
 
-  it('sends a thousand missed events completely and in order', async () => {
+  it('the event stream sends a thousand missed events completely and in order', async () => {
     const user = await app.newUser()
     await app.sql(
       `with fed as (update wallets set event_sequence = 1000 where user_id = $1::uuid returning user_id)
@@ -212,7 +212,7 @@ describe('GET events/stream', () => {
     )
   })
 
-  it('sends no events of other users', async () => {
+  it('the event stream sends no events of other users', async () => {
     const [user, other] = await Promise.all([app.newUser(), app.newUser()])
     const [reader, stranger] = await Promise.all([listen(user), listen(other)])
     await user.register()
@@ -225,14 +225,14 @@ describe('GET events/stream', () => {
     expect((await listen(other, `event_${randomUUID()}`)).status).toBe(400)
   })
 
-  it('sends an event without a database notification', async () => {
+  it('the event stream sends an event without a database notification', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     await tell(user)
     await soon(reader, [1])
   })
 
-  it('immediately sends events of another process', async () => {
+  it('the event stream immediately sends events of another process', async () => {
     const other = await startAnother(app)
     // Disables the poll every two seconds, which would also find the event.
     vi.useFakeTimers({ toFake: ['setInterval'] })
@@ -251,7 +251,7 @@ describe('GET events/stream', () => {
     await other.stop()
   })
 
-  it('ends when the process shuts down, without delaying it', async () => {
+  it('the event stream ends when the process shuts down, without delaying the shutdown', async () => {
     const other = await startAnother(app)
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
@@ -275,7 +275,7 @@ describe('GET events/stream', () => {
          and query ilike 'listen%' and state = 'idle'`,
     )
 
-  it('continues after the LISTEN connection is lost', async () => {
+  it('the event stream continues after the LISTEN connection is lost', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     const [before] = await eventually(listeners, (rows) => rows.length === 1)
@@ -287,7 +287,7 @@ describe('GET events/stream', () => {
     await soon(reader, [1, 2])
   })
 
-  it('closes the LISTEN connection when the last reader disconnects', async () => {
+  it('closes the LISTEN connection when the last event stream disconnects', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     const count = () =>
@@ -300,7 +300,7 @@ describe('GET events/stream', () => {
     await eventually(count, ([row]) => row!.n === 0)
   })
 
-  it('ends with its session even without a notification, and sends no later event', async () => {
+  it('the event stream ends with its session even without a notification, and sends no later event', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     const [listener] = await eventually(listeners, (rows) => rows.length === 1)

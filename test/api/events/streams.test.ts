@@ -48,7 +48,7 @@ describe('concurrent event streams', () => {
     return { status, wait }
   }
 
-  it('are limited per user across both APIs, with 429 and Retry-After', async () => {
+  it('limits concurrent event streams per user across both APIs, with 429 and Retry-After', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
     const doors = [() => follow(user), () => subscribe(user, commitsOf(id))]
@@ -67,7 +67,7 @@ describe('concurrent event streams', () => {
     )
   })
 
-  it('are rejected in the error format of each API', async () => {
+  it('rejects excess event streams in the error format of each API', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     for (let n = 0; n < PER_USER; n += 1) await follow(user)
@@ -78,7 +78,7 @@ describe('concurrent event streams', () => {
     expect(reader.events[0]!.data.errors[0].extensions).toMatchObject({ code: 'THROTTLED', retryAfter: 30 })
   })
 
-  it('are limited per address; rejected streams and HEAD requests do not count', async () => {
+  it('limits event streams per address, without counting rejected streams and HEAD requests', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
     const hidden = await user.register()
@@ -94,8 +94,8 @@ describe('concurrent event streams', () => {
   })
 })
 
-describe('an event', () => {
-  it('is read from the database once for all subscribers', async () => {
+describe('events', () => {
+  it('reads an event from the database once for all subscribers', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register({ public_access: 'true' })
     const sent = recordStatements()
@@ -125,7 +125,7 @@ describe('an event', () => {
     expect(change.length).toBeLessThan(many.length / 2)
   })
 
-  it('is sent exactly once to streams that open at the same time', async () => {
+  it('sends an event exactly once to streams that open at the same time', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register({ public_access: 'true' })
     const change = async (n: number) =>
@@ -141,7 +141,7 @@ describe('an event', () => {
     }
   })
 
-  it('ends the subscriptions of a deleted asset', async () => {
+  it('the deletion of an asset ends its subscriptions', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
     const reader = await subscribe(undefined, commitsOf(id))
@@ -151,7 +151,7 @@ describe('an event', () => {
   })
 })
 
-describe('a session that ends in another process', () => {
+describe('sessions that end in another process', () => {
   let other: AnotherApp
   beforeAll(async () => {
     other = await startAnother(app)
@@ -172,7 +172,8 @@ describe('a session that ends in another process', () => {
       const { id } = (await sessionsOf(user)).find(({ is_current }) => is_current)!
       return (await signInElsewhere(user))('DELETE', `auth/sessions/${id}/`)
     },
-    'revoking all others': async (user) => (await signInElsewhere(user))('POST', 'auth/sessions/revoke-others/'),
+    'revoking all other sessions': async (user) =>
+      (await signInElsewhere(user))('POST', 'auth/sessions/revoke-others/'),
     'changing the password': async (user) =>
       (await signInElsewhere(user))('POST', 'auth/users/set_password/', {
         json: { current_password: PASSWORD, new_password: 'staple battery horse' },
@@ -186,22 +187,25 @@ describe('a session that ends in another process', () => {
     'deleting the account': (user) => createRest(other.url, { actor: user })('DELETE', 'auth/users/me/'),
   }
 
-  it.each(Object.entries(endings))('%s ends its streams over both APIs through a notification', async (_, endIt) => {
-    // Disables the poll every two seconds.
-    vi.useFakeTimers({ toFake: ['setInterval'] })
-    const [user, bystander] = [await app.newUser(), await app.newUser()]
-    const { id } = await user.register({ public_access: 'true' })
-    const streams = [await follow(user), await subscribe(user, commitsOf(id))]
-    // The subscription is for an asset that outlives the user's account.
-    const { id: another } = await bystander.register({ public_access: 'true' })
-    const others = [await follow(bystander), await subscribe(undefined, commitsOf(another))]
-    await listening()
-    expect(await endIt(user)).toMatchObject({ status: 204 })
-    await Promise.all(streams.map(({ ended }) => ended))
-    expect(await Promise.race([...others.map(({ ended }) => ended), 'open'])).toBe('open')
-  })
+  it.each(Object.entries(endings))(
+    '%s in another process ends the event streams of the session over both APIs',
+    async (_, endIt) => {
+      // Disables the poll every two seconds.
+      vi.useFakeTimers({ toFake: ['setInterval'] })
+      const [user, bystander] = [await app.newUser(), await app.newUser()]
+      const { id } = await user.register({ public_access: 'true' })
+      const streams = [await follow(user), await subscribe(user, commitsOf(id))]
+      // The subscription is for an asset that outlives the user's account.
+      const { id: another } = await bystander.register({ public_access: 'true' })
+      const others = [await follow(bystander), await subscribe(undefined, commitsOf(another))]
+      await listening()
+      expect(await endIt(user)).toMatchObject({ status: 204 })
+      await Promise.all(streams.map(({ ended }) => ended))
+      expect(await Promise.race([...others.map(({ ended }) => ended), 'open'])).toBe('open')
+    },
+  )
 
-  it('revoking an API key ends the streams that use it', async () => {
+  it('revoking an API key ends the event streams that use the key', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const [admin, user, store] = [await app.admin(), await app.newUser(), await createStore(app)]
     const issued = expectOk(await admin.rest('POST', 'store/api-keys/', { json: { name: 'Partner' } }))
@@ -219,8 +223,8 @@ describe('a session that ends in another process', () => {
   })
 })
 
-describe('a session that expires', () => {
-  it('ends its streams', async () => {
+describe('sessions that expire', () => {
+  it('a session that expires ends its event streams', async () => {
     const user = await app.newUser()
     const reader = await follow(user)
     await app.sql(`update access_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])

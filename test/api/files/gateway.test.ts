@@ -60,7 +60,7 @@ const car = async (path: string, headers: Record<string, string> = {}) => {
   return { ...answer, roots: (await reader.getRoots()).map(String), blocks }
 }
 
-describe('a block of the IPFS gateway', () => {
+describe('blocks of the IPFS gateway', () => {
   it.each([
     ['format', () => get(`/ipfs/${several}?format=raw`)],
     ['Accept', () => get(`/ipfs/${several}`, { Accept: RAW })],
@@ -69,7 +69,7 @@ describe('a block of the IPFS gateway', () => {
       'the format parameter despite a different Accept header',
       () => get(`/ipfs/${several}?format=raw`, { Accept: CAR }),
     ],
-  ])('is served raw when requested by %s, with headers for browsers and caches', async (_, ask) => {
+  ])('the IPFS gateway serves a raw block requested by %s, with headers for browsers and caches', async (_, ask) => {
     const answer = await ask()
     expect(answer.status).toBe(200)
     expect(dagPb.decode(answer.bytes).Links.map(({ Hash }) => Hash.toString())).toEqual([one, twin, three, twin, last])
@@ -88,7 +88,7 @@ describe('a block of the IPFS gateway', () => {
     })
   })
 
-  it('supports byte ranges, and returns the first of several ranges', async () => {
+  it('the IPFS gateway supports byte ranges, and returns the first of several ranges', async () => {
     for (const [range, found] of [
       ['bytes=6-16', text.subarray(6, 17)],
       ['bytes=-3', text.subarray(-3)],
@@ -102,7 +102,7 @@ describe('a block of the IPFS gateway', () => {
     expect((await get(`/ipfs/${single}?format=raw`, { Range: 'bytes=900-' })).status).toBe(416)
   })
 
-  it('gets the requested file name, with any characters', async () => {
+  it('the IPFS gateway uses the requested file name, with any characters', async () => {
     const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent('te"stтест.bin')}`)
     expect(headers.get('content-disposition')).toBe(
       `attachment; filename="te_st____.bin"; filename*=UTF-8''te%22st%D1%82%D0%B5%D1%81%D1%82.bin`,
@@ -116,12 +116,12 @@ describe('a block of the IPFS gateway', () => {
     ['a\r\nb\0.bin', 'ab.bin'],
     ['n'.repeat(9_000), 'n'.repeat(255)],
     ['../../', `${single}.bin`],
-  ])('gets a file name without path or control characters (case %#)', async (wanted, name) => {
+  ])('the IPFS gateway removes path and control characters from a file name (case %#)', async (wanted, name) => {
     const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent(wanted)}`)
     expect(headers.get('content-disposition')).toMatch(`attachment; filename="${name}"`)
   })
 
-  it('can be read by its own CID without a previous request for the root block', async () => {
+  it('the IPFS gateway serves a block by its CID without a previous request for the root block', async () => {
     const file = await register(Buffer.concat([randomBytes(CHUNK), Buffer.from('end')]), true)
     await app.maintenance.run()
     const links = dagPb.decode((await app.installation.contentStore.readBlock(file)) as Uint8Array).Links
@@ -129,7 +129,7 @@ describe('a block of the IPFS gateway', () => {
     expect((await get(`/ipfs/${links[1]!.Hash}`)).bytes.toString()).toBe('end')
   })
 
-  it('of a private file is served only to the owner, unless a public file contains it', async () => {
+  it('the gateway serves a block of a private file only to the owner, unless a public file contains the block', async () => {
     const owner = { Authorization: `token ${user.token}` }
     expect((await get(`/ipfs/${hidden}?format=raw`, owner)).status).toBe(200)
     for (const block of [secretOne, secretLast]) {
@@ -144,7 +144,7 @@ describe('a block of the IPFS gateway', () => {
     expect((await get(`/ipfs/${twin}?format=raw`)).status).toBe(200)
   })
 
-  it('is hidden when its file becomes private, and removed when the file is deleted', async () => {
+  it('the gateway hides the blocks of a private file, and removes the blocks of a deleted file', async () => {
     const file = Buffer.concat([randomBytes(CHUNK), Buffer.from('gone')])
     const id = await register(file, true)
     const [block] = await chunksOf(file)
@@ -161,7 +161,7 @@ describe('a block of the IPFS gateway', () => {
   })
 })
 
-describe('a CAR file of the IPFS gateway', () => {
+describe('CAR files of the IPFS gateway', () => {
   const all = [several, one, twin, three, last]
   const entity = '&dag-scope=entity'
   it.each<[string, string, string[]]>([
@@ -183,14 +183,14 @@ describe('a CAR file of the IPFS gateway', () => {
     ['accepts an end after the file', `${entity}&entity-bytes=${4 * CHUNK}:99999999`, [several, last]],
     ['has each block of a range once', `&entity-bytes=${CHUNK}:${4 * CHUNK - 1}`, [several, twin, three]],
     ['contains only the root block for an empty range', '&entity-bytes=1000:-9999999999', [several]],
-  ])('%s (%s)', async (_, query, blocks) => {
+  ])('a CAR file of the gateway %s (%s)', async (_, query, blocks) => {
     const found = await car(`/ipfs/${several}?format=car${query}`)
     expect([found.roots, found.blocks]).toEqual([[several], blocks])
     const duplicates = query.includes('car-dups=y') ? 'y' : 'n'
     expect(found.headers.get('content-type')).toBe(`${CAR}; version=1; order=dfs; dups=${duplicates}`)
   })
 
-  it('has descriptive headers, also for HEAD', async () => {
+  it('a CAR file of the gateway has descriptive headers, also for HEAD', async () => {
     for (const method of ['GET', 'HEAD']) {
       const { headers } = await get(`/ipfs/${several}`, { Accept: `${CAR}; version=1; order=dfs; dups=y` }, method)
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -205,7 +205,7 @@ describe('a CAR file of the IPFS gateway', () => {
     }
   })
 
-  it('follows the Accept parameters, which the query overrides', async () => {
+  it('a CAR request uses the parameters of the Accept header unless the query overrides the parameters', async () => {
     const type = async (path: string, accept: string) =>
       (await car(path, { Accept: accept })).headers.get('content-type')
     expect(await type(`/ipfs/${several}?format=car`, `${CAR}; dups=y`)).toMatch('dups=y')
@@ -213,7 +213,7 @@ describe('a CAR file of the IPFS gateway', () => {
     expect(await type(`/ipfs/${several}`, `${CAR};order=foo, ${CAR};order=dfs;dups=y;q=0.5`)).toMatch('dups=y')
   })
 
-  it('has a separate ETag for each part, and returns 304 for it', async () => {
+  it('each part of a CAR file has its own ETag, and a matching ETag returns 304', async () => {
     const queries = [
       '',
       '&dag-scope=block',
@@ -232,19 +232,22 @@ describe('a CAR file of the IPFS gateway', () => {
     }
   })
 
-  it('of a single-block file contains that block for any requested part', async () => {
+  it('the CAR file of a single-block file contains that block for any requested part', async () => {
     for (const query of ['', '&dag-scope=block', '&entity-bytes=3:4'])
       expect((await car(`/ipfs/${single}?format=car${query}`)).blocks).toEqual([single])
   })
 
-  it.each(['', '&dag-scope=block', '&entity-bytes=0:1'])('of a private file is hidden ("%s")', async (query) => {
-    expectError(await app.rest('GET', `/ipfs/${hidden}?format=car${query}`), 'NOT_FOUND')
-    const { commits } = expectOk(await user.rest('GET', `assets/${hidden}/history/`))
-    expectError(await app.rest('GET', `/ipfs/${commits[0].assetTreeCid}?format=car${query}`), 'NOT_FOUND')
-  })
+  it.each(['', '&dag-scope=block', '&entity-bytes=0:1'])(
+    'the gateway hides the CAR file of a private file ("%s")',
+    async (query) => {
+      expectError(await app.rest('GET', `/ipfs/${hidden}?format=car${query}`), 'NOT_FOUND')
+      const { commits } = expectOk(await user.rest('GET', `assets/${hidden}/history/`))
+      expectError(await app.rest('GET', `/ipfs/${commits[0].assetTreeCid}?format=car${query}`), 'NOT_FOUND')
+    },
+  )
 })
 
-describe('an invalid gateway request', () => {
+describe('invalid gateway requests', () => {
   it.each([
     ['format', '?format=tar', {}],
     ['format', '?format=', {}],
@@ -261,13 +264,13 @@ describe('an invalid gateway request', () => {
     ['car-version', '', { Accept: `${CAR}; version=2` }],
     ['car-order', '', { Accept: `${CAR}; order=foo` }],
     ['service-worker', '', { 'Service-Worker': 'script' }],
-  ])('is rejected with an error for %s (%s)', async (field, query, headers) => {
+  ])('an invalid gateway request is rejected with an error for %s (%s)', async (field, query, headers) => {
     const answer = await app.rest('GET', `/ipfs/${several}${query}`, { headers })
     expectError(answer, 'VALIDATION_FAILED')
     expect(Object.keys(answer.body.error.details)).toEqual([field])
   })
 
-  it('returns 400 for an invalid CID, 404 for an unknown CID, and 412 for only-if-cached', async () => {
+  it('the gateway returns 400 for an invalid CID, 404 for an unknown CID, and 412 for only-if-cached', async () => {
     const nobodys = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG'
     expectError(await app.rest('GET', '/ipfs/nonsense'), 'VALIDATION_FAILED')
     for (const method of ['GET', 'HEAD']) {
@@ -293,7 +296,7 @@ it('the gateway answers the probe that clients use to detect gateways', async ()
   expect([found.roots, found.blocks]).toEqual([['bafkqaaa'], []])
 })
 
-describe('a file with a missing block', () => {
+describe('files with a missing block', () => {
   const [first, lost, third] = [randomBytes(CHUNK), randomBytes(CHUNK), randomBytes(1_000)]
   let cid: string
   let blocks: string[]
@@ -308,12 +311,12 @@ describe('a file with a missing block', () => {
   it.each([
     ['before the missing block', '0:1000', () => [blocks[0]!]],
     ['after the missing block', `${2 * CHUNK + 10}:*`, () => [blocks[2]!]],
-  ])('serves the bytes %s as a CAR file', async (_, range, found) => {
+  ])('serves a CAR file of the bytes %s of a file', async (_, range, found) => {
     const query = `?format=car&dag-scope=entity&entity-bytes=${range}`
     expect((await car(`/ipfs/${cid}${query}`)).blocks).toEqual([cid, ...found()])
   })
 
-  it('resets the connection of an HTTP/1.0 client instead of ending normally', async () => {
+  it('a CAR download with a missing block resets an HTTP/1.0 connection instead of closing it normally', async () => {
     const ends = await Promise.all(
       [single, cid].map(async (asked) => {
         const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
@@ -330,7 +333,7 @@ describe('a file with a missing block', () => {
   it.each([
     ['before the missing block', [997, 1000], first.subarray(997, 1001)],
     ['after the missing block', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
-  ] as const)('serves the bytes %s', async (_, [from, to], found) => {
+  ] as const)('serves the bytes %s of a file', async (_, [from, to], found) => {
     const answer = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
     const { status, headers, bytes } = answer
     expect([status, headers.get('content-range'), bytes.equals(found)]).toEqual([

@@ -45,7 +45,7 @@ async function assertAnswered(request: FuzzRequest) {
   ).toBeUndefined()
 }
 
-it('handles all requests that previously caused failures', async () => {
+it('the API handles all requests that previously caused failures', async () => {
   for (const request of corpus as unknown as FuzzRequest[]) await assertAnswered(request)
 })
 
@@ -63,7 +63,7 @@ const targets = [
   })),
 ]
 
-it.each(targets)('responds as documented to random requests: $target', async ({ good, requests }) => {
+it.each(targets)('the API responds as documented to random requests: $target', async ({ good, requests }) => {
   await assertAnswered(good)
   await fc.assert(fc.asyncProperty(requests, assertAnswered), {
     seed,
@@ -73,7 +73,7 @@ it.each(targets)('responds as documented to random requests: $target', async ({ 
   })
 })
 
-it('accepts valid requests for every target', () => {
+it('the fuzz test sends valid requests that the API accepts, for every target', () => {
   const never = targets
     .filter(({ target }) => !scene.letIn.has(target) && !neverLetIn.has(target))
     .map(({ target }) => target)
