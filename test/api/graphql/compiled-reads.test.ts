@@ -36,13 +36,13 @@ it.each([
   ],
   ['a field without a compiled read', '{ pricing { total } }'],
   ['variables of a wrong type', 'query ($n: Int!) { me { assets(first: $n) { nodes { id } } } }'],
-])('leaves %s to the executor', async (_, text) => {
+])('the fast path leaves %s to the GraphQL executor', async (_, text) => {
   const document = parse(text)
   const read = compileOperation(schema, document, getOperationAST(document)!)
   expect(await read?.(askers[0]!, { n: 'many' })).toBeUndefined()
 })
 
-it('leaves a caller with an invalid token to the executor', async () => {
+it('the fast path leaves a caller with an invalid token to the GraphQL executor', async () => {
   const { compiled, executed } = await answersOf(parse('{ me { id } }'), {}, await contextOf(app, 'stale'))
   expect([compiled, JSON.parse(executed).codes]).toEqual([undefined, ['AUTHENTICATION_FAILED']])
 })
@@ -55,7 +55,7 @@ const roots = [
   'users(search: "user")',
 ]
 
-it("a compiled random query returns the executor's response", async () => {
+it('a compiled random query returns the same response as the GraphQL executor', async () => {
   let compiledOnes = 0
   let valid = 0
   const query = schema.getQueryType()!.getFields()

@@ -93,7 +93,7 @@ const { selection } = fc.letrec<{ selection: string; field: string }>((tie) => {
 it.each([
   ['leaves failing fields of a query to the executor', 'query { thing', 0],
   ['reports failing fields of a mutation like the executor, and executes it once', 'mutation { change', 1],
-])('%s, without unhandled rejections', async (_, operation, executions) => {
+])('the fast path %s, without unhandled rejections', async (_, operation, executions) => {
   let failed = 0
   const numRuns = 300
   await fc.assert(
@@ -116,7 +116,7 @@ it.each([
   expect(failed).toBeLessThan(numRuns)
 })
 
-it('returns errors of failing fields to the caller, without unhandled rejections', async () => {
+it('returns errors of failing GraphQL fields to the caller, without unhandled rejections', async () => {
   const app = await createTestApp()
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })

@@ -64,18 +64,18 @@ it.each<[string, Omit<Sent, 'body'> & { body: Record<string, unknown> }]>([
   ['for signed-in users, from an anonymous caller', { body: { query: '{ me { id } }' }, token: '' }],
   ['with an invalid token', { body: { query, variables }, token: 'a'.repeat(40) }],
   ['with an empty idempotency key', { body: { query, variables }, headers: { 'Idempotency-Key': '' } }],
-])('returns the same response to the second request: %s', async (_, sent) => {
+])('returns the same response for a repeated GraphQL request: %s', async (_, sent) => {
   const { first, again } = await bothWays(sent)
   expect(again).toEqual(first)
 })
 
-it('rejects an invalid body after a valid request', async () => {
+it('rejects an invalid GraphQL body after a valid request', async () => {
   await send({ body: { query, variables } })
   for (const body of ['{', '[]', '{"query": 1}', '{"variables": {}}'])
     expect(await send({ body })).toMatchObject({ status: 400 })
 })
 
-it('counts each request once, with or without the fast path', async () => {
+it('counts each GraphQL request once, with or without the fast path', async () => {
   const limited = await app.newUser()
   const ask = (at: number) =>
     send({ body: { query, variables: { id: at % 2 ? nid : 'nothing' } }, token: limited.token })

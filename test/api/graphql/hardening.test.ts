@@ -9,7 +9,7 @@ const user = await app.newUser()
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join(' ')
 const nested = (depth: number) => `{ me { ${'assets { nodes { owner { '.repeat(depth)} id ${'} } }'.repeat(depth)} } }`
 
-describe('a GraphQL document', () => {
+describe('GraphQL documents', () => {
   it.each([
     ['characters', `{ __typename }${' '.repeat(documentLimits.characters)}`, 'characters'],
     ['tokens', `{ me(${times(600, (i) => `a${i}: 1`)}) { id } }`, 'tokens'],
@@ -36,15 +36,18 @@ describe('a GraphQL document', () => {
     ['repetitions', `{ ${times(500, () => '__typename')} }`, 'repetitions'],
     ['operations', times(21, (i) => `query Q${i} { __typename }`), 'operations'],
     ['fragments', `{ ...F0 } ${times(51, (i) => `fragment F${i} on Query { __typename }`)}`, 'fragments'],
-  ])('with too many %s is rejected with one error that names the limit', async (_what, document, named) => {
-    const { body } = await user.graphql(document)
-    expect(body.errors).toHaveLength(1)
-    expect(body.errors[0].message).toContain(named)
-    expect(body.errors[0].extensions.code).toMatch(/^(VALIDATION_FAILED|PARSE_ERROR)$/)
-    expect(body.data).toBeUndefined()
-  })
+  ])(
+    'rejects a GraphQL document with too many %s with one error that names the limit',
+    async (_what, document, named) => {
+      const { body } = await user.graphql(document)
+      expect(body.errors).toHaveLength(1)
+      expect(body.errors[0].message).toContain(named)
+      expect(body.errors[0].extensions.code).toMatch(/^(VALIDATION_FAILED|PARSE_ERROR)$/)
+      expect(body.data).toBeUndefined()
+    },
+  )
 
-  it('is rejected if it has more than one mutation field', async () => {
+  it('rejects a GraphQL document with more than one mutation field', async () => {
     const another = 'mutation { a: signOut b: signOut }'
     expectError(await user.graphql(another), 'VALIDATION_FAILED')
     expectError(
@@ -55,12 +58,12 @@ describe('a GraphQL document', () => {
     expectOk(await user.graphql('{ me { id } }'))
   })
 
-  it('with cyclic fragments is rejected', async () => {
+  it('rejects a GraphQL document with cyclic fragments', async () => {
     const circle = '{ me { ...A } } fragment A on User { id ...B } fragment B on User { username ...A }'
     expectError(await user.graphql(circle), 'VALIDATION_FAILED')
   })
 
-  it('of usual size is accepted', async () => {
+  it('accepts a GraphQL document of usual size', async () => {
     await user.register()
     const answer = await user.graphql(
       `query ($n: Int) { me { id wallet { num } assets(first: 100) { totalCount pageInfo { hasNextPage }
@@ -71,7 +74,7 @@ describe('a GraphQL document', () => {
   })
 })
 
-describe('the size of a response', () => {
+describe('size of a response', () => {
   const document = (inner: string) =>
     `query ($n: Int = 3, $m: Int) { me { assets(first: $m) { nodes { commits(first: ${inner}) { nodes { id message createdAt } } } } } }`
 
@@ -79,12 +82,12 @@ describe('the size of a response', () => {
     ['$n', { m: 100, n: 100 }],
     ['$n', { m: 100, n: 50 }],
     ['$n', { m: 100, n: null }],
-  ])('is limited for nested pages: first %s with the variables %j', async (inner, variables) => {
+  ])('limits the response size of nested pages: first %s with the variables %j', async (inner, variables) => {
     const answer = expectError(await user.graphql(document(inner), variables), 'VALIDATION_FAILED')
     expect(answer.body.errors[0].message).toMatch(/may contain \d+ values/)
   })
 
-  it("is limited in bytes, including raw texts and the caller's aliases", async () => {
+  it("limits the response size in bytes, including raw texts and the caller's aliases", async () => {
     const texts = 'query ($n: Int) { assets(first: $n) { nodes { meta signature signedMetadata } } }'
     expectOk(await user.graphql(texts, { n: 20 }))
     const refused = expectError(await user.graphql(texts, { n: 100 }), 'VALIDATION_FAILED')
@@ -95,7 +98,7 @@ describe('the size of a response', () => {
     expectOk(await user.graphql('{ myData }'))
   })
 
-  it('is calculated from the maximum length of each list', async () => {
+  it('calculates the response size from the maximum length of each list', async () => {
     const { id } = await user.register()
     const all = (limit: number) =>
       `{ asset(id: "${id}") { history(limit: ${limit}) { id sequence message status treeCid } } }`
@@ -111,20 +114,23 @@ describe('the size of a response', () => {
     ['last: -1', 'last', /0 or more/],
     ['offset: -1', 'offset', /0 or more/],
     ['first: 1, last: 1', 'last', /together with "first"/],
-  ])('is limited per page; an invalid argument is named in the error: %s', async (page, field, problem) => {
-    const name = page.split(':')[0]!
-    const value = Number(/-?\d+/.exec(page)![0])
-    const answers = [await app.graphql(`{ assets(${page}) { nodes { id } } }`)]
-    if (!page.includes(','))
-      answers.push(await app.graphql(`query ($n: Int) { assets(${name}: $n) { nodes { id } } }`, { n: value }))
-    for (const answer of answers) {
-      const { body } = expectError(answer, 'VALIDATION_FAILED')
-      expect(body.errors).toHaveLength(1)
-      expect(body.errors[0].extensions.details[field][0]).toMatch(problem)
-    }
-  })
+  ])(
+    'limits the size of each page, and names an invalid page argument in the error: %s',
+    async (page, field, problem) => {
+      const name = page.split(':')[0]!
+      const value = Number(/-?\d+/.exec(page)![0])
+      const answers = [await app.graphql(`{ assets(${page}) { nodes { id } } }`)]
+      if (!page.includes(','))
+        answers.push(await app.graphql(`query ($n: Int) { assets(${name}: $n) { nodes { id } } }`, { n: value }))
+      for (const answer of answers) {
+        const { body } = expectError(answer, 'VALIDATION_FAILED')
+        expect(body.errors).toHaveLength(1)
+        expect(body.errors[0].extensions.details[field][0]).toMatch(problem)
+      }
+    },
+  )
 
-  it('is calculated with the variables of each request, even for a cached document', async () => {
+  it('calculates the response size with the variables of each request, even for a cached document', async () => {
     for (const [m, fits] of [
       [10, true],
       [100, true],
@@ -138,7 +144,7 @@ describe('the size of a response', () => {
   })
 })
 
-describe('the variables of a document', () => {
+describe('GraphQL variables', () => {
   const document = 'query ($first: Int) { assets(first: $first) { totalCount } }'
   let deep: unknown = 1
   for (let i = 0; i < 1_000; i++) deep = [deep]
@@ -146,7 +152,7 @@ describe('the variables of a document', () => {
   it.each([
     ['nested too deeply', { first: deep }, /^first: .* no more than 16 levels deep\.$/],
     ['too large', { first: Array(15_000).fill(1) }, /^The variables contain/],
-  ])('are rejected if they are %s', async (_what, variables, told) => {
+  ])('rejects GraphQL variables that are %s', async (_what, variables, told) => {
     const { body } = expectError(await user.graphql(document, variables), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toMatch(told)
   })
@@ -159,21 +165,24 @@ describe('the variables of a document', () => {
     ['missing', { email: 'x'.repeat(100_000) }],
     ['named like the prototype', JSON.parse('{"__proto__":1,"email":"a","password":"b"}')],
     ['of a wrong type', { email: { long: 'x'.repeat(100_000) }, password: 1 }],
-  ])('with fields that are %s are rejected, and the response does not repeat them', async (_what, input) => {
-    const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
-    const answer = expectError(await user.graphql(signIn, { input }), 'VALIDATION_FAILED')
-    expect(answer.text.length).toBeLessThan(5_000)
-  })
+  ])(
+    'rejects GraphQL variables with fields that are %s, without repeating their values in the response',
+    async (_what, input) => {
+      const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+      const answer = expectError(await user.graphql(signIn, { input }), 'VALIDATION_FAILED')
+      expect(answer.text.length).toBeLessThan(5_000)
+    },
+  )
 
-  it('are rejected if they exceed the maximum size of a body', async () => {
+  it('rejects GraphQL variables that exceed the maximum size of a body', async () => {
     const answer = await user.graphql(document, { first: 'x'.repeat(1_000_001) })
     expect([expectError(answer, 'PAYLOAD_TOO_LARGE').status]).toEqual([413])
   })
 })
 
-describe('a server with introspection disabled', () => {
+describe('servers with introspection disabled', () => {
   it.each(['{ __schema { types { name } } }', '{ __type(name: "User") { name fields { name } } }'])(
-    'rejects the query %s',
+    'a server with introspection disabled rejects the query %s',
     async (document) => {
       const answer = expectError(await user.graphql(document), 'VALIDATION_FAILED')
       expect(answer.body.data).toBeUndefined()
@@ -185,21 +194,21 @@ describe('a server with introspection disabled', () => {
     ['{ me { usernam } }', {}],
     ['query ($input: SignInInput!) { me { id } }', { input: { emai: 'x' } }],
     ['mutation ($input: SignInInput!) { signIn(input: $input) { token } }', { input: { emai: 'x', password: 'y' } }],
-  ])('gives no suggestions in the error for %s', async (document, variables) => {
+  ])('a server with introspection disabled gives no suggestions in the error for %s', async (document, variables) => {
     expect((await user.graphql(document, variables)).text).not.toContain('Did you mean')
   })
 
-  it('serves no schema file', async () => {
+  it('a server with introspection disabled serves no schema file', async () => {
     expectError(await send(`${app.url}/schema.graphql`, {}), 'NOT_FOUND')
   })
 
-  it('serves no playground', async () => {
+  it('a server with introspection disabled serves no playground', async () => {
     const answer = await send(`${app.url}/graphql`, { headers: { Accept: 'text/html', 'Sec-Fetch-Mode': 'cors' } })
     expect([answer.status, answer.text.includes('GraphiQL')]).toEqual([406, false])
   })
 })
 
-describe('a request that another site could send through a browser (CSRF)', () => {
+describe('CSRF protection', () => {
   const ask = (message: Message) => send(`${app.url}/graphql`, message)
   const form = () => {
     const body = new FormData()
@@ -209,7 +218,7 @@ describe('a request that another site could send through a browser (CSRF)', () =
     return body
   }
 
-  it('is rejected as a form', async () => {
+  it('rejects a GraphQL mutation sent as a form by another site (CSRF)', async () => {
     const Accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
     const posted = await ask({ multipart: form(), headers: { Accept } })
     expect(expectError(posted, 'VALIDATION_FAILED').status).toBe(400)
@@ -236,18 +245,18 @@ describe('a request that another site could send through a browser (CSRF)', () =
     ['x-graphql-yoga-csrf', '1'],
     ['x-api-key', ''],
     ['authorization', 'unknown x'],
-  ])('is accepted as an upload with the header %s, which requires a preflight', async (name, value) => {
+  ])('accepts an upload with the header %s, which requires a preflight', async (name, value) => {
     expectError(await ask({ multipart: uploadForm(), headers: { [name]: value } }), 'NOT_AUTHENTICATED')
   })
 
-  it.each(['token', 'Bearer'])('is accepted as an upload with a token in the scheme %s', async (scheme) => {
+  it.each(['token', 'Bearer'])('accepts an upload with an access token in the scheme %s', async (scheme) => {
     const { token } = await app.newUser()
     const answer = await ask({ multipart: uploadForm(), headers: { Authorization: `${scheme} ${token}` } })
     expect(expectOk(answer).registerAsset.asset.id).toMatch(/^baf/)
   })
 
   it.each(['Basic YTpi', 'digest username="a"', 'Negotiate YTpi', 'NTLM YTpi'])(
-    'is rejected as an upload with credentials that browsers send without a preflight: %s',
+    'rejects an upload with credentials that browsers send without a preflight: %s',
     async (authorization) => {
       const answer = await ask({ multipart: uploadForm(), headers: { authorization } })
       expect(expectError(answer, 'VALIDATION_FAILED').body.errors[0].message).toContain('GraphQL-Require-Preflight')
@@ -261,7 +270,7 @@ describe('a request that another site could send through a browser (CSRF)', () =
     [{ Accept: 'application/graphql-response+json', 'Sec-Fetch-Mode': 'no-cors' }, 200],
     [{ Accept: '*/*', 'Sec-Fetch-Mode': 'no-cors', 'GraphQL-Require-Preflight': '1' }, 200],
     [{ Accept: '*/*', 'Sec-Fetch-Mode': 'no-cors', 'X-Apollo-Operation-Name': 'Any' }, 200],
-  ])('as a GET with %j returns %i', async (headers, status) => {
+  ])('a GraphQL query by GET with the headers %j returns %i', async (headers, status) => {
     expect((await ask({ path: '?query={__typename}', headers })).status).toBe(status)
   })
 })

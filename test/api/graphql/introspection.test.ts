@@ -12,12 +12,12 @@ const app = await createTestApp()
 const committed = readFileSync('schema.graphql', 'utf8')
 const full = dialects[0]!.query
 
-describe('the introspected schema', () => {
-  it.each(dialects)('is complete for $name', async (dialect) => {
+describe('introspected schema', () => {
+  it.each(dialects)('the introspected schema is complete for $name', async (dialect) => {
     expect(await readSchema(`${app.url}/graphql`, dialect)).toBe(toldOf(committed, dialect))
   })
 
-  it('defines @oneOf in the schema file and in introspection', async () => {
+  it('the schema file and the introspected schema define @oneOf', async () => {
     const { text } = await send(`${app.url}/schema.graphql`)
     for (const sdl of [text, committed]) {
       expect(sdl).toMatch(/^directive @oneOf on INPUT_OBJECT$/m)
@@ -29,13 +29,13 @@ describe('the introspected schema', () => {
     expect(__schema.directives).toContainEqual({ name: 'oneOf', locations: ['INPUT_OBJECT'], args: [] })
   })
 
-  it('answers the capability query of tools', async () => {
+  it('introspection supports the capability query of GraphQL tools', async () => {
     const { type } = expectOk(await app.graphql(probe))
     expect(type.fields.map(({ name }: { name: string }) => name)).toContain('specifiedByURL')
   })
 })
 
-describe('an introspection query', () => {
+describe('introspection queries', () => {
   const selection = full.slice(full.indexOf('__schema'), full.indexOf('fragment FullType')).trim().slice(0, -1)
   const fragments = full.slice(full.indexOf('fragment FullType'))
   const tenTimes = (field: string) => Array.from({ length: 10 }, (_, i) => `n${i}: ${field}`).join(' ')
@@ -74,13 +74,13 @@ describe('an introspection query', () => {
       '{ __type(name: "Node") { possibleTypes { interfaces { possibleTypes { fields { name } } } } } }',
       'Maximum introspection depth exceeded',
     ],
-  ])('is rejected above the limits: %s', async (_what, document, named) => {
+  ])('rejects an introspection query above the limits: %s', async (_what, document, named) => {
     const { body } = expectError(await app.graphql(document, { n: 'Asset' }), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toContain(named)
     expect(body.data).toBeUndefined()
   })
 
-  it('does not raise the limits of data in the same document', async () => {
+  it('an introspection query does not raise the limits of data in the same document', async () => {
     const document = `{ ${selection} assets(first: 100) { nodes { commits(first: 100) { nodes { id } } } } } ${fragments}`
     const { body } = expectError(await app.graphql(document), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toContain('The response may contain')

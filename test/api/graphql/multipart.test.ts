@@ -129,7 +129,7 @@ const told = async (url: string, body: string) =>
   JSON.parse((await send(url, { raw: Buffer.from(body), headers: { 'content-type': formType } })).text)
 
 it.each(Object.entries(bodies))(
-  'a GraphQL multipart request with %s is read like graphql-upload-ts reads it',
+  'reads a GraphQL multipart request with %s in the same way as graphql-upload-ts',
   async (_, body) => {
     expect(await told(oursUrl, body)).toEqual(await told(referenceUrl, body))
   },
@@ -147,7 +147,7 @@ it.each([
   ],
   ['an empty map', operations(none) + map({})],
   ['a file without a path in the map', operations(none) + map({ 0: [] })],
-])("Annal's multipart reader, unlike graphql-upload-ts, rejects %s", async (_, fields) => {
+])("Annal's multipart reader rejects %s, unlike graphql-upload-ts", async (_, fields) => {
   const body = fields + file('0') + END
   expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([
     { refused: 400 },

@@ -22,14 +22,14 @@ it.each([
   '{ then: assets(first: 2) { then: edges { then: cursor node { then: commits(first: 1) { then: nodes { then: id } } } } } }',
   '{ then: __typename }',
   '{ then: __schema { queryType { name } } }',
-])('an alias named `then` returns data in the query %s', async (query) => {
+])('an alias named `then` returns data in the GraphQL query %s', async (query) => {
   const data = expectOk(await user.graphql(query))
   expect(JSON.stringify(data).match(/"then":/g)?.length).toBeGreaterThan(0)
   expect(JSON.stringify(data)).not.toMatch(/"then":(null|\{\})/)
 })
 
 it.each(['__proto__', 'constructor', 'toJSON', 'toString', 'hasOwnProperty', 'catch', 'length', 'data', 'errors'])(
-  'treats the alias `%s` like any other',
+  'treats the GraphQL alias `%s` like any other alias',
   async (alias) => {
     const asked = (name: string) =>
       `{ ${name}: me { ${name}: wallet { ${name}: num } } b: assets(first: 2) { ${name}: nodes { ${name}: id } } c: pricing { ${name}: currency } }`
@@ -43,7 +43,7 @@ describe('custom JSON with a field named `then`', () => {
   const both =
     'query ($id: ID!) { asset: node(id: $id) { ... on Asset { id nitCommitCustom } } assets(first: 5) { nodes { id nitCommitCustom } } }'
 
-  it('is returned by both APIs, alone and in lists', async () => {
+  it('both APIs return custom JSON with a field named `then`, alone and in lists', async () => {
     const { asset, assets } = expectOk(await user.graphql(both, { id: nid }))
     expect([asset, ...assets.nodes]).toEqual([0, 1].map(() => ({ id: nid, nitCommitCustom: custom })))
     const record = expectOk(await user.rest('GET', `assets/${nid}/`))

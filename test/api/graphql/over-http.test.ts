@@ -11,18 +11,18 @@ const user = await app.newUser()
 const looks = () =>
   app.sql(`select pid from pg_stat_activity where application_name = 'annal-events' and datname = current_database()`)
 
-describe('the GraphQL endpoint', () => {
+describe('GraphQL endpoint', () => {
   it.each(
     serverAudits({ url: `${app.url}/graphql`, fetchFn: fetch }).map(
       (audit) => [audit.id, audit.name, audit.fn] as const,
     ),
-  )('passes the audit %s %s', async (_id, _name, audit) => {
+  )('the GraphQL endpoint passes the audit %s %s', async (_id, _name, audit) => {
     const result = await audit()
     const told = 'response' in result ? `${result.response.status} ${await result.response.text().catch(() => '')}` : ''
     expect(result.status, `${'reason' in result ? result.reason : ''} ${told}`).toBe('ok')
   })
 
-  it('ignores unknown request parameters, like REST', async () => {
+  it('the GraphQL endpoint ignores unknown request parameters, like REST', async () => {
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
     const params = { query: '{ __typename }', operationType: 'query', id: '1', batch: [1] }
     const posted = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(params) })
@@ -31,7 +31,7 @@ describe('the GraphQL endpoint', () => {
     expect(await got.json()).toEqual({ data: { __typename: 'Query' } })
   })
 
-  it("treats an empty list (PHP's empty map) and an empty string as an omitted parameter", async () => {
+  it("the GraphQL endpoint treats an empty list (PHP's empty map) and an empty string as an omitted parameter", async () => {
     const json = { 'Content-Type': 'application/json', Accept: 'application/json' }
     // The second request uses the cached document.
     for (const _time of [1, 2]) {
@@ -49,7 +49,7 @@ describe('the GraphQL endpoint', () => {
     expect(refused.status).toBe(400)
   })
 
-  it('rejects a mutation by GET', async () => {
+  it('the GraphQL endpoint rejects a mutation by GET', async () => {
     const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, {
       headers: { Authorization: `token ${user.token}` },
     })
@@ -58,11 +58,14 @@ describe('the GraphQL endpoint', () => {
     expectOk(await user.graphql('{ me { id } }'))
   })
 
-  it.each(['PUT', 'DELETE', 'PATCH'])('rejects the method %s with a documented error code', async (method) => {
-    const response = await fetch(`${app.url}/graphql`, { method, headers: { Accept: 'application/json' } })
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST'])
-    expect((await response.json()).errors[0].extensions).toEqual({ code: 'METHOD_NOT_ALLOWED' })
-  })
+  it.each(['PUT', 'DELETE', 'PATCH'])(
+    'the GraphQL endpoint rejects the method %s with a documented error code',
+    async (method) => {
+      const response = await fetch(`${app.url}/graphql`, { method, headers: { Accept: 'application/json' } })
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST'])
+      expect((await response.json()).errors[0].extensions).toEqual({ code: 'METHOD_NOT_ALLOWED' })
+    },
+  )
 
   it.each([
     ['application/json', 'Accept: text/event-stream'],
@@ -70,7 +73,7 @@ describe('the GraphQL endpoint', () => {
     ['text/html', 'text/event-stream'],
     ['*/*;q=0', 'text/event-stream'],
     ['application/json, text/event-stream; q=0.000', 'Accept: text/event-stream'],
-  ])('rejects a subscription that accepts only %s, and names the required media type', async (type, hint) => {
+  ])('rejects a subscription if the client accepts only %s, and names the required media type', async (type, hint) => {
     const before = await looks()
     const answer = await user.graphql(
       'subscription { commitUpdated(nid: "x") { id } }',
@@ -84,14 +87,14 @@ describe('the GraphQL endpoint', () => {
     expect(await looks()).toEqual(before)
   })
 
-  it('does not execute an operation if the client accepts no supported media type', async () => {
+  it('does not execute a GraphQL operation if the client accepts no supported media type', async () => {
     const answer = await user.graphql('mutation { signOut }', {}, { headers: { Accept: 'image/png' } })
     expect(answer.status).toBe(406)
     expectError(answer, 'NOT_ACCEPTABLE')
     expectOk(await user.graphql('{ me { id } }', {}, { headers: { Accept: 'text/html, */*;q=0.1' } }))
   })
 
-  it('rejects @defer, @stream and clients that accept only multipart/mixed', async () => {
+  it('the GraphQL endpoint rejects @defer, @stream and clients that accept only multipart/mixed', async () => {
     for (const document of [
       '{ me { id ... @defer { email } } }',
       '{ me { id ...Rest @defer(label: "rest") } } fragment Rest on User { email }',
@@ -110,7 +113,7 @@ describe('the GraphQL endpoint', () => {
     expectOk(whole)
   })
 
-  it('rejects a batch with an explanation, as JSON and as a form', async () => {
+  it('the GraphQL endpoint rejects a batch with an explanation, as JSON and as a form', async () => {
     const batch = [{ query: '{ me { id } }' }, { query: '{ me { id } }' }]
     const form = { operations: JSON.stringify(batch), map: '{}' }
     for (const message of [{ json: batch }, { multipart: form, headers: { 'GraphQL-Require-Preflight': '1' } }]) {
@@ -120,7 +123,7 @@ describe('the GraphQL endpoint', () => {
   })
 
   it.each(['/graphql', '/api/v3/assets/', '/ipfs/bafkqaaa'])(
-    'lets browsers cache the preflight of %s',
+    'the GraphQL endpoint lets browsers cache the preflight of %s',
     async (path) => {
       const headers = {
         Origin: 'https://somewhere.example',
@@ -135,7 +138,7 @@ describe('the GraphQL endpoint', () => {
     },
   )
 
-  it('serves the playground to browsers, without external resources', async () => {
+  it('serves the GraphQL playground to browsers, without external resources', async () => {
     const response = await fetch(`${app.url}/graphql`, { headers: { Accept: 'text/html' } })
     const page = await response.text()
     expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
@@ -148,17 +151,17 @@ describe('the GraphQL endpoint', () => {
   })
 })
 
-describe('a GraphQL error', () => {
+describe('GraphQL errors', () => {
   it.each([
     ['{', 'PARSE_ERROR'],
     ['{ nothing }', 'VALIDATION_FAILED'],
     ['query ($id: ID!) { asset(id: $id) { id } }', 'VALIDATION_FAILED'],
     ['{ assets(first: "x") { totalCount } }', 'VALIDATION_FAILED'],
-  ] as const)('for the document %s has the code %s', async (document, code) => {
+  ] as const)('the GraphQL error for the document %s has the code %s', async (document, code) => {
     expectError(await app.graphql(document), code)
   })
 
-  it('that is unexpected exposes no internals, and is logged with its request', async () => {
+  it('an unexpected GraphQL error exposes no internals, and is logged with its request', async () => {
     const broken = await app.newUser()
     const { id } = await broken.register()
     // Corrupts the row, so that reading it fails.

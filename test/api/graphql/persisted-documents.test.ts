@@ -53,8 +53,8 @@ const get = (params: Record<string, string>, url = app.url) =>
 const hashed = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } } })
 const named = (text: string) => ({ documentId: `sha256:${hashOf(text)}` })
 
-describe('an automatically persisted document', () => {
-  it('is requested once with PersistedQueryNotFound, and is then accepted by its hash', async () => {
+describe('automatically persisted documents', () => {
+  it('requests an unknown persisted document with PersistedQueryNotFound, and later accepts its hash', async () => {
     const query = '{ me { username email } }'
     const missed = expectError(await post(hashed(query)), 'PERSISTED_QUERY_NOT_FOUND')
     expect([missed.status, missed.body.errors[0].message]).toEqual([200, 'PersistedQueryNotFound'])
@@ -73,7 +73,7 @@ describe('an automatically persisted document', () => {
     }
   })
 
-  it('is not stored if its hash, syntax, validation or cost is rejected', async () => {
+  it('does not store a persisted document if its hash, syntax, validation or cost is rejected', async () => {
     const refused = [
       [{ query: '{ me { email } }' }, '{ me { id email } }'],
       [{}, '{ me { '],
@@ -87,7 +87,7 @@ describe('an automatically persisted document', () => {
     }
   })
 
-  it('is not stored if the access token is invalid', async () => {
+  it('does not store a persisted document if the access token is invalid', async () => {
     const query = '{ me { id displayName } }'
     const json = { query, ...hashed(query) }
     expectError(
@@ -97,13 +97,13 @@ describe('an automatically persisted document', () => {
     expectError(await post(hashed(query)), 'PERSISTED_QUERY_NOT_FOUND')
   })
 
-  it('cannot execute a mutation by GET', async () => {
+  it('a persisted document cannot execute a mutation by GET', async () => {
     const answer = await get({ ...named(rename), variables: '{"name":"By GET"}' })
     expect(answer.status).toBe(405)
     expect(expectOk(await user.graphql('{ me { displayName } }')).me.displayName).not.toBe('By GET')
   })
 
-  it('is evicted when the cache is full, and is requested again', async () => {
+  it('evicts a persisted document when the cache is full, and requests the document again', async () => {
     const long = (n: number) => `{ me { id } } #${n} ${'x'.repeat(16_000)}`
     const count = Math.ceil(keptDocuments.bytes / (2 * 16_000)) + 1
     const send = (n: number) => post({ query: long(n), ...hashed(long(n)) })
@@ -113,8 +113,8 @@ describe('an automatically persisted document', () => {
   })
 })
 
-describe('a trusted document', () => {
-  it('is executed by its identifier, for every manifest format', async () => {
+describe('trusted documents', () => {
+  it('executes a trusted document by its identifier, for every manifest format', async () => {
     expect(expectOk(await post(named(me))).me.username).toBe(user.username)
     expect(expectOk(await post(hashed(me))).me.username).toBe(user.username)
     expect(expectOk(await post({ documentId: '0123456789abcdef0123456789abcdef' })).pricing.total).toBe('0.179')
@@ -123,19 +123,19 @@ describe('a trusted document', () => {
     expect(expectOk(renamed).updateProfile.user.displayName).toBe('Ada')
   })
 
-  it('is subject to the limits with the variables of each request', async () => {
+  it('applies the limits to a trusted document with the variables of each request', async () => {
     expectOk(await post({ ...named(assets), variables: { first: 1 } }))
     expectError(await post({ ...named(assets), variables: { first: 1001 } }), 'VALIDATION_FAILED')
   })
 
-  it('does not block other documents by default', async () => {
+  it('trusted documents do not block other documents by default', async () => {
     expectOk(await post({ query: '{ me { id } }' }))
     expectOk(await post({ query: me }))
   })
 })
 
-describe('a server that accepts only trusted documents', () => {
-  it('executes trusted documents', async () => {
+describe('servers that accept only trusted documents', () => {
+  it('a server that accepts only trusted documents executes these documents', async () => {
     expect(expectOk(await post(named(me), {}, strict.url)).me.username).toBe(user.username)
     expect(expectOk(await get(named(me), strict.url)).me.username).toBe(user.username)
   })
@@ -152,21 +152,24 @@ describe('a server that accepts only trusted documents', () => {
     ['nothing', {}, 'PERSISTED_QUERY_ID_REQUIRED'],
     ['a hash that is not on the list', hashed('{ me { id } }'), 'PERSISTED_QUERY_NOT_IN_LIST'],
     ['an identifier that is not on the list', { documentId: 'constructor' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-  ] as const)('rejects %s without asking the client to send the document', async (_what, json, code) => {
-    const { body } = expectError(await post(json, {}, strict.url), code)
-    expect(body.data).toBeUndefined()
-    expect(body.errors[0].message).not.toBe('PersistedQueryNotFound')
-    expectError(await post(hashed('{ me { id } }'), {}, strict.url), 'PERSISTED_QUERY_NOT_IN_LIST')
-  })
+  ] as const)(
+    'a server that accepts only trusted documents rejects %s without asking the client for the document',
+    async (_what, json, code) => {
+      const { body } = expectError(await post(json, {}, strict.url), code)
+      expect(body.data).toBeUndefined()
+      expect(body.errors[0].message).not.toBe('PersistedQueryNotFound')
+      expectError(await post(hashed('{ me { id } }'), {}, strict.url), 'PERSISTED_QUERY_NOT_IN_LIST')
+    },
+  )
 
-  it('still serves REST, but no playground', async () => {
+  it('a server that accepts only trusted documents still serves REST, but no playground', async () => {
     expectOk(await send(`${strict.url}/api/v3/auth/users/me/`, { token: user.token }))
     const page = await send(`${strict.url}/graphql`, { headers: { Accept: 'text/html' } })
     expect([page.status, page.text.includes('GraphiQL')]).toEqual([400, false])
   })
 })
 
-describe('an invalid manifest of trusted documents', () => {
+describe('invalid manifests of trusted documents', () => {
   const problemsOf = (path: string): string => {
     try {
       readTrustedDocuments(path, schema, true)
@@ -176,7 +179,7 @@ describe('an invalid manifest of trusted documents', () => {
     }
   }
 
-  it('is rejected with a list of all problems by file and document', async () => {
+  it('an invalid manifest is rejected with a list of all problems by file and document', async () => {
     const long = `{ me { id } } #${'x'.repeat(17_000)}`
     const costly = '{ assets(first: 1000) { nodes { commits(first: 100) { nodes { id } } } } }'
     const path = await write('bad.json.draft', {
@@ -199,11 +202,11 @@ describe('an invalid manifest of trusted documents', () => {
     ['is another JSON file', { name: 'annal', version: 1 }, /is not a manifest/],
     ['has no document texts', { operations: [{ id: 'x' }] }, /is not a manifest/],
     ['uses @defer', { x: '{ me { id ... @defer { email } } }' }, /Unknown directive "@defer"/],
-  ])('is rejected if it %s', async (_how, manifest, told) => {
+  ])('rejects a manifest of trusted documents if it %s', async (_how, manifest, told) => {
     expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
   })
 
-  it('is rejected if it is missing, conflicts with another, or its folder is empty', async () => {
+  it('rejects a manifest that is missing, conflicts with another manifest, or whose folder is empty', async () => {
     expect(problemsOf(join(folder, 'none.json'))).toMatch(/ENOENT/)
     const other = await mkdtemp(join(tmpdir(), 'annal-manifests-'))
     atEnd(() => rm(other, { recursive: true, force: true }))

@@ -31,7 +31,7 @@ it('the query `me` returns the caller with all private fields', async () => {
 describe('the query `asset`', () => {
   const document =
     '{ asset(id: "ID") { id nid caption isOwn publicAccess owner { username email wallet { num } } commits(first: 1) { nodes { sequence status } } } }'
-  it('returns a public asset to anyone, without private fields of its owner', async () => {
+  it('the query `asset` returns a public asset to anyone, without private fields of its owner', async () => {
     expect(expectOk(await app.graphql(document.replace('ID', shown[0]!))).asset).toEqual({
       id: shown[0],
       nid: shown[0],
@@ -49,7 +49,7 @@ describe('the query `node`', () => {
     'query ($id: ID!) { node(id: $id) { __typename id ... on User { username email } ... on Asset { caption owner { username } } ... on Commit { sequence message user { username } } } }'
   const node = async (id: string, graphql = user.graphql) => expectOk(await graphql(document, { id })).node
 
-  it('returns users, assets and commits by their IDs', async () => {
+  it('the query `node` returns users, assets and commits by their IDs', async () => {
     expect(await node(user.publicId)).toEqual({
       __typename: 'User',
       id: user.publicId,
@@ -73,7 +73,7 @@ describe('the query `node`', () => {
     })
   })
 
-  it('returns nothing that other queries hide', async () => {
+  it('the query `node` returns nothing that other queries hide', async () => {
     const { asset } = expectOk(await user.graphql(`{ asset(id: "${hidden}") { headId } }`))
     for (const graphql of [other.graphql, app.graphql]) {
       expect(await node(hidden, graphql)).toBeNull()
@@ -91,12 +91,12 @@ describe('the query `node`', () => {
     'token_01h2xcejqtf2nbrexx3vqjhp41',
     'USER_x',
     '_',
-  ])('returns null for %j', async (id) => {
+  ])('the query `node` returns null for %j', async (id) => {
     expect(await node(id)).toBeNull()
   })
 })
 
-it('returns the cost of a commit in the query `pricing`', async () => {
+it('the query `pricing` returns the cost of a commit', async () => {
   expect(expectOk(await app.graphql('{ pricing { assetUpdateFee gasFee total currency } }')).pricing).toEqual({
     assetUpdateFee: '0.1',
     gasFee: '0.079',
@@ -105,7 +105,7 @@ it('returns the cost of a commit in the query `pricing`', async () => {
   })
 })
 
-describe('a connection', () => {
+describe('connections', () => {
   const fields =
     'edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }'
   const connections: [string, (args: string) => string, (data: never) => Page][] = [
@@ -127,34 +127,40 @@ describe('a connection', () => {
     pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
   }
 
-  describe.each(connections)('of %s', (_, document, pick) => {
+  describe.each(connections)('connection of %s', (_, document, pick) => {
     const page = async (args: string) => pick(expectOk(await app.graphql(document(args))) as never)
 
-    it.each([1, 2, 3, 7, 10])('can be read forwards in pages of %d, without gaps or duplicates', async (size) => {
-      const seen: string[] = []
-      let after = ''
-      for (;;) {
-        const { edges, nodes, pageInfo } = await page(`first: ${size}${after}`)
-        expect(nodes).toEqual(edges.map(({ node }) => node))
-        expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]!.cursor, edges.at(-1)!.cursor])
-        seen.push(...nodes.map(({ id }) => id))
-        if (!pageInfo.hasNextPage) break
-        after = `, after: "${pageInfo.endCursor}"`
-      }
-      expect(seen).toEqual(newestFirst)
-    })
+    it.each([1, 2, 3, 7, 10])(
+      'a connection can be read forwards in pages of %d, without gaps or duplicates',
+      async (size) => {
+        const seen: string[] = []
+        let after = ''
+        for (;;) {
+          const { edges, nodes, pageInfo } = await page(`first: ${size}${after}`)
+          expect(nodes).toEqual(edges.map(({ node }) => node))
+          expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]!.cursor, edges.at(-1)!.cursor])
+          seen.push(...nodes.map(({ id }) => id))
+          if (!pageInfo.hasNextPage) break
+          after = `, after: "${pageInfo.endCursor}"`
+        }
+        expect(seen).toEqual(newestFirst)
+      },
+    )
 
-    it.each([1, 2, 3, 7])('can be read backwards in pages of %d, without gaps or duplicates', async (size) => {
-      const seen: string[] = []
-      let before = ''
-      for (;;) {
-        const { nodes, pageInfo } = await page(`last: ${size}${before}`)
-        seen.unshift(...nodes.map(({ id }) => id))
-        if (!pageInfo.hasPreviousPage) break
-        before = `, before: "${pageInfo.startCursor}"`
-      }
-      expect(seen).toEqual(newestFirst)
-    })
+    it.each([1, 2, 3, 7])(
+      'a connection can be read backwards in pages of %d, without gaps or duplicates',
+      async (size) => {
+        const seen: string[] = []
+        let before = ''
+        for (;;) {
+          const { nodes, pageInfo } = await page(`last: ${size}${before}`)
+          seen.unshift(...nodes.map(({ id }) => id))
+          if (!pageInfo.hasPreviousPage) break
+          before = `, before: "${pageInfo.startCursor}"`
+        }
+        expect(seen).toEqual(newestFirst)
+      },
+    )
 
     it.each([
       '"nonsense"',
@@ -163,7 +169,7 @@ describe('a connection', () => {
       '"Y3Vyc29yOm5vdCBhIHV1aWQ="',
       '"GPC:S:nonsense"',
       '"R1BDOlM6bm9uc2Vuc2U="',
-    ])('rejects the malformed cursor %s', async (cursor) => {
+    ])('a connection rejects the malformed cursor %s', async (cursor) => {
       for (const args of [`first: 2, after: ${cursor}`, `last: 2, before: ${cursor}`]) {
         const answer = await app.graphql(document(args))
         expectError(answer, 'VALIDATION_FAILED')
@@ -171,7 +177,7 @@ describe('a connection', () => {
     })
   })
 
-  it('of commits starts with the newest; the asset history starts with the oldest', async () => {
+  it('the connection of commits starts with the newest commit, and the asset history with the oldest', async () => {
     const { id } = await user.register()
     for (const caption of ['One', 'Two', 'Three'])
       expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption } }))

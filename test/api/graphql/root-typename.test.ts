@@ -15,7 +15,7 @@ it.each([
   ['{ ...F } fragment F on Query { __typename me { id } }', ['__typename', 'me']],
   ['{ __typename @skip(if: true) me { id } }', ['me']],
   ['{ __typename me { id } pricing { total } }', ['__typename', 'me', 'pricing']],
-])('a query with __typename %s returns its fields in order', async (document, names) => {
+])('the query %s with __typename returns its fields in order', async (document, names) => {
   // The second request takes the fast path.
   for (const _ of [1, 2]) {
     const data = expectOk(await user.graphql(document))
@@ -26,7 +26,7 @@ it.each([
   }
 })
 
-describe('a mutation with __typename', () => {
+describe('mutations with __typename', () => {
   const update = (caption: string) =>
     `updateAssetMetadata(input: { id: "${nid}", caption: "${caption}" }) { asset { caption } }`
 
@@ -36,7 +36,7 @@ describe('a mutation with __typename', () => {
     ['under other names', (field: string) => `mutation { a: __typename ${field} b: __typename }`],
     ['in a fragment', (field: string) => `mutation { ...F } fragment F on Mutation { __typename ${field} }`],
     ['in an inline fragment', (field: string) => `mutation { __typename ... on Mutation { __typename ${field} } }`],
-  ])('may select __typename %s', async (caption, documentOf) => {
+  ])('a mutation may select __typename %s', async (caption, documentOf) => {
     const before = await app.commitCount(nid)
     const { updateAssetMetadata, ...others } = expectOk(await user.graphql(documentOf(update(caption))))
     expect(updateAssetMetadata).toEqual({ asset: { caption } })
@@ -44,22 +44,22 @@ describe('a mutation with __typename', () => {
     expect(await app.commitCount(nid)).toBe(before + 1)
   })
 
-  it('may consist of __typename only', async () => {
+  it('a mutation may consist of __typename only', async () => {
     expect(expectOk(await user.graphql('mutation { __typename }'))).toEqual({ __typename: 'Mutation' })
   })
 
-  it('is rejected if it has two other fields', async () => {
+  it('rejects a mutation with __typename and two other fields', async () => {
     const document = `mutation { __typename a: ${update('a')} b: ${update('b')} }`
     expectError(await user.graphql(document), 'VALIDATION_FAILED')
   })
 
-  it('returns no data if its field fails', async () => {
+  it('a mutation with __typename returns no data if its other field fails', async () => {
     const document = 'mutation { __typename updateAssetMetadata(input: { id: "none" }) { asset { id } } }'
     expect(expectError(await user.graphql(document), 'NOT_FOUND').body.data ?? null).toBeNull()
   })
 })
 
-it('the limits of a document with __typename do not count it as a root field', async () => {
+it('the limit of root fields does not count __typename', async () => {
   const { rootFields } = documentLimits
   const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
   expectOk(await user.graphql(`{ __typename ${prices(rootFields)} }`))

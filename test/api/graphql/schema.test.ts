@@ -58,7 +58,7 @@ it('every object with an ID is a Node', () => {
   expect(withId.map(({ name }) => name)).toEqual(nodes.map(({ name }) => name))
 })
 
-it('only payloads of deletions have the ID of the object, because Relay merges equal IDs', () => {
+it('only payloads of deletions contain the ID of the object, because Relay merges equal IDs', () => {
   const named = types.filter((type) => isObjectType(type) && type.name.endsWith('Payload') && type.getFields().id)
   expect(named.map(({ name }) => name)).toEqual(['DeleteAccountPayload', 'DeleteAssetPayload', 'RevokeSessionPayload'])
 })
@@ -109,6 +109,6 @@ function fieldsWithoutSize(schema: GraphQLSchema): string[] {
     .filter((path) => !boundedByPage.test(path))
 }
 
-it('the maximum size of a field is declared for every list, page and text', () => {
+it('every list, page and text field declares its maximum size', () => {
   expect(fieldsWithoutSize(schema)).toEqual([])
 })

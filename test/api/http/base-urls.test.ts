@@ -85,30 +85,33 @@ async function readOrigins({ user, shown, hidden }: Scene, host: string): Promis
 const allOf = (origins: object, origin: string) =>
   Object.fromEntries(Object.keys(origins).map((name) => [name, [origin]]))
 
-describe('a server without PUBLIC_URL', async () => {
+describe('servers without PUBLIC_URL', async () => {
   const scene = await createScene(app)
 
-  it.each(loopback)("returns URLs with the request's loopback host %s", async (host) => {
+  it.each(loopback)('a server without PUBLIC_URL uses the loopback host %s of the request in URLs', async (host) => {
     const origins = await readOrigins(scene, host)
     expect(origins).toEqual(allOf(origins, `http://${host.toLowerCase()}`))
   })
 
-  it.each(strange)("returns no URLs with the request's untrusted host %s", async (host) => {
-    const origins = await readOrigins(scene, host)
-    expect(origins).toEqual(allOf(origins, app.url))
-  })
+  it.each(strange)(
+    'a server without PUBLIC_URL does not use the untrusted host %s of the request in URLs',
+    async (host) => {
+      const origins = await readOrigins(scene, host)
+      expect(origins).toEqual(allOf(origins, app.url))
+    },
+  )
 
-  it('returns the URL of the installation in a commit, as recorded on the chain', async () => {
+  it("the actionResult of a commit contains the server's own URL, not the host of the request", async () => {
     const history = await scene.user.rest('GET', `assets/${scene.shown}/history/`, { headers: { host: 'localhost:1' } })
     expect(expectOk(history).commits[0].actionResult).toBe(`${app.url}/api/v3/assets/${scene.shown}/`)
   })
 })
 
-describe('a server with PUBLIC_URL', async () => {
+describe('servers with PUBLIC_URL', async () => {
   const scene = await createScene(configured)
 
   it.each(['localhost:4000', 'evil.example'])(
-    'returns URLs that start with PUBLIC_URL for the host %s',
+    'a server with PUBLIC_URL returns URLs that start with PUBLIC_URL for the host %s',
     async (host) => {
       const origins = await readOrigins(scene, host)
       expect(origins).toEqual(allOf(origins, 'https://annal.example.org'))

@@ -27,10 +27,10 @@ const encodings: [string, (fields: Record<string, string>) => RestOptions][] = [
   ],
 ]
 
-describe.each(encodings)('a request body sent as %s', (name, encode) => {
+describe.each(encodings)('request bodies sent as %s', (name, encode) => {
   const slug = `u${encodings.findIndex(([each]) => each === name)}`
 
-  it('signs a user up, in and out', async () => {
+  it('sign-up, sign-in and sign-out accept a body in every encoding', async () => {
     const fields = { username: slug, email: `${slug}@example.org`, password, unknown: 'ignored' }
     const account = await app.rest('POST', 'auth/users/', encode(fields))
     expect(account.status, account.text).toBe(201)
@@ -44,7 +44,7 @@ describe.each(encodings)('a request body sent as %s', (name, encode) => {
     expectError(await app.rest('GET', 'auth/users/me/', { actor }), 'AUTHENTICATION_FAILED')
   })
 
-  it('updates an asset', async () => {
+  it('an asset update accepts a body in every encoding', async () => {
     const caption = `Über & = ? {${name}} 日本語`
     const custom = { license: { name: 'CC0' }, from: name }
     const record = expectOk(
@@ -66,17 +66,20 @@ describe.each(encodings)('a request body sent as %s', (name, encode) => {
   })
 })
 
-describe('a JSON body', () => {
-  it.each(['application/json', 'application/x-www-form-urlencoded'])('is limited to 256 KB as %s', async (type) => {
-    const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
-    const { body } = expectError(
-      await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
-      'PAYLOAD_TOO_LARGE',
-    )
-    expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
-  })
+describe('JSON bodies', () => {
+  it.each(['application/json', 'application/x-www-form-urlencoded'])(
+    'limits a JSON body to 256 KB, sent as %s',
+    async (type) => {
+      const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
+      const { body } = expectError(
+        await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
+        'PAYLOAD_TOO_LARGE',
+      )
+      expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
+    },
+  )
 
-  it('is limited to 20,000 values, ignoring punctuation inside strings', async () => {
+  it('limits a JSON body to 20,000 values, ignoring punctuation inside strings', async () => {
     const json = { unknown: '[,]{"\\'.repeat(20_000) }
     expectOk(await user.rest('PATCH', path, { json }))
     for (const values of [Array(20_000).fill(1), Array(20_000).fill({})]) {
@@ -87,7 +90,7 @@ describe('a JSON body', () => {
   })
 
   it.each(['text/plain', 'text/plain; charset=utf-8', 'TEXT/JSON', 'application/vnd.api+json'])(
-    'is accepted with the Content-Type %s',
+    'accepts a JSON body with the Content-Type %s',
     async (type) => {
       const caption = `JSON as ${type}`
       const raw = ` ${JSON.stringify({ caption, nit_commit_custom: { a: [1] } })}`
@@ -97,7 +100,7 @@ describe('a JSON body', () => {
   )
 })
 
-describe('leading and trailing white space in a text field', () => {
+describe('leading and trailing white space', () => {
   const untidy = {
     caption: ' \t Two words \n',
     headline: ' Title ',
@@ -109,15 +112,18 @@ describe('leading and trailing white space in a text field', () => {
   const messageOf = async (id: string) =>
     expectOk(await user.rest('GET', `assets/${id}/history/`)).commits.at(-1).commitMessage
 
-  it.each(['json', 'urlencoded', 'multipart'])('is removed from a body in %s', async (encoding) => {
-    const { id } = await user.register()
-    const changed = await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy })
-    expect([expectOk(changed), await messageOf(id)]).toMatchObject([tidy, 'Why'])
-    const again = expectOk(await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy }))
-    expect([again.updated_at, await app.commitCount(id)]).toEqual([changed.body.updated_at, 2])
-  })
+  it.each(['json', 'urlencoded', 'multipart'])(
+    'removes leading and trailing white space from text fields of a body in %s',
+    async (encoding) => {
+      const { id } = await user.register()
+      const changed = await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy })
+      expect([expectOk(changed), await messageOf(id)]).toMatchObject([tidy, 'Why'])
+      const again = expectOk(await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy }))
+      expect([again.updated_at, await app.commitCount(id)]).toEqual([changed.body.updated_at, 2])
+    },
+  )
 
-  it('is removed when an asset is registered', async () => {
+  it('removes leading and trailing white space from text fields of a registration', async () => {
     const { id, ...record } = await user.register(untidy)
     expect([record, await messageOf(id)]).toMatchObject([tidy, 'Why'])
     expect(expectOk(await user.rest('GET', 'assets/?tag=%20tag%20')).results).toContainEqual(
@@ -125,7 +131,7 @@ describe('leading and trailing white space in a text field', () => {
     )
   })
 
-  it('is removed by GraphQL', async () => {
+  it('GraphQL removes leading and trailing white space from text fields', async () => {
     const { id } = await user.register()
     const { alt_text: altText, commit_message: commitMessage, ...rest } = untidy
     const document =
@@ -136,7 +142,7 @@ describe('leading and trailing white space in a text field', () => {
     expect(await messageOf(id)).toBe('Why')
   })
 
-  it('is kept in JSON strings and passwords', async () => {
+  it('keeps leading and trailing white space in JSON strings and passwords', async () => {
     const { id } = await user.register({ signed_metadata: ' {"a": 1} ' })
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).signed_metadata).toBe(' {"a": 1} ')
     const account = { username: 'spacious', email: ' spacious@example.org ', password: ' a password ' }
@@ -148,7 +154,7 @@ describe('leading and trailing white space in a text field', () => {
   })
 })
 
-describe('a request body that cannot be decoded', () => {
+describe('request bodies that cannot be decoded', () => {
   it.each([
     ['{"caption": ', 'application/json'],
     ['{"caption": "x",}', 'application/json'],
@@ -160,43 +166,40 @@ describe('a request body that cannot be decoded', () => {
     ['0', 'application/json'],
     ['--x\r\nnot a part', 'multipart/form-data; boundary=x'],
     ['--x\r\n', 'multipart/form-data'],
-  ])('is rejected with a parse error and changes nothing: %j as %s', async (raw, type) => {
+  ])('rejects a malformed body with a parse error and changes nothing: %j as %s', async (raw, type) => {
     const before = await app.commitCount(asset.id)
     expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }), 'PARSE_ERROR')
     expect(await app.commitCount(asset.id)).toBe(before)
   })
 
-  it('is rejected with a parse error if it is not valid UTF-8', async () => {
+  it('rejects a JSON body that is not valid UTF-8 with a parse error', async () => {
     const raw = Buffer.concat([Buffer.from('{"caption":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
     expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': 'application/json' } }), 'PARSE_ERROR')
   })
 
-  it.each(['gzip', 'br', 'deflate, zstd'])(
-    'is rejected with 415 by both APIs if compressed with %s',
-    async (coding) => {
-      const form = 'multipart/form-data; boundary=x'
-      for (const [address, type] of [
-        ['api/v3/auth/token/login/', 'application/json'],
-        ['api/v3/assets/', form],
-        ['graphql', 'application/json'],
-        ['graphql', form],
-      ]) {
-        const headers = {
-          Authorization: `token ${user.token}`,
-          'Content-Type': type!,
-          'Content-Encoding': coding,
-          'GraphQL-Require-Preflight': '1',
-        }
-        const answer = await fetch(`${app.url}/${address}`, {
-          method: 'POST',
-          headers,
-          body: new Uint8Array([31, 139, 8]),
-        })
-        expect([address, type, answer.status]).toEqual([address, type, 415])
-        expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
+  it.each(['gzip', 'br', 'deflate, zstd'])('both APIs reject a body compressed with %s with 415', async (coding) => {
+    const form = 'multipart/form-data; boundary=x'
+    for (const [address, type] of [
+      ['api/v3/auth/token/login/', 'application/json'],
+      ['api/v3/assets/', form],
+      ['graphql', 'application/json'],
+      ['graphql', form],
+    ]) {
+      const headers = {
+        Authorization: `token ${user.token}`,
+        'Content-Type': type!,
+        'Content-Encoding': coding,
+        'GraphQL-Require-Preflight': '1',
       }
-    },
-  )
+      const answer = await fetch(`${app.url}/${address}`, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array([31, 139, 8]),
+      })
+      expect([address, type, answer.status]).toEqual([address, type, 415])
+      expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
+    }
+  })
 
   // curl (`-F 'asset_file=@photo.png;encoder=base64'`) and Python's `email.mime` send such parts.
   it.each([
@@ -205,7 +208,7 @@ describe('a request body that cannot be decoded', () => {
     ['BASE64', '0', 'graphql'],
     ['quoted-printable', 'operations', 'graphql'],
   ])(
-    'with the transfer encoding %s in the part %s is rejected by %s without a charge',
+    'rejects the transfer encoding %s in the form part %s at %s without a charge',
     async (encoding, encoded, address) => {
       const fields =
         address === 'graphql'
@@ -225,12 +228,15 @@ describe('a request body that cannot be decoded', () => {
     },
   )
 
-  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])('is rejected with 415 as %s', async (type) => {
-    const headers = { 'Content-Type': type }
-    expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
-  })
+  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])(
+    'rejects a body of the type %s with 415',
+    async (type) => {
+      const headers = { 'Content-Type': type }
+      expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
+    },
+  )
 
-  it('is rejected with 413 if it is too large', async () => {
+  it('rejects a body that is too large with 413', async () => {
     const caption = 'x'.repeat(1_100_000)
     expectError(await user.rest('PATCH', path, { json: { caption } }), 'PAYLOAD_TOO_LARGE')
     expectError(await user.rest('PATCH', path, { multipart: { caption } }), 'PAYLOAD_TOO_LARGE')
@@ -238,7 +244,7 @@ describe('a request body that cannot be decoded', () => {
   })
 })
 
-describe('a field of a request body', () => {
+describe('fields of request bodies', () => {
   it.each([
     [{ caption: 5 }, { caption: '5' }],
     [{ caption: true }, { caption: 'true' }],
@@ -246,7 +252,7 @@ describe('a field of a request body', () => {
     [{ public_access: 0 }, { public_access: false }],
     [{ signed_metadata: { a: 1 } }, { signed_metadata: '{"a":1}' }],
     [{ nit_commit_custom: { a: { b: [1] } } }, { nit_commit_custom: expect.objectContaining({ a: { b: [1] } }) }],
-  ])('is converted from %j to %j', async (json, expected) => {
+  ])('converts the fields %j of a request body to %j', async (json, expected) => {
     expect(expectOk(await user.rest('PATCH', path, { json }))).toMatchObject(expected)
   })
 
@@ -260,17 +266,17 @@ describe('a field of a request body', () => {
     [{ headline: 'x'.repeat(26) }, 'headline'],
     [{ signed_metadata: 'no JSON' }, 'signed_metadata'],
     [{ caption: 'a\u0000b' }, 'caption'],
-  ])('is named in the validation error for %j', async (json, field) => {
+  ])('names the invalid field in the validation error for %j', async (json, field) => {
     const { body } = expectError(await user.rest('PATCH', path, { json }), 'VALIDATION_FAILED')
     expect(body.error.details).toEqual({ [field]: [expect.any(String)] })
   })
 
-  it('is ignored during a registration if its name is unknown', async () => {
+  it('a registration ignores fields with unknown names', async () => {
     const record = await user.register({ unknown: 'x', nft_token_id: '7', caption: 'kept' })
     expect(record).toMatchObject({ caption: 'kept', nft_token_id: null })
   })
 
-  it('is accepted before and after the file', async () => {
+  it('a registration accepts form fields before and after the file', async () => {
     const after = new FormData()
     after.set('asset_file', newFile())
     after.set('caption', 'after')
@@ -295,11 +301,11 @@ it('deletes the uploaded file after a successful or rejected request', async () 
   expect(await readdir(join(app.installation.config.dir, 'uploads'))).toEqual([])
 })
 
-describe('a text field that is sent as a file (a Blob)', () => {
+describe('text fields that are sent as files', () => {
   const blob = (text: string, name = 'blob') => new File([text], name, { type: 'application/json' })
   const texts = { signed_metadata: blob('{"proof": 1}'), signature: blob('[{"signature":"0x"}]') }
 
-  it('is accepted when an asset is registered', async () => {
+  it('a registration accepts a text field that is sent as a file (a Blob)', async () => {
     const record = await user.register({ ...texts, meta: blob('{"at": 1}'), caption: blob('Sea') })
     expect(record).toMatchObject({
       information: { at: 1 },
@@ -309,12 +315,12 @@ describe('a text field that is sent as a file (a Blob)', () => {
     })
   })
 
-  it('is validated like any other text', async () => {
+  it('validates a text field that is sent as a file like any other text', async () => {
     const { body } = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: blob('{') } })
     expect(body.error.details).toEqual({ meta: ['Value must be valid JSON.'] })
   })
 
-  it('is ignored if its file input is empty', async () => {
+  it('ignores a text field that is sent as an empty file input', async () => {
     const { id } = await user.register({ caption: 'Sea' })
     const unchosen = new File([], '', { type: 'application/octet-stream' })
     const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { caption: unchosen, tag: 'new' } })
@@ -322,7 +328,7 @@ describe('a text field that is sent as a file (a Blob)', () => {
   })
 })
 
-describe('a form text', () => {
+describe('encoding of form texts', () => {
   const URLENCODED = 'application/x-www-form-urlencoded'
   const latin1 = (text: string) => Buffer.from(text, 'latin1')
   const typed = (name: string, value: string, type: string) =>
@@ -336,7 +342,7 @@ describe('a form text', () => {
     ['signed_metadata', '{"by":"Größe"}'],
     ['nit_commit_custom', '{"by":"Größe"}'],
     ['tag', 'ends in half a character: Ã'],
-  ])('is rejected in the field %s if it is not valid UTF-8, without a change or charge', async (name, text) => {
+  ])('rejects the form field %s if it is not valid UTF-8, without a change or charge', async (name, text) => {
     const [before, commits] = [await app.wallet(user), await app.commitCount(asset.id)]
     const forms: [string | Buffer, string?][] = [
       [latin1(part('headline', 'fine') + part(name, text) + end)],
@@ -355,7 +361,7 @@ describe('a form text', () => {
     expect(await app.commitCount(asset.id)).toBe(commits)
   })
 
-  it('is accepted if it is valid UTF-8, even with U+FFFD or invalid percent escapes', async () => {
+  it('accepts a form text that is valid UTF-8, even with U+FFFD or invalid percent escapes', async () => {
     const caption = 'Größe \ufffd %FF'
     const forms: [string | Buffer, string?][] = [
       [part('caption', caption) + end],
@@ -369,7 +375,7 @@ describe('a form text', () => {
     })
   })
 
-  it('is rejected with a parse error at /graphql if it is not valid UTF-8', async () => {
+  it('/graphql rejects a form text that is not valid UTF-8 with a parse error', async () => {
     const fields = registrationByGraphQL.replace('"file":null', '"file":null,"caption":"Größe"')
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',

@@ -40,12 +40,12 @@ const stranger = () => {
   return { 'X-Forwarded-For': `198.51.100.${addresses}` }
 }
 
-describe('an aborted upload', () => {
+describe('aborted uploads', () => {
   it.each([
     ['in the middle of its file', partHead('asset_file', 'a.png') + 'x'.repeat(100_000), true],
     ['in the headers of its file part', partHead('asset_file', 'a.png').slice(0, -30), false],
     ['after its file', `${partHead('asset_file', 'a.png')}bytes\r\n${partHead('caption')}half a wo`, true],
-  ])('%s leaves no file and no open file descriptor', async (_, body, isHeld) => {
+  ])('an upload aborted %s leaves no file and no open file descriptor', async (_, body, isHeld) => {
     for (let i = 0; i < 20; i++) {
       const request = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
       request.write(body)
@@ -55,7 +55,7 @@ describe('an aborted upload', () => {
     await nothingLeft()
   })
 
-  it('over GraphQL leaves no file or open descriptor, and its user can upload again', async () => {
+  it('an aborted GraphQL upload leaves no file or open descriptor, and its user can upload again', async () => {
     const headers = { 'Content-Type': formType, ...preflight }
     const requests = Array.from({ length: 10 }, () => openRequest(graphql, { token: user.token, headers }))
     for (const request of requests) request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(100_000))
@@ -65,7 +65,7 @@ describe('an aborted upload', () => {
     await user.register()
   })
 
-  it('is not logged', async () => {
+  it('an aborted upload is not logged', async () => {
     const before = app.log.lines.length
     for (const [url, type, body] of [
       [assets, formType, `${part('caption', 'x')}${partHead('asset_file', 'a.png')}half`],
@@ -84,7 +84,7 @@ describe('an aborted upload', () => {
     expect(app.log.lines.slice(before)).toEqual([])
   })
 
-  it('of a terminated process is deleted by the cleanup', async () => {
+  it('the cleanup deletes the upload files of a terminated process', async () => {
     const folder = join(uploads, 'upload-of-long-ago')
     mkdirSync(folder, { recursive: true })
     await writeFile(join(folder, '0'), 'left behind')
@@ -94,7 +94,7 @@ describe('an aborted upload', () => {
   })
 })
 
-describe('a server that has not read the request body yet', () => {
+describe('rejections before the request body is read', () => {
   /** Sends only the headers, without any of the body. */
   const headOnly = (url: string, options: Parameters<typeof openRequest>[1] = {}) => {
     const type = { 'Content-Type': 'application/json', 'Content-Length': '100' }
@@ -102,37 +102,40 @@ describe('a server that has not read the request body yet', () => {
     return request.answer.finally(() => request.abort())
   }
 
-  it('rejects an invalid token in both APIs', async () => {
+  it('both APIs reject an invalid token before reading the request body', async () => {
     const token = 'f'.repeat(40)
     expectError(await headOnly(assets, { token }), 'AUTHENTICATION_FAILED')
     const headers = { 'Content-Type': formType, ...preflight }
     expectError(await headOnly(graphql, { token, headers }), 'AUTHENTICATION_FAILED')
   })
 
-  it('rejects an anonymous caller if the operation requires an account', async () => {
+  it('rejects an anonymous caller before reading the body if the operation requires an account', async () => {
     expectError(await headOnly(assets), 'NOT_AUTHENTICATED')
   })
 
-  it('rejects sign-ups over the rate limit', async () => {
+  it('rejects sign-ups over the rate limit before reading the request body', async () => {
     const headers = stranger()
     const json = { username: 'first', email: 'first@example.org', password: PASSWORD }
     expectOk(await app.rest('POST', 'auth/users/', { json, headers }))
     expectError(await headOnly(signUp, { headers }), 'THROTTLED')
   })
 
-  it('rejects a sign-up with an invalid API key', async () => {
+  it('rejects a sign-up with an invalid API key before reading the request body', async () => {
     const headers = { ...stranger(), 'x-api-key': 'wrong' }
     expectError(await headOnly(signUp, { headers }), 'UNTRUSTED_CLIENT')
   })
 
-  it.each(['reset_password', 'resend_activation'])('rejects mail requests over the rate limit: %s', async (path) => {
-    const headers = stranger()
-    const json = { email: 'nobody@example.org' }
-    expectOk(await app.rest('POST', `auth/users/${path}/`, { json, headers }))
-    expectError(await headOnly(`${app.url}/auth/users/${path}/`, { headers }), 'THROTTLED')
-  })
+  it.each(['reset_password', 'resend_activation'])(
+    'rejects mail requests over the rate limit before reading the request body: %s',
+    async (path) => {
+      const headers = stranger()
+      const json = { email: 'nobody@example.org' }
+      expectOk(await app.rest('POST', `auth/users/${path}/`, { json, headers }))
+      expectError(await headOnly(`${app.url}/auth/users/${path}/`, { headers }), 'THROTTLED')
+    },
+  )
 
-  it('rejects a registration if the balance is too low, with and without an Idempotency-Key', async () => {
+  it('rejects a registration before reading the body if the balance is too low', async () => {
     const poor = await app.newUser({ points: '0.1' })
     const request = { token: poor.token, headers: { 'Content-Type': formType, 'Content-Length': '250000000' } }
     expectError(await headOnly(assets, request), 'ASSET_COMMIT_INSUFFICIENT_FUND')
@@ -143,7 +146,7 @@ describe('a server that has not read the request body yet', () => {
   it.each([
     ['JSON', 'application/json', 1_000_001],
     ['a form without a file', formType, 1_200_000],
-  ])('rejects %s with a Content-Length over the limit', async (_, type, bytes) => {
+  ])('rejects %s with a Content-Length over the limit before reading the body', async (_, type, bytes) => {
     const headers = () => ({ ...stranger(), 'Content-Type': type, 'Content-Length': String(bytes) })
     expectError(await headOnly(signUp, { headers: headers() }), 'PAYLOAD_TOO_LARGE')
     if (type === 'application/json') {
@@ -152,12 +155,12 @@ describe('a server that has not read the request body yet', () => {
     }
   })
 
-  it('rejects a form with a file and a Content-Length over the limit', async () => {
+  it('rejects a form with a file and a Content-Length over the limit before reading the body', async () => {
     const headers = { 'Content-Type': formType, 'Content-Length': '260000000' }
     expectError(await headOnly(assets, { token: user.token, headers }), 'PAYLOAD_TOO_LARGE')
   })
 
-  it('sends 100 Continue only if it will read the body', async () => {
+  it('sends 100 Continue only if the server will read the request body', async () => {
     const headers = { Expect: '100-continue', 'Content-Type': 'application/json', 'Content-Length': '2' }
     const refused = openRequest(assets, { headers })
     expectError(await refused.answer, 'NOT_AUTHENTICATED')
@@ -188,7 +191,7 @@ it.each([
   ['to a path that does not accept the method', 'PUT', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 405],
   ['with Expect: 100-continue', 'POST', 'HTTP/1.1\r\nHost: x\r\nExpect: 100-continue', 413],
 ])(
-  'a client that sends the whole rejected body before it reads the response %s receives the error response',
+  'a client that sends its whole body before reading gets the error response: request %s',
   async (_, method, rest, status) => {
     const address = stranger()['X-Forwarded-For']
     const head = `${method} /api/v3/auth/users/ ${rest}\r\nContent-Type: application/json\r\nX-Forwarded-For: ${address}\r\n`
@@ -198,8 +201,8 @@ it.each([
   },
 )
 
-describe('a server that is reading the request body', () => {
-  it('rejects a body without Content-Length in both APIs when it exceeds the limit', async () => {
+describe('rejections while the request body is being read', () => {
+  it('both APIs reject a body without Content-Length when it exceeds the limit', async () => {
     for (const [url, type] of [
       [signUp, 'application/json'],
       [signUp, formType],
@@ -213,7 +216,7 @@ describe('a server that is reading the request body', () => {
     }
   })
 
-  it('limits the total size of all fields to 1 MB', async () => {
+  it('limits the total size of all form fields to 1 MB', async () => {
     const fields = Array.from({ length: 11 }, (_, i) => part(`f${i}`, 'x'.repeat(100_000))).join('')
     for (const [url, actor] of [
       [signUp, undefined],
@@ -251,22 +254,25 @@ describe('a server that is reading the request body', () => {
     request.abort()
   })
 
-  it('does not store files of other fields', async () => {
+  it('does not store files of other form fields', async () => {
     const record = (await user.rest('POST', 'assets/', { multipart: { other: newFile(), asset_file: newFile() } })).body
     expect(record.asset_file_name).toBe('photo.png')
     await nothingLeft()
   })
 })
 
-describe('the GraphQL endpoint', () => {
+describe('bodies of GraphQL requests', () => {
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
 
-  it.each(['null', '1', '"text"', 'true'])('rejects the body %s because it is not an object', async (raw) => {
-    const answer = await app.rest('POST', '/graphql', { raw, headers })
-    expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
-  })
+  it.each(['null', '1', '"text"', 'true'])(
+    'the GraphQL endpoint rejects the body %s because it is not an object',
+    async (raw) => {
+      const answer = await app.rest('POST', '/graphql', { raw, headers })
+      expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
+    },
+  )
 
-  it('rejects an anonymous upload before it stores any data', async () => {
+  it('the GraphQL endpoint rejects an anonymous upload before it stores any data', async () => {
     const request = openRequest(graphql, { headers: { ...stranger(), ...preflight, 'Content-Type': formType } })
     request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
     expectError(await request.answer, 'NOT_AUTHENTICATED')
@@ -274,7 +280,7 @@ describe('the GraphQL endpoint', () => {
     request.abort()
   })
 
-  it('rejects an upload that the user cannot pay for before it stores any data', async () => {
+  it('the GraphQL endpoint rejects an upload that the user cannot pay for before it stores any data', async () => {
     const actor = await app.newUser({ points: '0.1' })
     const headers = { ...preflight, 'Content-Type': formType, 'Idempotency-Key': randomUUID() }
     const request = openRequest(graphql, { token: actor.token, headers })
@@ -316,7 +322,7 @@ describe('invalid HTTP', () => {
       'payload_too_large',
     ],
     ['a missing Host header', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'parse_error'],
-  ])('such as %s is rejected with the standard error body', async (_, bytes, status, type) => {
+  ])('rejects invalid HTTP such as %s with the standard error body', async (_, bytes, status, type) => {
     const answer = await send(bytes)
     expect({ ...answer, head: undefined }).toEqual({
       status,
@@ -334,7 +340,7 @@ describe('invalid HTTP', () => {
       'a request with invalid chunks',
       'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n',
     ],
-  ])('is rejected after the responses to earlier requests: %s', async (_, rest) => {
+  ])('rejects invalid HTTP after the responses to earlier requests: %s', async (_, rest) => {
     const { token } = await app.newUser()
     const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n\r\n`
     const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })

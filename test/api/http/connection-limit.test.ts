@@ -25,7 +25,7 @@ async function ask(socket: Socket) {
   return (await text(socket).catch(() => '')).slice(0, 12)
 }
 
-it('closes new connections over the limit of one port until another connection ends', async () => {
+it('closes new connections over the connection limit of one port until another connection ends', async () => {
   const silent = [await open(crowded), await open(crowded)]
   expect(await ask(await open(crowded))).toBe('')
   expect(await ask(await open(other))).toBe('HTTP/1.1 503')

@@ -29,7 +29,7 @@ const targets: { url: string; headers: Record<string, string>; head: string }[] 
   },
 ]
 
-it('rejects the largest and oldest incomplete bodies when they use too much memory together', async () => {
+it('rejects the largest and oldest incomplete bodies when all bodies use too much memory together', async () => {
   const small = openRequest(`${app.url}/api/v3/auth/users/me/`, { method: 'PATCH', token: user.token, headers: json })
   requests.push(small)
   small.write('{"first_name":')

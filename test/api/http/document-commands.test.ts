@@ -70,25 +70,28 @@ async function run(page: string): Promise<{ nid: string; outputs: string[] }> {
   return { nid, outputs: stdout.split('\n===\n') }
 }
 
-it.skipIf(!hasCurl).each(pages)('the requests of %s succeed', async (page) => {
+it.skipIf(!hasCurl).each(pages)('the requests in the document %s succeed', async (page) => {
   const { outputs } = await run(page)
   expect(outputs.length).toBeGreaterThan(1)
   expect(outputs.filter((output) => /"error":\{|"errors":\[\{|"code":"/.test(output))).toEqual([])
 })
 
-it.skipIf(!hasCurl)('the page about versions changes an asset, reads its versions and reverts it', async () => {
-  const { nid, outputs } = await run('docs/how-to/read-and-revert-versions.md')
-  const [first, second, , tree, versions, reverted] = outputs.map((output) => (output ? JSON.parse(output) : null))
-  expect([first.headline, second.headline]).toEqual(['Dawn', 'Dusk'])
-  expect(tree).toMatchObject({ nid, assetTree: { abstract: 'Evening at sea', headline: '' } })
-  expect(versions.data.asset).toMatchObject({
-    version: { headline: '' },
-    versions: [
-      { headline: 'Dusk', commit: { sequence: 3 } },
-      { headline: 'Dawn', commit: { sequence: 2 } },
-      { headline: '', commit: { sequence: 1 } },
-    ],
-    diff: { changes: { headline: ['', 'Dusk'], nit_commit_custom: [{}, { license: { name: 'CC-BY-4.0' } }] } },
-  })
-  expect(reverted).toMatchObject({ caption: 'Evening at sea', headline: '' })
-})
+it.skipIf(!hasCurl)(
+  'the commands of the page about versions change an asset, read its versions and revert it',
+  async () => {
+    const { nid, outputs } = await run('docs/how-to/read-and-revert-versions.md')
+    const [first, second, , tree, versions, reverted] = outputs.map((output) => (output ? JSON.parse(output) : null))
+    expect([first.headline, second.headline]).toEqual(['Dawn', 'Dusk'])
+    expect(tree).toMatchObject({ nid, assetTree: { abstract: 'Evening at sea', headline: '' } })
+    expect(versions.data.asset).toMatchObject({
+      version: { headline: '' },
+      versions: [
+        { headline: 'Dusk', commit: { sequence: 3 } },
+        { headline: 'Dawn', commit: { sequence: 2 } },
+        { headline: '', commit: { sequence: 1 } },
+      ],
+      diff: { changes: { headline: ['', 'Dusk'], nit_commit_custom: [{}, { license: { name: 'CC-BY-4.0' } }] } },
+    })
+    expect(reverted).toMatchObject({ caption: 'Evening at sea', headline: '' })
+  },
+)

@@ -113,19 +113,22 @@ describe.each(Object.entries(operations))('concurrent %s', (_, operation) => {
   it.each([
     ['one IPv4 address', () => '203.0.113.1', '203.0.113.2'],
     ['one IPv6 network', (index: number) => `2001:db8::${index + 1}`, '2001:db8:0:1::1'],
-  ])('of twelve accounts at %s leave capacity for other addresses', async (_place, addressOf, elsewhere) => {
-    const held = holdWork()
-    operation.hold(held)
-    const { ended } = await crowd(operation, (index) => ({ 'X-Forwarded-For': addressOf(index) }))
-    await until('one operation of the address runs', () => held.running() === 1)
-    const other = operation.ask(stranger, { 'X-Forwarded-For': elsewhere })
-    await until('the operation of another address runs', () => held.running() === 2)
-    held.release()
-    expect(isRefused(await other)).toBe(false)
-    await ended
-  })
+  ])(
+    'concurrent requests of twelve accounts at %s leave capacity for other addresses',
+    async (_place, addressOf, elsewhere) => {
+      const held = holdWork()
+      operation.hold(held)
+      const { ended } = await crowd(operation, (index) => ({ 'X-Forwarded-For': addressOf(index) }))
+      await until('one operation of the address runs', () => held.running() === 1)
+      const other = operation.ask(stranger, { 'X-Forwarded-For': elsewhere })
+      await until('the operation of another address runs', () => held.running() === 2)
+      held.release()
+      expect(isRefused(await other)).toBe(false)
+      await ended
+    },
+  )
 
-  it('through a trusted service are not limited by its network address', async () => {
+  it('does not limit concurrent requests through a trusted service by its network address', async () => {
     const held = holdWork()
     operation.hold(held)
     const headers = { 'X-Forwarded-For': '203.0.113.3', 'x-api-key': apiKey }
@@ -156,7 +159,7 @@ describe('concurrent profile pictures', () => {
     return ends
   }
 
-  it('of twelve accounts at one address do not delay a picture from another address', async () => {
+  it('profile pictures of twelve accounts at one address do not delay a picture from another address', async () => {
     const ends = holdPictures()
     const done: string[] = []
     const note = (name: string) => (answer: Answer) => {

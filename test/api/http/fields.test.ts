@@ -13,7 +13,7 @@ function outcomeOf(read: () => unknown): unknown {
 
 const noFlags: unknown[] = [[true], [1], {}, { toString: 1, valueOf: {} }, { value: true }, 2, 'perhaps']
 
-it.each(noFlags.map((field) => ({ field })))('rejects $field as a flag', ({ field }) => {
+it.each(noFlags.map((field) => ({ field })))('rejects $field as a boolean field', ({ field }) => {
   expect(outcomeOf(() => createFields({ field }).flag('field'))).toBe('VALIDATION_FAILED')
 })
 
@@ -23,7 +23,7 @@ const flags = [
   { flag: undefined, fields: ['', null, undefined] },
 ].flatMap(({ flag, fields }) => fields.map((field) => ({ field, flag })))
 
-it.each(flags)('converts $field to the flag $flag', ({ field, flag }) => {
+it.each(flags)('converts the field value $field to the boolean $flag', ({ field, flag }) => {
   expect(createFields({ field }).flag('field')).toBe(flag)
 })
 

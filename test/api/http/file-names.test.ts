@@ -28,7 +28,7 @@ const apis = {
   },
 }
 
-describe.each(Object.entries(apis))('the file name of an upload over %s', (_, register) => {
+describe.each(Object.entries(apis))('file names of uploads over %s', (_, register) => {
   it.each([
     [`name="NAME"; filename="plain.txt"; filename*=UTF-8''gr%C3%B6%C3%9Fe.txt`, 'größe.txt'],
     [`name="NAME"; filename*=UTF-8''gr%C3%B6%C3%9Fe.txt; filename="plain.txt"`, 'größe.txt'],
@@ -40,7 +40,7 @@ describe.each(Object.entries(apis))('the file name of an upload over %s', (_, re
     [`name="NAME"; filename="plain.txt"; filename*=UTF-8''a%22b%25c%3B.txt`, 'a"b%c;.txt'],
     [`name="NAME"; filename="plain.txt"; filename*=UTF-8''..%2Fa%5Cb.txt`, 'b.txt'],
     [`name="NAME"; filename="=?utf-8?B?cGxhaW4udHh0?="; filename*=utf-8''%E5%9C%96.txt`, '圖.txt'],
-  ])('prefers filename*: %s', async (parameters, name) => {
+  ])('the file name of an upload comes from the parameter filename* if it is valid: %s', async (parameters, name) => {
     expect(await register(parameters)).toBe(name)
   })
 
@@ -53,12 +53,15 @@ describe.each(Object.entries(apis))('the file name of an upload over %s', (_, re
     [`name="NAME"; filename="plain.txt"; filename*=UTF-8''`, 'plain.txt'],
     [`filename="größe \\"1\\".txt"; filename*=UTF-8''%; name="NAME"`, 'größe "1".txt'],
     [`name="NAME"; filename="a; filename*=UTF-8''b.txt"`, `a; filename*=UTF-8''b.txt`],
-  ])('falls back to filename: %s', async (parameters, name) => {
-    expect(await register(parameters)).toBe(name)
-  })
+  ])(
+    'the file name of an upload comes from the parameter filename if filename* is invalid: %s',
+    async (parameters, name) => {
+      expect(await register(parameters)).toBe(name)
+    },
+  )
 })
 
-it('sends the file name as both filename and filename* in a download', async () => {
+it('a download sends the file name as both filename and filename*', async () => {
   const name = "größe 圖 😀 '1' (2)*%\".txt"
   const asset_file = new File([randomBytes(9)], name)
   const { id } = await user.register({ asset_file, public_access: 'true' })

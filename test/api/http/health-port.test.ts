@@ -16,7 +16,7 @@ async function create() {
 }
 const ask = async (port: number) => (await fetch(`http://${host}:${port}/healthz`)).text()
 
-it('serves the same responses on two ports and stops both together', async () => {
+it('a server serves the same responses on two ports and stops both ports together', async () => {
   server = await create()
   const ports = [await server.listen(0, host), await server.listen(0, host, 'HEALTH_PORT')]
   expect(new Set(ports).size).toBe(2)
@@ -36,8 +36,8 @@ it('names the environment variable of a second port that is already in use', asy
   await new Promise((resolve) => other.close(resolve))
 })
 
-describe.runIf(await canListen('::1'))('the host localhost', () => {
-  it('listens on the IPv4 and the IPv6 loopback address', async () => {
+describe.runIf(await canListen('::1'))('host localhost', () => {
+  it('a server on the host localhost listens on the IPv4 and the IPv6 loopback address', async () => {
     server = await create()
     const port = await server.listen(0, 'localhost')
     for (const address of ['127.0.0.1', '[::1]', 'localhost']) {

@@ -34,7 +34,7 @@ describe('text that is not valid Unicode', () => {
     ['tag', 'tag'],
     ['commit_message', 'commitMessage'],
     ['signed_metadata', 'signedMetadata'],
-  ])('is rejected in %s', async (rest, graphql) => {
+  ])('rejects text that is not valid Unicode in the field %s', async (rest, graphql) => {
     await refusedByBoth(`"${rest}":"a\\ud800b"`, `"${graphql}":"a\\ud800b"`, rest, /Unpaired surrogates/)
     await refusedByBoth(`"${rest}":"a\\u0000b"`, `"${graphql}":"a\\u0000b"`, rest, /Null characters/)
   })
@@ -44,7 +44,7 @@ describe('text that is not valid Unicode', () => {
     ['{"\\ud800":1}', /Unpaired/],
     ['{"a":{"\\u0000":1}}', /At a: Null/],
     ['{"a":{"__proto__":{"b":1}}}', /At a: A key may not be "__proto__"/],
-  ])('is rejected with its path in custom JSON: %s', async (custom, told) => {
+  ])('rejects custom JSON that is not valid Unicode, with the path of the problem: %s', async (custom, told) => {
     await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
     const form = await user.rest('PATCH', path, { multipart: { nit_commit_custom: custom } })
     expect(expectError(form, 'VALIDATION_FAILED').body.error.details).toEqual({
@@ -52,7 +52,7 @@ describe('text that is not valid Unicode', () => {
     })
   })
 
-  it('is rejected with its field name in a GraphQL literal', async () => {
+  it('rejects a GraphQL literal that is not valid Unicode, with its field name', async () => {
     const document = (caption: string, custom: string) =>
       `mutation { updateAssetMetadata(input: { id: "${asset.id}", caption: ${caption}, nitCommitCustom: ${custom} }) { asset { id } } }`
     for (const [text, field] of [
@@ -75,20 +75,20 @@ describe('text that is not valid Unicode', () => {
     ['a profile', 'PATCH', 'auth/users/profile/', '{"display_name":"a\\ud800"}'],
     ['a default tag', 'PATCH', 'auth/users/me/', '{"default_tag":"a\\ud800"}'],
     ['a network app', 'POST', 'store/network-app-orders/', '{"network_app":"a\\ud800"}'],
-  ])('is rejected in %s', async (_what, method, route, raw) => {
+  ])('rejects text that is not valid Unicode in %s', async (_what, method, route, raw) => {
     const { service } = await createStore(app)
     const headers = { ...json, ...service }
     expectError(await user.rest(method, route, { raw, headers }), 'VALIDATION_FAILED')
   })
 
   it.each(['assets/?tag=%00', 'assets/?owner=%00', 'assets/?proof_hash=a%00', 'history/?nid=%00'])(
-    'is rejected in the URL %s',
+    'rejects a null character in the URL %s',
     async (address) => void expectError(await user.rest('GET', address), 'VALIDATION_FAILED'),
   )
 })
 
 describe('deeply nested JSON', () => {
-  it.each([17, 4_000])('is rejected with %i levels', async (levels) => {
+  it.each([17, 4_000])('rejects JSON with %i levels of nesting', async (levels) => {
     const text = nested(levels)
     const told = /16 levels/
     for (const [rest, graphql] of [
@@ -107,19 +107,19 @@ describe('deeply nested JSON', () => {
     expect(expectError(meta, 'VALIDATION_FAILED').body.error.details).toEqual({ meta: [expect.stringMatching(told)] })
   })
 
-  it('is rejected in fields that return the submitted JSON', async () => {
+  it('rejects deeply nested JSON in fields that return the submitted JSON', async () => {
     const raw = `{"device":${nested(10_000)}}`
     const { body } = expectError(await user.rest('POST', 'auth/devices/', { raw, headers: json }), 'VALIDATION_FAILED')
     expect(body.error.details).toEqual({ device: [expect.stringMatching(/16 levels/)] })
   })
 
-  it('is accepted with 16 levels', async () => {
+  it('accepts JSON with 16 levels of nesting', async () => {
     const custom = JSON.parse(nested(16))
     expectOk(await user.rest('PATCH', path, { json: { nit_commit_custom: custom, signature: nested(16) } }))
     expectOk(await user.graphql(update, { input: { id: asset.id, nitCommitCustom: { ...custom, b: 1 } } }))
   })
 
-  it('is ignored in an unknown field', async () => {
+  it('ignores deeply nested JSON in an unknown field', async () => {
     const raw = `{"unknown":${nested(10_000)},"caption":"Read all the same"}`
     expect(expectOk(await user.rest('PATCH', path, { raw, headers: json })).caption).toBe('Read all the same')
   })
@@ -127,7 +127,7 @@ describe('deeply nested JSON', () => {
 
 describe('numbers that lose precision', () => {
   it.each(['9007199254740993', '1e400', '1.0000000000000000001'])(
-    'are rejected with their path: %s',
+    'rejects a number that loses precision, with its path: %s',
     async (number) => {
       const custom = `{"size":{"of":[1,${number}]}}`
       const told = /At size\.of\[1\]: This number cannot be held/
@@ -145,7 +145,7 @@ describe('numbers that lose precision', () => {
     },
   )
 
-  it('are rejected as arguments of an order by both APIs', async () => {
+  it('both APIs reject numbers that lose precision in the arguments of an order', async () => {
     const { service, appId: networkApp } = await createStore(app)
     const headers = { ...json, ...service }
     const raw = `{"network_app":"${networkApp}","action_args":{"seed":9007199254740993}}`
@@ -160,7 +160,7 @@ describe('numbers that lose precision', () => {
     expect(refused.body.errors[0].message).toMatch(/^actionArgs: At seed: This number/)
   })
 
-  it('are ignored in an unknown field; exact numbers keep their value', async () => {
+  it('ignores numbers that lose precision in an unknown field, and keeps the value of exact numbers', async () => {
     const raw = '{"unknown":9007199254740993,"nit_commit_custom":{"n":[0.1,1e21,9007199254740992,5e-324,-1.5]}}'
     const record = expectOk(await user.rest('PATCH', path, { raw, headers: json }))
     expect(record.nit_commit_custom.n).toEqual([0.1, 1e21, 2 ** 53, 5e-324, -1.5])
@@ -184,12 +184,12 @@ it.each(['image/png\u0001', 'text/plain; charset=ü日', 'no type'])(
   },
 )
 
-describe('JSON strings in a form', () => {
+describe('JSON strings in forms', () => {
   const text = '{\n  "proof": "x",\n\t"list": [\n1\n]}'
   const sent = text.replaceAll('\n', '\r\n')
 
   it.each(['multipart', 'urlencoded'] as const)(
-    'keep their line breaks if a browser sends them as %s',
+    'JSON strings keep their line breaks if a browser sends them as %s',
     async (encoding) => {
       const fields = { signed_metadata: sent, signature: sent }
       const record = expectOk(await user.rest('PATCH', path, { [encoding]: fields }))
@@ -201,7 +201,7 @@ describe('JSON strings in a form', () => {
 })
 
 it.each(['"secret"', '{"caption":"secret"}', '{"id":"x","caption":{"a":"secret"}}', '{"id":"x","maxCost":"secret"}'])(
-  'the error for the variable %s does not repeat its value',
+  'the error for the GraphQL variable %s does not repeat its value',
   async (input) => {
     const { body, text } = expectError(await user.graphql(update, { input: JSON.parse(input) }), 'VALIDATION_FAILED')
     expect(body.errors[0].message).toMatch(/^Variable "\$input" got an invalid value/)
@@ -241,7 +241,7 @@ const talk = (line: string, ...headers: string[]) =>
     end: 'wait',
   })
 
-describe('a request target in absolute form', () => {
+describe('request targets in absolute form', () => {
   const host = 'Host: annal.example'
 
   it.each([
@@ -251,13 +251,13 @@ describe('a request target in absolute form', () => {
     ['', 200, '<!doctype html>'],
     ['?x', 200, '<!doctype html>'],
     ['/nowhere', 404, 'resource_not_found'],
-  ])('is routed by its path: %j', async (path, status, text) => {
+  ])('routes a request target in absolute form by its path: %j', async (path, status, text) => {
     const answer = await talk(`GET http://stranger.example${path}`, host, 'Accept: application/json')
     expect([answer.status, answer.body]).toEqual([status, expect.stringContaining(text)])
     expect(answer.head + answer.body).not.toContain('stranger.example')
   })
 
-  it('does not put its host into links', async () => {
+  it('does not use the host of an absolute request target in links', async () => {
     await user.register()
     await user.register()
     const credentials = `Authorization: token ${user.token}`

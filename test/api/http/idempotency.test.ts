@@ -9,8 +9,8 @@ const newKey = () => ({ 'Idempotency-Key': randomUUID() })
 
 const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
 
-describe('an idempotency key', () => {
-  it('replays the response of a PATCH with one commit and one charge', async () => {
+describe('idempotency keys', () => {
+  it('an idempotency key replays the response of a PATCH with one commit and one charge', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()
@@ -27,7 +27,7 @@ describe('an idempotency key', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '11.463' })
   })
 
-  it('replays a registration after the wallet is empty', async () => {
+  it('an idempotency key replays a registration after the wallet becomes empty', async () => {
     const user = await app.newUser({ points: '0.179' })
     const options = { multipart: { asset_file: newFile() }, headers: newKey() }
     expect((await user.rest('POST', 'assets/', options)).status).toBe(201)
@@ -35,7 +35,7 @@ describe('an idempotency key', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('replays a sign-up and a sign-in with the same account and token', async () => {
+  it('an idempotency key replays a sign-up and a sign-in with the same account and token', async () => {
     const json = { username: 'twice', email: 'twice@example.org', password: PASSWORD }
     const headers = newKey()
     const signUps = [
@@ -52,7 +52,7 @@ describe('an idempotency key', () => {
     expectOk(await app.rest('GET', 'auth/users/me/', { actor: { token: logins[1]!.body.auth_token } }))
   })
 
-  it('replays a PATCH after the asset was deleted', async () => {
+  it('an idempotency key replays a PATCH after the asset is deleted', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const request = { json: { caption: 'Before the end' }, headers: newKey() }
@@ -64,7 +64,7 @@ describe('an idempotency key', () => {
     expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
   })
 
-  it('stores 100 MB of responses per hour for free requests, and all responses of paid ones', async () => {
+  it('stores 100 MB of responses per hour for free requests, and all responses of paid requests', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'As it was' })
     const ask = (caption: string) => {
@@ -91,7 +91,7 @@ describe('an idempotency key', () => {
     expect(await app.commitCount(id)).toBe(3)
   })
 
-  it('stores neither tokens nor passwords', async () => {
+  it('an idempotency key stores neither tokens nor passwords', async () => {
     const json = { username: 'secretive', email: 'secretive@example.org', password: PASSWORD }
     expectOk(await app.rest('POST', 'auth/users/', { json, headers: newKey() }))
     const login = { json: { email: json.email, password: PASSWORD }, headers: newKey() }
@@ -101,7 +101,7 @@ describe('an idempotency key', () => {
     expect(kept).not.toContain(PASSWORD)
   })
 
-  it('matches the same payload in another encoding', async () => {
+  it('an idempotency key matches the same payload in another encoding', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()
@@ -112,7 +112,7 @@ describe('an idempotency key', () => {
     expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
   })
 
-  it('belongs to one user', async () => {
+  it('an idempotency key belongs to one user', async () => {
     const headers = newKey()
     const users = [await app.newUser(), await app.newUser()]
     for (const user of users) {
@@ -122,7 +122,7 @@ describe('an idempotency key', () => {
     }
   })
 
-  it('executes once when ten requests arrive together', async () => {
+  it('ten concurrent requests with one idempotency key execute once', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()
@@ -138,7 +138,7 @@ describe('an idempotency key', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '11.642' })
   })
 
-  it('can be used again after a rejected request', async () => {
+  it('an idempotency key can be used again after a rejected request', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()
@@ -149,7 +149,7 @@ describe('an idempotency key', () => {
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' }, headers }))
   })
 
-  it.each(['', 'x'.repeat(256)])('is rejected if it is %j', async (key) => {
+  it.each(['', 'x'.repeat(256)])('rejects the idempotency key %j', async (key) => {
     const user = await app.newUser()
     const answer = await user.rest('POST', 'assets/', {
       multipart: { asset_file: newFile() },
@@ -158,7 +158,7 @@ describe('an idempotency key', () => {
     expectError(answer, 'VALIDATION_FAILED')
   })
 
-  it('is shared by both APIs', async () => {
+  it('both APIs share idempotency keys', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()

@@ -15,8 +15,8 @@ async function forgetKeys() {
   await app.maintenance.run()
 }
 
-describe('an idempotency key', () => {
-  it('survives the deletion of an account that had registered the same file before', async () => {
+describe('idempotency keys', () => {
+  it('an idempotency key replays a registration after the first owner of the same file deletes the account', async () => {
     const [leaver, keeper] = [await app.newUser(), await app.newUser()]
     const file = newFile()
     const { id } = await leaver.register({ asset_file: file })
@@ -31,7 +31,7 @@ describe('an idempotency key', () => {
     expect(await app.wallet(keeper)).toEqual({ num: '0', points: '11.463' })
   })
 
-  it('never replays the asset of another user who registered the file later', async () => {
+  it('an idempotency key never replays the asset of another user who registered the file later', async () => {
     const [leaver, keeper] = [await app.newUser(), await app.newUser()]
     const file = newFile()
     const asking = (field: string, input = 'id: $id', shown = 'asset { id }') => {
@@ -67,7 +67,7 @@ describe('an idempotency key', () => {
     expectError(await leaver.rest('POST', 'assets/', otherDoor), 'IDEMPOTENCY_KEY_REUSED')
   })
 
-  it('of a signed-in user replays a sign-up after the new account was deleted', async () => {
+  it('the idempotency key of a signed-in user replays a sign-up after the new account is deleted', async () => {
     const user = await app.newUser()
     const headers = newKey()
     const input = { username: 'newcomer', email: 'newcomer@example.org', password: PASSWORD }
@@ -80,7 +80,7 @@ describe('an idempotency key', () => {
     expect(expectOk(await user.rest('POST', 'auth/users/', { json: input, headers })).id).toBe(first.user.id)
   })
 
-  it('is deleted with the account of its sender', async () => {
+  it('an idempotency key is deleted with the account of its sender', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Mine' }, headers: newKey() }))
@@ -96,7 +96,7 @@ describe('an idempotency key', () => {
     expect(await kept()).toHaveLength(before - 2)
   })
 
-  it('belongs to one anonymous payload, even if another caller chooses the same key', async () => {
+  it('an anonymous idempotency key belongs to one payload, even if another caller chooses the same key', async () => {
     const headers = { 'Idempotency-Key': '1' }
     const accounts = ['stranger', 'another'].map((username) => ({
       username,
@@ -123,12 +123,12 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('a retry of a sign-in', () => {
+describe('retries of a sign-in', () => {
   const login = (email: string, headers: Record<string, string>, password = PASSWORD) =>
     app.rest('POST', 'auth/token/login/', { json: { email, password }, headers })
   const me = (token: string) => app.rest('GET', 'auth/users/me/', { actor: { token } })
 
-  it('is rejected over both APIs after its session ended', async () => {
+  it('both APIs reject a retry of a sign-in after its session ended', async () => {
     const { email } = await app.newUser()
     const headers = newKey()
     const token = expectOk(await login(email, headers)).auth_token
@@ -146,7 +146,7 @@ describe('a retry of a sign-in', () => {
     expectError(await signIn(), 'IDEMPOTENCY_KEY_REUSED')
   })
 
-  it('never reactivates a stolen token, even after the key expired', async () => {
+  it('a retry of a sign-in never reactivates a stolen token, even after the key expires', async () => {
     const user = await app.newUser()
     const headers = newKey()
     const stolen = expectOk(await login(user.email, headers)).auth_token
@@ -160,7 +160,7 @@ describe('a retry of a sign-in', () => {
     expectError(await me(stolen), 'AUTHENTICATION_FAILED')
   })
 
-  it('returns one valid token when eight requests arrive together', async () => {
+  it('eight concurrent retries of a sign-in return one valid token', async () => {
     const { email } = await app.newUser()
     const headers = newKey()
     const answers = await Promise.all(Array.from({ length: 8 }, () => login(email, headers)))
@@ -170,8 +170,8 @@ describe('a retry of a sign-in', () => {
   })
 })
 
-describe('a retry whose response contains a secret', () => {
-  it('is rejected after the API key was revoked, and issues a new one after the idempotency key expired', async () => {
+describe('retries whose response contains a secret', () => {
+  it('rejects a retried API key creation after the key is revoked, and issues a new key after the idempotency key expires', async () => {
     const request = { json: { name: 'Service' }, headers: newKey() }
     const issue = () => admin.rest('POST', 'store/api-keys/', request)
     const first = expectOk(await issue())
@@ -182,7 +182,7 @@ describe('a retry whose response contains a secret', () => {
     expect(expectOk(await issue()).key).not.toBe(first.key)
   })
 
-  it('is rejected after the webhook secret expired, and issues a new one after the idempotency key expired', async () => {
+  it('rejects a retried webhook secret rotation after the secret expires, until the idempotency key expires', async () => {
     const json = { name: 'Rotating', price_mode: 'fixed', price: '1', webhook_url: 'https://apps.example.org/hook' }
     const creation = { json, headers: newKey() }
     const create = () => admin.rest('POST', 'store/network-apps/', creation)

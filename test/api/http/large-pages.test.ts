@@ -27,7 +27,7 @@ const idsOf = ({ results }: Page) => results.map(({ id }) => id)
 it.each([
   ['', newestFirst],
   ['&ordering=created_at', newestFirst.toReversed()],
-])('returns the requested number of large assets, with the query "%s"', async (query, expected) => {
+])('returns the requested number of large assets with the query "%s"', async (query, expected) => {
   const first = await get(`/api/v3/assets/?limit=4${query}`)
   expect([idsOf(first), first.count, first.previous]).toEqual([expected.slice(0, 4), 6, null])
   const second = await get(first.next!)
@@ -35,7 +35,7 @@ it.each([
   expect(idsOf(await get(second.previous!))).toEqual(idsOf(first))
 })
 
-it('returns a history of large commits completely, in both orders', async () => {
+it('returns a complete history of large commits, in both orders', async () => {
   const { id } = await user.register()
   for (const caption of ['one', 'two', 'three']) {
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption } }))
@@ -63,7 +63,7 @@ it('returns a history of large commits completely, in both orders', async () => 
   )
 })
 
-it('returns more events than one operation reads', async () => {
+it('returns more events than one database read contains', async () => {
   const [{ owner, last }] = (await app.sql(
     'select owner_id as owner, max(sequence) as last from events group by owner_id order by 2 desc limit 1',
   )) as [{ owner: string; last: number }]
@@ -97,7 +97,7 @@ it('aborts the connection when an error occurs after the response has started', 
   expect((await get('/api/v3/assets/?limit=7')).results).toHaveLength(7)
 })
 
-it('logs no error when the caller leaves during a response', async () => {
+it('logs no error when the caller disconnects during a response', async () => {
   await new Promise<void>((resolve, reject) => {
     const headers = { authorization: `token ${user.token}` }
     const asked = request(`${app.url}/api/v3/assets/?limit=6`, { headers, agent: false })

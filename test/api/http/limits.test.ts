@@ -14,7 +14,7 @@ const app = await createTestApp({ env })
 const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 const headers = { 'x-api-key': key }
 
-it('requires an API key for a sign-up if the operator enables it', async () => {
+it('requires an API key for a sign-up if the operator enables the requirement', async () => {
   const json = { username: 'alone', email: 'alone@example.org', password: PASSWORD }
   expectError(await app.rest('POST', 'auth/users/', { json }), 'UNTRUSTED_CLIENT')
 })
@@ -44,13 +44,13 @@ it('rejects sign-ins over the limit, with a correct or an incorrect password', a
   expectError(await login(PASSWORD), 'THROTTLED')
 })
 
-it('counts from zero after a rate-limit window ends', async () => {
+it('counts from zero after a rate limit window ends', async () => {
   const { email } = await app.newUser()
   await app.sql(`update limits set window_end = now() - interval '1 second'`)
   expectOk(await app.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } }))
 })
 
-it('distinguishes client addresses behind a trusted proxy and ignores forged ones', async () => {
+it('distinguishes client addresses behind a trusted proxy, and ignores forged addresses', async () => {
   await app.sql(`update limits set window_end = now()`)
   const login = (address: string) =>
     app.rest('POST', 'auth/token/login/', {
@@ -63,7 +63,7 @@ it('distinguishes client addresses behind a trusted proxy and ignores forged one
   expectError(await login('203.0.113.2'), 'INCORRECT_LOGIN_CREDENTIALS')
 })
 
-it('rejects files over the limit shared by both APIs before it reads them', async () => {
+it('rejects files over the limit shared by both APIs before reading the files', async () => {
   const [user, other] = [await app.newUser(), await app.newUser()]
   const document = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
   const byGraphQL = () => user.graphql(document, { input: { assetFile: newFile() } })

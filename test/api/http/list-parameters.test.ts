@@ -21,8 +21,8 @@ const idsOf = ({ results }: Page) => results.map(({ id }) => id)
 const problem = async (path: string, rest = user.rest) =>
   expectError(await rest('GET', path), 'VALIDATION_FAILED').body.error.details
 
-describe('a page number', () => {
-  it('selects a page, and its links lead through all pages', async () => {
+describe('page numbers', () => {
+  it('a page number selects a page, and its links lead through all pages', async () => {
     const second = await list('page=2&page_size=2&unknown=kept')
     expect([second.count, idsOf(second)]).toEqual([5, newestFirst.slice(2, 4)])
     expect(second.next).toBe(`${app.url}/api/v3/assets/?page=3&page_size=2&unknown=kept`)
@@ -34,37 +34,40 @@ describe('a page number', () => {
     expect(await get(first.next!)).toMatchObject({ count: 5, next: second.next!.replace('&unknown', '&unknown') })
   })
 
-  it('is the last page when it is "last"', async () => {
+  it('the page number "last" selects the last page', async () => {
     const last = await list('page=last&page_size=2')
     expect([idsOf(last), last.next]).toEqual([newestFirst.slice(4), null])
     expect(new URL(last.previous!).searchParams.get('page')).toBe('2')
     expect((await get('/api/v3/auth/users/me/audit-entries/?page=last')).count).toBeGreaterThan(-1)
   })
 
-  it('selects pages of 200 entries by default and 1000 at most', async () => {
+  it('the parameter page selects pages of 200 entries by default and 1000 at most', async () => {
     expect(idsOf(await list('page=1'))).toEqual(newestFirst)
     expect(idsOf(await list('page=1&page_size=5000'))).toEqual(newestFirst)
     for (const size of ['0', '-1', 'x', '']) expect(idsOf(await list(`page=1&page_size=${size}`))).toEqual(newestFirst)
   })
 
-  it.each(['0', '-1', 'x', '1.5', '2', 'LAST', '99999999999999999999'])('that is %s returns 404', async (page) => {
-    const refused = expectError(await user.rest('GET', `assets/?page=${page}`), 'NOT_FOUND')
-    expect(refused.body).toEqual({
-      error: { type: 'resource_not_found', message: 'Invalid page.' },
-      status_code: 404,
-      detail: 'Invalid page.',
-    })
-    expectError(await app.rest('GET', `assets/?page=${page}`), 'NOT_FOUND')
-  })
+  it.each(['0', '-1', 'x', '1.5', '2', 'LAST', '99999999999999999999'])(
+    'the invalid page number %s returns 404',
+    async (page) => {
+      const refused = expectError(await user.rest('GET', `assets/?page=${page}`), 'NOT_FOUND')
+      expect(refused.body).toEqual({
+        error: { type: 'resource_not_found', message: 'Invalid page.' },
+        status_code: 404,
+        detail: 'Invalid page.',
+      })
+      expectError(await app.rest('GET', `assets/?page=${page}`), 'NOT_FOUND')
+    },
+  )
 
-  it('selects the only page of an empty list', async () => {
+  it('the page number 1 selects the only page of an empty list', async () => {
     expect(await get('/api/v3/store/network-app-orders/?page=1')).toMatchObject({ count: 0, next: null, results: [] })
     expect(await get('/api/v3/store/network-app-orders/?page=last')).toMatchObject({ count: 0, previous: null })
     expectError(await user.rest('GET', 'store/network-app-orders/?page=2'), 'NOT_FOUND')
   })
 })
 
-describe('the parameter `ordering`', () => {
+describe('parameter `ordering`', () => {
   it.each([
     ['created_at', ids],
     ['-created_at', newestFirst],
@@ -74,11 +77,11 @@ describe('the parameter `ordering`', () => {
     ['unknown,created_at', ids],
     [' created_at , -updated_at', ids],
     ['created_at,created_at', ids],
-  ])('sorts by %s', async (ordering, expected) => {
+  ])('the parameter ordering=%s sorts a list', async (ordering, expected) => {
     expect(idsOf(await list(`ordering=${encodeURIComponent(ordering)}`))).toEqual(expected)
   })
 
-  it('applies to every page, and stays in the links', async () => {
+  it('the parameter `ordering` applies to every page, and stays in the links', async () => {
     const first = await list('ordering=created_at&limit=2')
     const second = await get(first.next!)
     expect([idsOf(first), idsOf(second), idsOf(await get(second.next!))]).toEqual([
@@ -104,18 +107,18 @@ describe('contradictory list parameters', () => {
     ['ordering=created_at,-uploaded_at', 'ordering'],
     ['ordering=created_at&ordering=-created_at', 'ordering'],
     ['is_original_owner=true&is_original_owner=false', 'is_original_owner'],
-  ])('are rejected: ?%s', async (query, field) => {
+  ])('rejects contradictory list parameters: ?%s', async (query, field) => {
     expect(await problem(`assets/?${query}`)).toHaveProperty(field)
   })
 
-  it('are rejected in requests other than lists', async () => {
+  it('rejects contradictory parameters in requests other than lists', async () => {
     expect(await problem(`assets/${ids[0]}/tree/?at=1&at=2`)).toHaveProperty('at')
     expect(await problem(`history/?nid=${ids[0]}&nid=${ids[1]}`)).toHaveProperty('nid')
     const refused = await user.rest('PATCH', `assets/${ids[0]}/?dry_run=true&dry_run=false`, { json: { caption: 'x' } })
     expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('dry_run')
   })
 
-  it('are not reported if a parameter is repeated with the same value', async () => {
+  it('accepts a list parameter that is repeated with the same value', async () => {
     expect(idsOf(await list('limit=2&limit=2&unknown=1&unknown=2'))).toEqual(newestFirst.slice(0, 2))
   })
 })
@@ -129,7 +132,7 @@ it.each([
   ['events/?after=x', 'after'],
   ['lookup/?sha256=x', 'sha256'],
   ['lookup/?cid=x', 'cid'],
-])('a list filter with an invalid value is rejected: %s', async (path, field) => {
+])('rejects a list filter with an invalid value: %s', async (path, field) => {
   expect(await problem(path, admin.rest)).toHaveProperty(field)
 })
 

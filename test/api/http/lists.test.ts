@@ -14,14 +14,14 @@ const newestFirst = own.map(({ id }) => id).reverse()
 const idsOf = ({ results }: { results: { id: string }[] }) => results.map(({ id }) => id)
 const list = async (query = '', rest = user.rest) => expectOk(await rest('GET', `assets/${query}`))
 
-describe('a list of assets', () => {
-  it("contains the caller's own assets, newest first", async () => {
+describe('lists of assets', () => {
+  it("the list of assets contains the caller's own assets, newest first", async () => {
     const page = await list()
     expect(page).toEqual({ count: 5, next: null, previous: null, results: expect.any(Array) })
     expect(idsOf(page)).toEqual(newestFirst)
   })
 
-  it('contains public assets without owner addresses for an anonymous caller', async () => {
+  it('the list of assets shows anonymous callers public assets without owner addresses', async () => {
     const page = await list('', app.rest)
     expect(page.count).toBe(3)
     expect(
@@ -39,12 +39,12 @@ describe('a list of assets', () => {
     '?offset=-2',
     '?unknown=x&unknown=y',
     '?page=&page_size=&ordering=&limit=&offset=',
-  ])('uses the default for the invalid parameter %s', async (query) => {
+  ])('the list of assets uses the default for the invalid parameter %s', async (query) => {
     const page = await list(query)
     expect([page.count, page.next, page.previous, page.results.length]).toEqual([5, null, null, 5])
   })
 
-  it('can be read forwards and backwards through absolute links, without gaps or duplicates', async () => {
+  it('the list of assets can be read in both directions through absolute links, without gaps or duplicates', async () => {
     let page = await list('?limit=2')
     const seen = idsOf(page)
     const pages = [page]
@@ -61,7 +61,7 @@ describe('a list of assets', () => {
     expect(page).toEqual(first)
   })
 
-  it('is empty beyond its end and links to the previous page', async () => {
+  it('the list of assets is empty beyond its end and links to the previous page', async () => {
     const page = await list('?offset=50&limit=10')
     expect(page).toEqual({
       count: 5,
@@ -71,14 +71,17 @@ describe('a list of assets', () => {
     })
   })
 
-  it.each(['2147483647', '2147483648', '99999999999999999999'])('treats the offset %s as the maximum', async (most) => {
-    expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
-    const page = await list(`?limit=${most}&offset=1`)
-    expect([new URL(page.previous).searchParams.get('limit'), page.results.length]).toEqual(['1000', 4])
-  })
+  it.each(['2147483647', '2147483648', '99999999999999999999'])(
+    'the list of assets treats the offset %s as the maximum',
+    async (most) => {
+      expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
+      const page = await list(`?limit=${most}&offset=1`)
+      expect([new URL(page.previous).searchParams.get('limit'), page.results.length]).toEqual(['1000', 4])
+    },
+  )
 })
 
-describe('a filter of assets', () => {
+describe('filters of assets', () => {
   it.each([
     ['owner', () => `?owner=${encodeURIComponent(user.email)}`, 5],
     ['owner in a different case', () => `?owner=${encodeURIComponent(user.email.toUpperCase())}`, 5],
@@ -92,12 +95,12 @@ describe('a filter of assets', () => {
     ['is_original_owner', () => '?is_original_owner=false', 0],
     ['is_original_owner as a Python boolean', () => '?is_original_owner=False', 0],
     ['tag and owner together', () => `?tag=odd&owner=${encodeURIComponent(user.email)}`, 2],
-  ])('by %s returns the matching assets', async (_, query, count) => {
+  ])('the asset filter by %s returns the matching assets', async (_, query, count) => {
     const page = await list(query())
     expect([page.count, page.results.length]).toEqual([count, count])
   })
 
-  it('by an email address with a + accepts the + with and without percent-encoding', async () => {
+  it('the asset filter by an e-mail address accepts a + with and without percent-encoding', async () => {
     const email = 'Ada+Photos@example.org'
     const ada = await app.newUser()
     await app.sql('update users set email = $1 where email = $2', [email, ada.email])
@@ -111,7 +114,7 @@ describe('a filter of assets', () => {
     ['is_original_owner=true', { isOriginalOwner: true }],
     ['tag=odd', { tag: 'odd' }],
     ['proof_hash', { proofHash: own[0]!.proof_hash }],
-  ])("by %s returns only the user's own assets in both APIs", async (name, filter) => {
+  ])("the asset filter by %s returns only the user's own assets in both APIs", async (name, filter) => {
     const query = name === 'proof_hash' ? `?proof_hash=${own[0]!.proof_hash}` : `?${name}`
     const newcomer = await app.newUser()
     const LIST = 'query ($filter: AssetFilter) { assets(filter: $filter) { totalCount nodes { isOwn } } }'

@@ -52,7 +52,7 @@ it("links all pages of another user's long list in both directions, without gaps
   expect(page.next).toBe(pages[0]!.next)
 })
 
-it("searches and sorts the newest 10,000 assets of another user, and all of one's own", async () => {
+it('searches and sorts the newest 10,000 assets of another user, and all assets of the caller', async () => {
   const ends = `id in ('${uuid}', (select max(id::text)::uuid from assets))`
   await app.sql(`update assets set headline = 'needle' where ${ends}`)
   const count = async (query: string, { rest } = stranger) =>
@@ -74,7 +74,7 @@ it('counts at most 10,000 assets of another user, or for an anonymous caller', a
   expect([asset.owner.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
 })
 
-it("accepts high page numbers for another user's assets, and returns 404 beyond the end", async () => {
+it("accepts high page numbers for another user's assets, and returns 404 beyond the last page", async () => {
   const query = `owner=${encodeURIComponent(owner.email)}&page_size=100`
   const pages = [await get(`/api/v3/assets/?${query}&page=101`)]
   while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
@@ -87,7 +87,7 @@ it("accepts high page numbers for another user's assets, and returns 404 beyond 
   expectError(await stranger.rest('GET', `assets/?${query}&page=102`), 'VALIDATION_FAILED')
 })
 
-it('rejects an invalid list cursor at high offsets, and ignores it at low offsets', async () => {
+it('rejects an invalid list cursor at high offsets, and ignores the cursor at low offsets', async () => {
   expectError(await stranger.rest('GET', 'assets/?owner=x@example.org&offset=10001&after=rubbish'), 'VALIDATION_FAILED')
   expectOk(await stranger.rest('GET', 'assets/?after=rubbish&before=rubbish'))
 })

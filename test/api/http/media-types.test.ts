@@ -13,37 +13,40 @@ const formOf = (random: string) =>
   `${registrationByGraphQL}${partHead('0', 'a.bin', 'Application/Octet-Stream')}${random}${formEnd}`
 const upperCaseForm = formType.replace('multipart/form-data', 'MULTIPART/form-data')
 
-describe('the endpoint /graphql', () => {
+describe('endpoint /graphql', () => {
   it.each([
     'Application/JSON',
     'APPLICATION/JSON; Charset=UTF-8',
     'application/GraphQL+JSON',
     'application/json ; charset="utf-8"',
-  ])('reads a JSON body sent as %s', async (type) => {
+  ])('/graphql accepts a JSON body with the Content-Type %s', async (type) => {
     const answer = await send(graphqlUrl, { raw: '{"query":"{ __typename }"}', headers: { 'Content-Type': type } })
     expect(expectOk(answer)).toEqual({ __typename: 'Query' })
   })
 
-  it.each(['application/graphql', 'application/GraphQL; Charset=UTF-8'])('reads a document as %s', async (type) => {
-    const answer = await send(graphqlUrl, { raw: '{ __typename }', headers: { 'Content-Type': type } })
-    expect(expectOk(answer)).toEqual({ __typename: 'Query' })
-  })
+  it.each(['application/graphql', 'application/GraphQL; Charset=UTF-8'])(
+    '/graphql accepts a document with the Content-Type %s',
+    async (type) => {
+      const answer = await send(graphqlUrl, { raw: '{ __typename }', headers: { 'Content-Type': type } })
+      expect(expectOk(answer)).toEqual({ __typename: 'Query' })
+    },
+  )
 
   it.each(['application/json-patch+json', 'application/graphql+jsonx', 'text/json'])(
-    'rejects %s with 415',
+    '/graphql rejects the Content-Type %s with 415',
     async (type) => {
       const answer = await send(graphqlUrl, { raw: '{"query":"{ __typename }"}', headers: { 'Content-Type': type } })
       expect(expectError(answer, 'UNSUPPORTED_MEDIA_TYPE').status).toBe(415)
     },
   )
 
-  it('reads an upload sent as MULTIPART/form-data', async () => {
+  it('/graphql accepts an upload sent as MULTIPART/form-data', async () => {
     const headers = { 'Content-Type': upperCaseForm, 'GraphQL-Require-Preflight': '1' }
     const answer = await send(graphqlUrl, { raw: formOf('upper case'), token: user.token, headers })
     expect(expectOk(answer).registerAsset.asset.id).toMatch(/^baf/)
   })
 
-  it('rejects MULTIPART/form-data without a header that needs a preflight', async () => {
+  it('/graphql rejects MULTIPART/form-data without a header that requires a preflight', async () => {
     const answer = await send(graphqlUrl, { raw: formOf('x'), headers: { 'Content-Type': upperCaseForm } })
     expect(expectError(answer, 'VALIDATION_FAILED').status).toBe(400)
   })
@@ -51,14 +54,14 @@ describe('the endpoint /graphql', () => {
   it.each([
     ['APPLICATION/JSON', 'application/json; charset=utf-8'],
     ['Application/GraphQL-Response+JSON; Charset=UTF-8', 'application/graphql-response+json; charset=utf-8'],
-  ])('responds to Accept: %s with %s', async (accept, type) => {
+  ])('/graphql responds to the header Accept: %s with the type %s', async (accept, type) => {
     for (const message of [{ json: { query: '{ __typename }' } }, { path: '?query={__typename}' }]) {
       const answer = await send(graphqlUrl, { ...message, headers: { Accept: accept } })
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
     }
   })
 
-  it('opens a subscription for Accept: Text/Event-Stream; Charset=UTF-8', async () => {
+  it('/graphql opens a subscription for the header Accept: Text/Event-Stream; Charset=UTF-8', async () => {
     const { id } = await user.register()
     const reader = await readEvents(graphqlUrl, {
       actor: user,
@@ -70,7 +73,7 @@ describe('the endpoint /graphql', () => {
   })
 })
 
-describe('the REST API', () => {
+describe('REST API', () => {
   const path = '/api/v3/auth/users/me/'
   it.each([
     ['Application/JSON; Charset=UTF-8', '{"default_tag":"json"}', 'json'],
@@ -81,7 +84,7 @@ describe('the REST API', () => {
       '--b\r\nContent-Disposition: Form-Data; Name="default_tag"\r\n\r\nparts\r\n--b--\r\n',
       'parts',
     ],
-  ])('reads a body sent as %s', async (type, raw, tag) => {
+  ])('the REST API accepts a body with the Content-Type %s', async (type, raw, tag) => {
     const headers = { 'Content-Type': type }
     const answer = await send(app.url, { method: 'PATCH', path, raw, token: user.token, headers })
     expect(expectOk(answer).default_tag).toBe(tag)

@@ -76,7 +76,7 @@ async function noteRefusal(code: ErrorCode, rest: Rest, operationId: string, ask
   found.errors[code] = shown(answer.body)
 }
 
-it('records an example response of each operation', async () => {
+it('records an example response of each REST operation', async () => {
   const { rest: anybody } = app
   const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' }
   await note(anybody, 'signUp', { json: account })
@@ -223,7 +223,7 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]))
 }
 
-it('every operation with a JSON response has an example, or a reason to have none', () => {
+it('every REST operation with a JSON response has an example, or a reason to have none', () => {
   const isJson = (operationId: string) =>
     JSON.stringify(
       operations.get(operationId)!.operation.responses[200] ??
@@ -236,13 +236,16 @@ it('every operation with a JSON response has an example, or a reason to have non
   expect(called.filter((id) => !found.operations[id] && !without[id])).toEqual([])
 })
 
-it.skipIf(process.env.RECORD_EXAMPLES)('the committed examples have the same shape as the current responses', () => {
-  const committed = JSON.parse(readFileSync(file, 'utf8'))
-  expect(
-    shapeOf(committed),
-    'RECORD_EXAMPLES=1 npx vitest run test/api/http/openapi-examples.test.ts, then npm run generate',
-  ).toEqual(shapeOf(found))
-})
+it.skipIf(process.env.RECORD_EXAMPLES)(
+  'the committed example responses have the same shape as the current responses',
+  () => {
+    const committed = JSON.parse(readFileSync(file, 'utf8'))
+    expect(
+      shapeOf(committed),
+      'RECORD_EXAMPLES=1 npx vitest run test/api/http/openapi-examples.test.ts, then npm run generate',
+    ).toEqual(shapeOf(found))
+  },
+)
 
 afterAll(() => {
   if (process.env.RECORD_EXAMPLES) writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`)

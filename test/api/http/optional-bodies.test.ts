@@ -38,7 +38,7 @@ const operations = Object.entries(description.paths).flatMap(([path, item]) =>
 )
 
 // IDs of resources that do not exist. The error code shows whether the body was accepted.
-it.each(operations)('%s accepts each empty body', async (_, method, path) => {
+it.each(operations)('the operation %s accepts each empty body', async (_, method, path) => {
   const address = path.replaceAll(/\{\w+\}/g, 'absent')
   const send = async ({ headers, ...body }: RestOptions) => {
     const actor = address.includes('/store/') ? await app.admin() : await app.newUser()
@@ -51,12 +51,15 @@ it.each(operations)('%s accepts each empty body', async (_, method, path) => {
   expect(answers).toEqual(Object.fromEntries(Object.keys(bodies).map((name) => [name, expected])))
 })
 
-it.each(Object.entries(bodies))('quotes, confirms and cancels an order with %s', async (_, { headers, ...body }) => {
-  const user = await app.newUser({ num: '10' })
-  const send = (path: string) => user.rest('POST', path, { ...body, headers: { ...headers, ...store.service } })
-  const { id } = await store.order(user)
-  expect(expectOk(await send(`quotes/network-app-orders/${id}/confirm/`))).toMatchObject({ total_cost: '2.5' })
-  expect(expectOk(await send(`store/network-app-orders/${id}/confirm/`))).toMatchObject({ id, status: 'success' })
-  const other = await store.order(user)
-  expect(expectOk(await send(`store/network-app-orders/${other.id}/cancel/`))).toMatchObject({ id: other.id })
-})
+it.each(Object.entries(bodies))(
+  'quotes, confirms and cancels an order with %s as the body',
+  async (_, { headers, ...body }) => {
+    const user = await app.newUser({ num: '10' })
+    const send = (path: string) => user.rest('POST', path, { ...body, headers: { ...headers, ...store.service } })
+    const { id } = await store.order(user)
+    expect(expectOk(await send(`quotes/network-app-orders/${id}/confirm/`))).toMatchObject({ total_cost: '2.5' })
+    expect(expectOk(await send(`store/network-app-orders/${id}/confirm/`))).toMatchObject({ id, status: 'success' })
+    const other = await store.order(user)
+    expect(expectOk(await send(`store/network-app-orders/${other.id}/cancel/`))).toMatchObject({ id: other.id })
+  },
+)

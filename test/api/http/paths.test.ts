@@ -7,8 +7,8 @@ const app = await createTestApp()
 const user = await app.newUser()
 const asset = await user.register({ public_access: 'true' })
 
-describe('a REST path', () => {
-  it('works without the prefix /api/v3 only below /auth', async () => {
+describe('REST paths', () => {
+  it('a REST path works without the prefix /api/v3 only below /auth', async () => {
     const credentials = { email: user.email, password: 'correct horse battery' }
     const login = expectOk(await app.rest('POST', '/auth/token/login/', { json: credentials }))
     const actor = { token: login.auth_token }
@@ -18,12 +18,12 @@ describe('a REST path', () => {
     expectError(await user.rest('GET', '/assets/'), 'NOT_FOUND')
   })
 
-  it('that does not exist returns 404 with the standard error body', async () => {
+  it('an unknown REST path returns 404 with the standard error body', async () => {
     expectError(await app.rest('GET', 'nothing/here/'), 'NOT_FOUND')
     expectError(await app.rest('GET', '/api/v2/assets/'), 'NOT_FOUND')
   })
 
-  it('with an invalid percent escape is rejected with the standard error body', async () => {
+  it('rejects a REST path with an invalid percent escape with the standard error body', async () => {
     const { status, body } = await app.rest('GET', 'assets/%E0%A4%A/')
     expect([400, 404]).toContain(status)
     expect(body.error.type).toMatch(/^(parse_error|resource_not_found)$/)
@@ -36,13 +36,16 @@ describe('HTTP methods', () => {
     ['DELETE', 'assets/', 'GET, POST, HEAD, OPTIONS'],
     ['GET', 'auth/token/login/', 'POST, OPTIONS'],
     ['PATCH', 'auth/token/logout/', 'POST, OPTIONS'],
-  ])('that are not allowed return 405 and list the allowed methods: %s on %s', async (method, path, allow) => {
-    const answer = expectError(await user.rest(method, path), 'METHOD_NOT_ALLOWED')
-    const sorted = (list: string | null) => (list ?? '').split(', ').sort()
-    expect(sorted(answer.headers.get('allow'))).toEqual(sorted(allow))
-  })
+  ])(
+    'an HTTP method that is not allowed returns 405 with the allowed methods: %s on %s',
+    async (method, path, allow) => {
+      const answer = expectError(await user.rest(method, path), 'METHOD_NOT_ALLOWED')
+      const sorted = (list: string | null) => (list ?? '').split(', ').sort()
+      expect(sorted(answer.headers.get('allow'))).toEqual(sorted(allow))
+    },
+  )
 
-  it('are allowed only where the OpenAPI document lists them', async () => {
+  it('a REST path allows exactly the HTTP methods in the OpenAPI document', async () => {
     const answers = Object.entries(description.paths).map(async ([path, item]) => {
       const { headers } = await app.rest('OPTIONS', path.replaceAll(/\{\w+\}/g, 'any'))
       const methods = headers
@@ -61,13 +64,13 @@ describe('HTTP methods', () => {
       expect(allowed, String(path)).toEqual(described)
   })
 
-  it('of a path with a parameter are not allowed on a fixed path that also matches', async () => {
+  it('a fixed REST path does not allow the methods of a matching path with a parameter', async () => {
     expectError(await user.rest('DELETE', 'auth/sessions/revoke-others/'), 'METHOD_NOT_ALLOWED')
     expectError(await user.rest('GET', 'assets/merge-trees'), 'METHOD_NOT_ALLOWED')
     expectError(await user.rest('DELETE', '/auth/sessions/revoke-others'), 'METHOD_NOT_ALLOWED')
   })
 
-  it('include HEAD, which returns the response of GET without a body', async () => {
+  it('HEAD returns the response of GET without a body', async () => {
     const [get, head] = await Promise.all([
       app.rest('GET', `assets/${asset.id}/`),
       app.rest('HEAD', `assets/${asset.id}/`),
@@ -77,10 +80,10 @@ describe('HTTP methods', () => {
   })
 })
 
-describe('a browser on another origin', () => {
+describe('browsers on other origins', () => {
   const origin = { Origin: 'https://somewhere.example' }
 
-  it('may send credentials in headers, but never cookies', async () => {
+  it('a browser on another origin may send credentials in headers, but never cookies', async () => {
     const preflight = await app.rest('OPTIONS', `assets/${asset.id}/`, {
       headers: {
         ...origin,
@@ -97,7 +100,7 @@ describe('a browser on another origin', () => {
     expect(methods).toEqual(expect.arrayContaining(['GET', 'PATCH', 'DELETE']))
   })
 
-  it('may send the headers that frameworks and tracers add to every request', async () => {
+  it('a browser on another origin may send the headers that frameworks and tracers add to every request', async () => {
     const { headers } = await app.rest('OPTIONS', 'assets/', {
       headers: {
         ...origin,
@@ -110,7 +113,7 @@ describe('a browser on another origin', () => {
     expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-csrftoken', '*']))
   })
 
-  it('can read success and error responses', async () => {
+  it('a browser on another origin can read success and error responses', async () => {
     const answers = await Promise.all([
       app.rest('GET', 'assets/', { headers: origin }),
       app.rest('GET', 'nothing/', { headers: origin }),

@@ -63,7 +63,7 @@ function tell(fields: [string, string | File][]) {
 
 const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type: 'text/plain' })
 
-it('reads a file of the maximum size and the fields around it', async () => {
+it('reads a file of the maximum size and the form fields around the file', async () => {
   const file = fileOf(MAX_FILE_BYTES)
   expect(
     await tell([
@@ -86,7 +86,7 @@ it.each<[string, [string, string | File][]]>([
   ['a field over its limit that is sent as a file', [['caption', fileOf(MAX_BYTES + 1)]]],
   ['too many fields', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
   ['too many files', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
-])('rejects %s and leaves nothing on disk', async (_, fields) => {
+])('rejects a multipart body with %s and leaves nothing on disk', async (_, fields) => {
   expect(await tell(fields)).toBe('PAYLOAD_TOO_LARGE')
   expect(await readdir(dir)).toEqual([])
 })

@@ -20,7 +20,7 @@ const readiness = async () => {
   return { status, body }
 }
 
-it('reports an unavailable file store as degraded with 200, and still serves other requests', async () => {
+it('readiness reports an unavailable file store as degraded with 200, and other requests still succeed', async () => {
   const user = await app.newUser()
   expect(await readiness()).toEqual({ status: 200, body: { status: 'ok' } })
   kubo.intercept = (_, __, res) => !!res.destroy()

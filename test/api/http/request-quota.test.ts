@@ -46,19 +46,19 @@ const post = (path: string, { token }: SignedIn, body: { raw: string; headers?: 
     headers: { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json', ...body.headers },
   })
 
-describe('a signed-in caller', () => {
+describe('request quota of signed-in callers', () => {
   it.each([
     ['invalid JSON to GraphQL', '/graphql', '{"query": '],
     ['an invalid document', '/graphql', '{"query": "{ me {"}'],
     ['invalid JSON to REST', '/api/v3/auth/users/set_password/', '{"current_password": '],
-  ])('that sends %s is throttled after its quota', async (_, path, raw) => {
+  ])('throttles a signed-in caller who sends %s after the request quota', async (_, path, raw) => {
     const user = await app.newUser()
     const { accepted, rejection } = await sendUntilThrottled(() => post(path, user, { raw, headers: newAddress() }))
     expect([accepted, rejection.status]).toEqual([PER_USER, 429])
     expectRetryAfter(rejection)
   })
 
-  it('uses more of its quota for a large new document than for a known one', async () => {
+  it('a large new GraphQL document uses more of the request quota than a known document', async () => {
     const user = await app.newUser()
     const documentOf = (n: number) => `{ missing${n} ${'x '.repeat(5_000)}}`
     const ask = (n: number) => user.graphql(documentOf(n), {}, { headers: newAddress() })
@@ -70,7 +70,7 @@ describe('a signed-in caller', () => {
     expect(again.accepted).toBe(PER_USER)
   })
 
-  it('uses more of its quota for large bodies', async () => {
+  it('a large body uses more of the request quota', async () => {
     const user = await app.newUser()
     const raw = `{"caption": "${'x'.repeat(500_000)}`
     const patch = () => post('/api/v3/auth/users/set_password/', user, { raw, headers: newAddress() })
@@ -79,7 +79,7 @@ describe('a signed-in caller', () => {
     expectRetryAfter(rejection)
   })
 
-  it('keeps its used quota in another session', async () => {
+  it('the request quota of a user is shared by all sessions', async () => {
     const user = await app.newUser()
     const { accepted } = await sendUntilThrottled(() => user.rest('GET', 'auth/users/me/', { headers: newAddress() }))
     expect(accepted).toBe(PER_USER)
@@ -88,7 +88,7 @@ describe('a signed-in caller', () => {
     expectError(await app.rest('GET', 'auth/users/me/', { actor: { token }, headers: newAddress() }), 'THROTTLED')
   })
 
-  it('shares the quota of its address with other accounts, but not with anonymous callers', async () => {
+  it('accounts at one address share its request quota, but not with anonymous callers', async () => {
     const headers = newAddress()
     const users = await Promise.all(Array.from({ length: 6 }, () => app.newUser()))
     const { accepted, rejection } = await sendUntilThrottled((n) =>
@@ -101,7 +101,7 @@ describe('a signed-in caller', () => {
   })
 })
 
-describe('an event of a GraphQL subscription', () => {
+describe('request quota of GraphQL subscriptions', () => {
   let readers: EventReader[] = []
   afterEach(async () => {
     for (const reader of readers) reader.close()
@@ -116,7 +116,7 @@ describe('an event of a GraphQL subscription', () => {
     return reader
   }
 
-  it('counts against the quota of the subscriber, and is reported as THROTTLED beyond it', async () => {
+  it("an event of a GraphQL subscription counts against the subscriber's quota, and is reported as THROTTLED beyond the quota", async () => {
     const [owner, spent, other] = await Promise.all([app.newUser({ num: '100' }), app.newUser(), app.newUser()])
     const { id } = await owner.register({ public_access: 'true' })
     const [busy, quiet] = [await follow(spent, id), await follow(other, id)]

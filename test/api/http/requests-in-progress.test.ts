@@ -40,7 +40,7 @@ const settled = async (requests: Promise<unknown>[]) => {
 }
 
 it.each(['REST', 'GraphQL'])(
-  'limits concurrent changes of one user over %s, and serves others meanwhile',
+  'limits concurrent changes of one user over %s, and serves other users meanwhile',
   async (door) => {
     const [busy, other] = [await app.newUser(), await app.newUser()]
     const { id } = await busy.register()
@@ -61,7 +61,7 @@ it.each(['REST', 'GraphQL'])(
   },
 )
 
-it('shares one limit among anonymous callers at an address, but not with signed-in users', async () => {
+it('anonymous callers at one address share a limit of concurrent requests, separate from signed-in users', async () => {
   const user = await app.newUser()
   const sent = await whileLocked('access exclusive', async () => {
     const strangers = Array.from({ length: MOST + 2 }, () => app.graphql(LOOKUP(1), { sha256 }))
@@ -73,7 +73,7 @@ it('shares one limit among anonymous callers at an address, but not with signed-
   await settled(sent)
 })
 
-it('counts a GraphQL document once for each root field', async () => {
+it('counts a GraphQL document once for each root field in the limit of concurrent requests', async () => {
   const user = await app.newUser()
   const sent = await whileLocked('access exclusive', async () => {
     const whole = user.graphql(LOOKUP(MOST), { sha256 })

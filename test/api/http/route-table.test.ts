@@ -10,7 +10,7 @@ const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, nam
 
 const readingPosts = new Set(['POST assets/merge-trees', 'POST assets/:nid/download', 'POST auth/devices'])
 
-it('has no two routes with the same method and path', () => {
+it('the route table has no two routes with the same method and path', () => {
   const keys = [
     ...routes.map(({ method, path }) => `${method} /api/v3/${path}`),
     ...directRoutes.map(({ method, path }) => `${method} ${path}`),
@@ -18,23 +18,23 @@ it('has no two routes with the same method and path', () => {
   expect(keys).toEqual([...new Set(keys)])
 })
 
-describe.each(table)('the route $name', ({ route }) => {
+describe.each(table)('route $name', ({ route }) => {
   const [operation, ...others] = route.operation.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION)
   const declared = operation?.kind === Kind.OPERATION_DEFINITION ? (operation.variableDefinitions ?? []) : []
 
-  it('has one named operation that is valid for the schema', () => {
+  it('a route has one named operation that is valid for the schema', () => {
     expect(others).toEqual([])
     expect(validate(schema, route.operation).map(({ message }) => message)).toEqual([])
     expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.name?.value).toMatch(/^Rest[A-Z]/)
   })
 
-  it('has a query if it only reads, and a mutation otherwise', () => {
+  it('a route has a query if it only reads, and a mutation otherwise', () => {
     const reads = route.method === 'GET' || route.isQuote || readingPosts.has(`${route.method} ${route.path}`)
     const kind = reads ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION
     expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.operation).toBe(kind)
   })
 
-  it('passes each path parameter as a variable that the operation declares and uses', () => {
+  it('a route passes each path parameter as a variable that the operation declares and uses', () => {
     const params = Object.fromEntries(parametersOf(route.path).map((name) => [name, `value of ${name}`]))
     const firstOf = (_name: string, values: object) => Object.values(values)[0]
     const body = { ...createFields({}), choice: firstOf, upload: () => ({}) as never }
@@ -57,12 +57,12 @@ describe.each(table)('the route $name', ({ route }) => {
     expect(names.filter((name) => !used.has(name))).toEqual([])
   })
 
-  it('has a path without leading or trailing slashes', () => {
+  it('a route has a path without leading or trailing slashes', () => {
     expect(route.path).toMatch(/^[a-z][\w:/-]*[\w]$/)
   })
 })
 
-it('has unique operation names, so that logs and traces identify routes', () => {
+it('routes have unique operation names, so that logs and traces identify the route', () => {
   const nameOf = (route: (typeof routes)[number]) => {
     const [operation] = route.operation.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
     return operation?.name?.value

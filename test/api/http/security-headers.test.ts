@@ -63,7 +63,7 @@ it.each([
 it.each([
   ['https://annal.example', 'max-age=31536000'],
   ['http://annal.example', null],
-])('sends for the public URL %s the header Strict-Transport-Security: %s', async (publicUrl, expected) => {
+])('for the public URL %s, sends the header Strict-Transport-Security: %s', async (publicUrl, expected) => {
   const server = createHttpServer({ presentError, log: createTestLog(), publicUrl })
   atEnd(() => server.drain(100))
   const port = await server.listen(0, '127.0.0.1')

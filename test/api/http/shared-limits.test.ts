@@ -41,12 +41,12 @@ async function expectShared(most: number, attempt: (url: string, n: number) => P
 const login = (url: string, email: string, headers: Record<string, string>) =>
   ask(url, 'POST', 'auth/token/login/', { json: { email, password: 'wrong password' }, headers })
 
-it('shares the limit of sign-ins per address between two processes', async () => {
+it('two processes share the limit of sign-ins per address', async () => {
   const headers = newAddress()
   await expectShared(4, (url, n) => login(url, `nobody${n}@example.org`, headers))
 })
 
-it('limits concurrent sign-ins per address across processes, and resets after the window', async () => {
+it('limits concurrent sign-ins per address across processes, and resets the limit after the window', async () => {
   const networks = [newAddress(), newAddress()]
   const letIn = () =>
     Promise.all(
@@ -63,7 +63,7 @@ it('limits concurrent sign-ins per address across processes, and resets after th
   expect(await letIn()).toEqual([0, 0])
 })
 
-it('shares the limit of password guesses per account between two processes', async () => {
+it('two processes share the limit of password guesses per account', async () => {
   const { email } = await app.newUser()
   await expectShared(4, (url) => login(url, email, newAddress()))
 })
@@ -87,7 +87,7 @@ const toldOf = async ({ id }: SignedIn) => {
 const register = (url: string, actor: SignedIn) =>
   ask(url, 'POST', 'assets/', { actor, multipart: { asset_file: newFile() }, headers: newAddress() })
 
-it("shares a user's limit of bytes being uploaded between processes, and frees ended uploads", async () => {
+it("two processes share a user's limit of bytes being uploaded, and ended uploads free their bytes", async () => {
   const user = await app.newUser()
   const first = beginUpload(app.url, user, 700_000)
   await poll(() => toldOf(user)).until((told) => told.join() === '700000')
@@ -133,14 +133,14 @@ async function follow(url: string, actor: SignedIn, headers: Record<string, stri
   return reader
 }
 
-it('shares the limit of open streams per user between processes, and frees closed streams', async () => {
+it('two processes share the limit of open streams per user, and closed streams count no longer', async () => {
   const user = await app.newUser()
   await expectShared(2, (url) => follow(url, user, newAddress()))
   readers[0]!.close()
   await poll(() => follow(another.url, user, newAddress())).until(({ status }) => status === 200)
 })
 
-it("shares the limit of streams per address, and frees a dead process's streams after a minute", async () => {
+it("two processes share the limit of streams per address, and a dead process's streams expire after a minute", async () => {
   const headers = newAddress()
   await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
   const subject = `streams:address:${headers['X-Forwarded-For']}`

@@ -42,16 +42,19 @@ const callInChunks = (path: string, headers: Record<string, string>, begin: stri
     pieces: after(begin, pieces),
   })
 
-describe('a body in thousands of one-byte chunks', () => {
-  it.each(doors)('is rejected with an explanation: %s', async (_, path, headers, begin) => {
-    const answer = await callInChunks(path, headers, begin, inChunks(40_000, 1))
-    expect([answer.status, answer.body]).toEqual([
-      413,
-      expect.stringContaining('The body came in too many small pieces.'),
-    ])
-  })
+describe('bodies in thousands of one-byte chunks', () => {
+  it.each(doors)(
+    'rejects a body in thousands of one-byte chunks with an explanation: %s',
+    async (_, path, headers, begin) => {
+      const answer = await callInChunks(path, headers, begin, inChunks(40_000, 1))
+      expect([answer.status, answer.body]).toEqual([
+        413,
+        expect.stringContaining('The body came in too many small pieces.'),
+      ])
+    },
+  )
 
-  it('is rejected with an HTML page if it is the form of a page', async () => {
+  it('rejects an HTML form in thousands of one-byte chunks with an HTML page', async () => {
     const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const answer = await callInChunks('/account/password-reset/1/2', type, 'a=', inChunks(8_000, 1))
     expect([answer.status, answer.head]).toEqual([413, expect.stringContaining('text/html')])
@@ -82,7 +85,7 @@ it('reads a form with a file identically in chunks of any size', async () => {
   expect((await send(`${app.url}/ipfs/${cid ?? asset.cid}`, { token: user.token })).bytes.equals(bytes)).toBe(true)
 })
 
-it('rejects a URL-encoded form with too many fields, even empty ones', async () => {
+it('rejects a URL-encoded form with too many fields, even empty fields', async () => {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
   for (const each of ['a', 'a=', '', 'a=b']) {
     const refused = await send(app.url + signIn, { headers, raw: Array(200_000).fill(each).join('&') })

@@ -47,8 +47,8 @@ const waiting = async () =>
     )
   )[0]!.n
 
-describe('a request for an asset locked by another transaction', () => {
-  it('waits for the lock and makes the change once', async () => {
+describe('requests for a locked asset', () => {
+  it('an update waits for the row lock of an asset and makes the change once', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = { 'Idempotency-Key': randomUUID() }
@@ -63,7 +63,7 @@ describe('a request for an asset locked by another transaction', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '11.642' })
   })
 
-  it('returns a retryable 409 without changes if the lock takes too long', async () => {
+  it('an update returns a retryable 409 without changes if the asset is locked for too long', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const options = { json: { caption: 'Later' }, headers: { 'Idempotency-Key': randomUUID() } }

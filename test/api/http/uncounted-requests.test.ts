@@ -19,8 +19,8 @@ const newAddress = () => {
   return { 'X-Forwarded-For': `198.51.100.${addresses}` }
 }
 
-describe.each(['/healthz', '/readyz'])('a request to %s', (path) => {
-  it('is not rate limited, even if the limit of its address is exhausted', async () => {
+describe.each(['/healthz', '/readyz'])('requests to %s', (path) => {
+  it('a health probe is not rate limited, even if the limit of its address is exhausted', async () => {
     const headers = newAddress()
     for (let i = 0; i < 150; i += 1) expect((await app.rest('GET', path, { headers })).status).toBe(200)
     for (let i = 0; i < 100; i += 1) expectOk(await app.rest('GET', 'assets/', { headers }))
@@ -51,7 +51,7 @@ const invalidPasswords: [string, unknown][] = [
   ['a password of 300 characters', 'x'.repeat(300)],
 ]
 
-describe('a sign-in with', () => {
+describe('invalid sign-ins', () => {
   const invalid: [string, (email: string) => object][] = [
     ...invalidEmails.map(([name, email]): [string, () => object] => [name, () => ({ email, password: PASSWORD })]),
     ...invalidPasswords.map(([name, password]): [string, (email: string) => object] => [
@@ -61,29 +61,32 @@ describe('a sign-in with', () => {
     ['an empty body', () => ({})],
   ]
 
-  it.each(invalid)('%s is rejected as invalid and counts neither as a sign-in nor as a guess', async (_, fieldsOf) => {
-    const headers = newAddress()
-    const { email } = await app.newUser()
-    const json = fieldsOf(email)
-    const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
-    for (let i = 0; i < 5; i += 1) {
-      expectError(await app.rest('POST', 'auth/token/login/', { json, headers }), 'VALIDATION_FAILED')
-      const { body } = await app.graphql(document, { input: json }, { headers })
-      expect(body.data ?? null).toBeNull()
-      for (const { extensions } of body.errors) expect(extensions.code).not.toMatch(/THROTTLED|INCORRECT/)
-    }
-    const login = { json: { email, password: PASSWORD }, headers }
-    expectOk(await app.rest('POST', 'auth/token/login/', login))
-    expectError(await app.rest('POST', 'auth/token/login/', login), 'THROTTLED')
-  })
+  it.each(invalid)(
+    'a sign-in with %s is rejected as invalid and counts neither as a sign-in nor as a password guess',
+    async (_, fieldsOf) => {
+      const headers = newAddress()
+      const { email } = await app.newUser()
+      const json = fieldsOf(email)
+      const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+      for (let i = 0; i < 5; i += 1) {
+        expectError(await app.rest('POST', 'auth/token/login/', { json, headers }), 'VALIDATION_FAILED')
+        const { body } = await app.graphql(document, { input: json }, { headers })
+        expect(body.data ?? null).toBeNull()
+        for (const { extensions } of body.errors) expect(extensions.code).not.toMatch(/THROTTLED|INCORRECT/)
+      }
+      const login = { json: { email, password: PASSWORD }, headers }
+      expectOk(await app.rest('POST', 'auth/token/login/', login))
+      expectError(await app.rest('POST', 'auth/token/login/', login), 'THROTTLED')
+    },
+  )
 })
 
 describe.each([
   ['a password reset', 'auth/users/reset_password/'],
   ['a verification mail', 'auth/users/resend_activation/'],
-])('%s request with', (_name, path) => {
+])('invalid requests for %s', (_name, path) => {
   it.each(invalidEmails.filter(([, email]) => email !== undefined && email !== null))(
-    '%s is rejected as invalid and is not counted as a mail request',
+    'a mail request with %s is rejected as invalid and does not count towards the mail limit',
     async (_, email) => {
       const headers = newAddress()
       for (let i = 0; i < 3; i += 1) {
@@ -96,7 +99,7 @@ describe.each([
   )
 })
 
-it('rejects a blank current password as invalid and does not count it as a guess', async () => {
+it('rejects a blank current password as invalid, and does not count it as a password guess', async () => {
   const user = await app.newUser()
   for (const current_password of [undefined, null, '', 5, {}]) {
     for (let i = 0; i < 2; i += 1) {
@@ -108,7 +111,7 @@ it('rejects a blank current password as invalid and does not count it as a guess
   expect((await user.rest('POST', 'auth/users/set_password/', { json })).status).toBe(204)
 })
 
-it('does not count pictures that are rejected before processing', async () => {
+it('does not count profile pictures that are rejected before processing', async () => {
   const user = await app.newUser()
   const send = (file: File) => user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture: file } })
   for (let i = 0; i < 61; i += 1) expectError(await send(new File([], 'empty.png')), 'VALIDATION_FAILED')

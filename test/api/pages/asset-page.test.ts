@@ -33,8 +33,8 @@ await poll(() => owner.rest('GET', `assets/${nid}/history/`)).until(
     commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final'),
 )
 
-describe('the page of a public asset', () => {
-  it('shows the asset and its commits with their transactions, newest first', async () => {
+describe('page of a public asset', () => {
+  it('the asset page shows the asset and its commits with their transactions, newest first', async () => {
     const page = await app.rest('GET', path)
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
     const { body } = await owner.rest('GET', `assets/${nid}/history/`)
@@ -48,13 +48,13 @@ describe('the page of a public asset', () => {
     expect(page.text).toContain(`<img src="${app.url}/ipfs/${nid}"`)
   })
 
-  it('escapes HTML in user texts', async () => {
+  it('the asset page escapes HTML in user texts', async () => {
     const { text } = await app.rest('GET', path)
     expect(text).not.toContain('<script>alert')
     expect(text).toContain('&lt;/script&gt;&lt;script&gt;alert(&quot;x&quot;)')
   })
 
-  it('contains metadata for search engines and link previews', async () => {
+  it('the asset page contains metadata for search engines and link previews', async () => {
     const { text } = await app.rest('GET', path)
     const data = JSON.parse(/<script type="application\/ld\+json">(.*)<\/script>/.exec(text)![1]!)
     expect(data).toMatchObject({
@@ -71,7 +71,7 @@ describe('the page of a public asset', () => {
     expect(text).toContain(`<link rel="canonical" href="${app.url + path}">`)
   })
 
-  it('forbids scripts, framing and referrers by its headers', async () => {
+  it('the headers of the asset page forbid scripts, framing and referrers', async () => {
     const { headers } = await app.rest('GET', path)
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -85,13 +85,13 @@ describe('the page of a public asset', () => {
     expect(policy).not.toContain('script-src')
   })
 
-  it.each(['zh-TW', 'zh-HK', 'zh-MO'])('is in Traditional Chinese for the language %s', async (tag) => {
+  it.each(['zh-TW', 'zh-HK', 'zh-MO'])('the asset page is in Traditional Chinese for the language %s', async (tag) => {
     const page = await app.rest('GET', path, { headers: { 'Accept-Language': tag } })
     expect(page.headers.get('content-language')).toBe('zh-TW')
     expect(page.text).toContain('<h2 id="history">歷程</h2>')
   })
 
-  it('verifies the asset on the chain when its button is pressed, and shows the result', async () => {
+  it('the button of the asset page verifies the asset on the chain and shows the result', async () => {
     const checked = await poll(async () => {
       await app.chain.registry.rpc.call('evm_mine')
       return app.rest('POST', path, { urlencoded: {} })
@@ -105,7 +105,7 @@ describe('the page of a public asset', () => {
     expect((await app.rest('GET', path)).text).not.toContain('It holds')
   })
 
-  it('is shown even if the chain is unavailable', async () => {
+  it('the asset page is shown even if the chain is unavailable', async () => {
     const verify = vi.spyOn(app.context.histories!, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })
     verify.mockRestore()
@@ -143,8 +143,8 @@ it('the asset page splits a long history into pages, also for share links', asyn
   expect((await follow(older, 'The newest commits')).text).toContain('<ins>Said 50 times</ins>')
 })
 
-describe('the page of a private asset', () => {
-  it('is visible only to its owner, and is not cached or indexed', async () => {
+describe('page of a private asset', () => {
+  it('the page of a private asset is visible only to its owner, and is not cached or indexed', async () => {
     const { id } = await owner.register({ caption: 'Mine' })
     const own = await owner.rest('GET', `/assets/${id}`)
     expect([own.status, own.headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -163,7 +163,7 @@ describe('the page of a private asset', () => {
     }
   })
 
-  it('is readable and verifiable with its proof through a share link created in either API', async () => {
+  it('a share link from either API gives access to the page and the proof of a private asset', async () => {
     const { id } = await owner.register({ caption: 'Shown to a friend' })
     await poll(() => owner.rest('GET', `assets/${id}/history/`)).until(
       ({ body: { commits } }) => commits[0].status === 'final',
@@ -215,7 +215,7 @@ describe('the page of a private asset', () => {
     expect((await app.rest('GET', addressIn(link.url))).status).toBe(200)
   })
 
-  it('has share links that its owner can list with their last use, and revoke in either API', async () => {
+  it('the owner can list share links with their last use, and revoke them in either API', async () => {
     const { id } = await owner.register()
     const make = async (label: string) =>
       (await owner.rest('POST', `assets/${id}/links/`, { json: { label } })).body as Record<'id' | 'url', string>
@@ -254,7 +254,7 @@ describe('the page of a private asset', () => {
     expectError(await owner.graphql(wrong), 'VALIDATION_FAILED')
   })
 
-  it('has share links that only its owner can list or revoke, even if it is public', async () => {
+  it('only the owner can list or revoke the share links of an asset, even if it is public', async () => {
     const { body: link } = await owner.rest('POST', `assets/${nid}/links/`, { json: {} })
     const stranger = await app.newUser()
     const query = `{ asset(id: "${nid}") { links { nodes { url } } } node(id: "${link.id}") { id } }`
@@ -268,7 +268,7 @@ describe('the page of a private asset', () => {
     expect((await owner.rest('GET', `assets/${nid}/links/`)).body.results).toMatchObject([{ revoked_at: null }])
   })
 
-  it('has at most 200 share links, including those revoked within the last month', async () => {
+  it('an asset has at most 200 share links, including links revoked within the last month', async () => {
     const { id, uuid } = await owner.register()
     await app.sql(
       `insert into asset_links (asset_id, expires_at, revoked_at)
@@ -286,7 +286,7 @@ describe('the page of a private asset', () => {
     expect(await app.sql('select 1 from asset_links where asset_id = $1::uuid', [uuid])).toEqual([])
   })
 
-  it('provides a proof without trees of other assets, even if a foreign commit refers to them', async () => {
+  it('a share link provides a proof without trees of other assets, even if a foreign commit refers to them', async () => {
     const victim = await app.newUser()
     const secret = await victim.register({ caption: 'Nobody else may read this' })
     const { id } = await owner.register()
@@ -326,7 +326,7 @@ describe('the page of a private asset', () => {
     expect(names).not.toContain(trees[1])
   })
 
-  it('rejects share links after revocation, during a lock, and after a new registration', async () => {
+  it('rejects a share link after its revocation, during an account lock, and after a new registration', async () => {
     const asset_file = newFile()
     const { body: asset } = await registerWith(owner.rest, { asset_file })
     const newLink = async () =>
@@ -354,7 +354,7 @@ describe('the page of a private asset', () => {
     expect((await app.rest('GET', last)).status).toBe(404)
   })
 
-  it('has one share link per idempotency key, and none for the key of a revoked link', async () => {
+  it('creates one share link per idempotency key, and no link for the key of a revoked link', async () => {
     const { id } = await owner.register()
     const make = (key: string) => owner.rest('POST', `assets/${id}/links/`, { json: {}, key })
     const [first, again] = [await make('one link'), await make('one link')]
@@ -370,7 +370,7 @@ describe('the page of a private asset', () => {
     expect((await app.rest('GET', other)).status).toBe(200)
   })
 
-  it('has no share links with a past or distant expiry, or created by other users', async () => {
+  it('rejects a share link with a past or distant expiry, or created by another user', async () => {
     const { id } = await owner.register()
     for (const days of [-1, 0, 400]) {
       const answer = await owner.rest('POST', `assets/${id}/links/`, { json: { expires_at: inDays(days) } })

@@ -12,8 +12,8 @@ const confirm = (to: string, headers = {}) => app.rest('POST', to, { urlencoded:
 const isVerified = async (person: SignedIn): Promise<boolean> =>
   (await person.rest('GET', 'auth/users/me/')).body.email_verified
 
-describe('the page of a valid verification link', () => {
-  it('has one button, and changes nothing when it is opened', async () => {
+describe('page of a valid verification link', () => {
+  it('the e-mail verification page has one button, and opening the page changes nothing', async () => {
     for (const method of ['GET', 'HEAD', 'GET']) expect((await app.rest(method, path)).status).toBe(200)
     const page = await app.rest('GET', path)
     expect(titleOf(page)).toBe('Confirm your e-mail address')
@@ -29,7 +29,7 @@ describe('the page of a valid verification link', () => {
     expect(await isVerified(user)).toBe(false)
   })
 
-  it('verifies the address once when its button is pressed', async () => {
+  it('the button of the verification page verifies the address once', async () => {
     const page = await confirm(path)
     expect(page.status, page.text).toBe(200)
     expect(titleOf(page)).toBe('Your e-mail address is confirmed')
@@ -44,7 +44,7 @@ describe('the page of a valid verification link', () => {
 it.each([
   ['/account/email-verification/user_01h455vb4pex5vsknk084sn02q/wrong'],
   ['/account/email-verification/%3Cscript%3E/%22%3E%3Cimg%3E'],
-])('a verification link shows an error page with the next step if it is invalid: %s', async (bad) => {
+])('an invalid verification link shows an error page with the next step: %s', async (bad) => {
   for (const page of [await app.rest('GET', bad), await confirm(bad)]) {
     expect(page.status, page.text).toBe(410)
     expect(page.text).toContain('ask for a new mail where you sign in')

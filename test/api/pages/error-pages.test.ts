@@ -26,15 +26,15 @@ function expectPage(answer: Answer, status: number, words: string) {
   expect(answer.text).not.toContain('"error"')
 }
 
-describe.each(pages)('the HTML page %s', (path) => {
-  it('shows an HTML error page for an unsupported method', async () => {
+describe.each(pages)('HTML page %s', (path) => {
+  it('an HTML page shows an HTML error page for an unsupported method', async () => {
     const answer = await app.rest('PATCH', path)
     expectPage(answer, 405, 'The form could not be read')
     expect(answer.headers.get('allow')).toContain('GET')
     expect((await app.rest('DELETE', path, { headers: chinese })).text).toContain('無法讀取表單')
   })
 
-  it('shows an HTML error page if the database is unavailable', async () => {
+  it('an HTML page shows an HTML error page if the database is unavailable', async () => {
     vi.spyOn(app.context.requestQuota, 'consume').mockRejectedValue(unavailable('The database'))
     const answer = await app.rest('GET', path)
     expectPage(answer, 503, 'This does not work right now')
@@ -42,13 +42,13 @@ describe.each(pages)('the HTML page %s', (path) => {
     expect((await app.rest('HEAD', path)).text).toBe('')
   })
 
-  it('ignores an invalid access token', async () => {
+  it('an HTML page ignores an invalid access token', async () => {
     const actor = { token: 'a'.repeat(40) }
     expect((await app.rest('GET', path, { actor })).status).toBe((await app.rest('GET', path)).status)
   })
 })
 
-describe('an unknown path', () => {
+describe('unknown paths', () => {
   const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
   const cutOff = [
     '/account/password-reset/user_01h455vb4pex5vsknk084sn02q',
@@ -57,7 +57,7 @@ describe('an unknown path', () => {
     '/x',
   ]
 
-  it.each(cutOff)('returns an HTML error page to browsers: %s', async (path) => {
+  it.each(cutOff)('an unknown path returns an HTML error page to browsers: %s', async (path) => {
     const answer = await app.rest('GET', path, { headers: browser })
     expectPage(answer, 404, 'There is no page at this address')
     expect(answer.text).toContain('open the whole link')
@@ -66,15 +66,18 @@ describe('an unknown path', () => {
     expect((await app.rest('HEAD', path, { headers: browser })).text).toBe('')
   })
 
-  it.each([...cutOff, 'assets/x/y/z/'])('returns a JSON error to other clients: %s', async (path) => {
+  it.each([...cutOff, 'assets/x/y/z/'])('an unknown path returns a JSON error to other clients: %s', async (path) => {
     const answer = await app.rest('GET', path)
     expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
   })
 
-  it.each(['assets/x/y/z/', '/auth/x', '/ipfs'])('returns JSON on API paths, even to browsers: %s', async (path) => {
-    const answer = await app.rest('GET', path, { headers: browser })
-    expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
-  })
+  it.each(['assets/x/y/z/', '/auth/x', '/ipfs'])(
+    'an unknown API path returns JSON, even to browsers: %s',
+    async (path) => {
+      const answer = await app.rest('GET', path, { headers: browser })
+      expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
+    },
+  )
 })
 
 it('a rate-limited visitor gets an HTML error page with a retry time', async () => {

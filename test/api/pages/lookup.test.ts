@@ -34,7 +34,7 @@ it('a lookup finds a public file by its SHA-256 in any notation, or its CID', as
   }
 })
 
-it('a lookup finds a private file only for its owner; for others it looks unregistered', async () => {
+it('a lookup finds a private file only for its owner, and other callers see an unregistered file', async () => {
   const unknown = { totalCount: 0, nodes: [], pageInfo: { endCursor: null, hasNextPage: false } }
   for (const asked of [{ sha256: sha256('hidden') }, { cid: hidden.id }]) {
     expect((await byGraphQL(asked, owner)).nodes).toMatchObject([{ id: hidden.id }])

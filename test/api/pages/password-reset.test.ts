@@ -23,8 +23,8 @@ const textOf = ({ text }: Answer) =>
     .replaceAll(/\s+/g, ' ')
 const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
 
-describe('the page of a valid password reset link', () => {
-  it('sends no referrer, forbids caching and framing, and sets no cookie', async () => {
+describe('page of a valid password reset link', () => {
+  it('the password reset page sends no referrer, forbids caching and framing, and sets no cookie', async () => {
     for (const page of [await app.rest('GET', path), await submit(path, ''), await submit(`${path}x`, password)]) {
       expect(Object.fromEntries(page.headers)).toMatchObject({
         'referrer-policy': 'no-referrer',
@@ -39,17 +39,17 @@ describe('the page of a valid password reset link', () => {
     }
   })
 
-  it('does not repeat the token', async () => {
+  it('the password reset page does not repeat the token', async () => {
     const token = path.split('/').at(-1)!
     for (const page of [await app.rest('GET', path), await submit(path, 'short')])
       expect(page.text).not.toContain(token)
   })
 
-  it('stays valid when it is opened, for example by mail scanners', async () => {
+  it('a password reset link stays valid when its page is opened, for example by mail scanners', async () => {
     for (const method of ['GET', 'HEAD', 'GET']) expect((await app.rest(method, path)).status).toBe(200)
   })
 
-  it('is shown in the language of the browser', async () => {
+  it('the password reset page is shown in the language of the browser', async () => {
     const page = await app.rest('GET', path, { headers: { 'Accept-Language': 'fr, zh-Hant-TW;q=0.9, en;q=0.8' } })
     expect(page.text).toContain('<html lang="zh-TW">')
     expect(page.headers.get('content-language')).toBe('zh-TW')
@@ -57,7 +57,7 @@ describe('the page of a valid password reset link', () => {
   })
 })
 
-describe('an error in the password reset form', () => {
+describe('errors in the password reset form', () => {
   it.each([
     ['no password', '', '', 'Type a new password.'],
     ['a password that is too short', 'short', 'short', 'The password is too short. Use at least 8 characters.'],
@@ -76,36 +76,39 @@ describe('an error in the password reset form', () => {
       'null\0null',
       'This password cannot be used. Choose another one.',
     ],
-  ])('is shown at the top with the focus and at its field: %s', async (_, first, second, problem) => {
-    const page = await submit(path, first, second)
-    expect(page.status).toBe(400)
-    expect(titleOf(page)).toBe('Error: Choose a new password')
-    expect(page.text).toMatch(/<div class="notice" role="alert" tabindex="-1" autofocus>/)
-    expect(page.text.split(problem)).toHaveLength(3)
-    const [, field] = /id="([\w-]+)-problem"/.exec(page.text)!
-    expect(page.text).toMatch(
-      new RegExp(`<input [^>]*id="${field}" [^>]*aria-describedby="[^"]*${field}-problem" aria-invalid="true">`),
-    )
-  })
+  ])(
+    'an error in the password reset form is shown at the top with the focus and at its field: %s',
+    async (_, first, second, problem) => {
+      const page = await submit(path, first, second)
+      expect(page.status).toBe(400)
+      expect(titleOf(page)).toBe('Error: Choose a new password')
+      expect(page.text).toMatch(/<div class="notice" role="alert" tabindex="-1" autofocus>/)
+      expect(page.text.split(problem)).toHaveLength(3)
+      const [, field] = /id="([\w-]+)-problem"/.exec(page.text)!
+      expect(page.text).toMatch(
+        new RegExp(`<input [^>]*id="${field}" [^>]*aria-describedby="[^"]*${field}-problem" aria-invalid="true">`),
+      )
+    },
+  )
 
   it.each([
     ['a form that is too large', { urlencoded: { 'new-password': 'x'.repeat(20_000) } }, 413],
     ['JSON instead of a form', { json: { 'new-password': password, 'new-password-again': password } }, 415],
     ['a form with files', { multipart: { 'new-password': new File(['x'], 'x.txt') } }, 415],
     ['a body that is not UTF-8', { raw: Buffer.from([0xff, 0xfe]) }, 400],
-  ])('is shown as an HTML page: %s', async (_, body, status) => {
+  ])('an error of the password reset form is shown as an HTML page: %s', async (_, body, status) => {
     const page = await app.rest('POST', path, body)
     expect(page.status).toBe(status)
     expect(titleOf(page)).toBe('The form could not be read')
   })
 
-  it('changes neither the password nor the link', async () => {
+  it('an error in the password reset form changes neither the password nor the link', async () => {
     expect((await app.rest('GET', path)).status).toBe(200)
     expect((await signIn(user, PASSWORD)).status).toBe(200)
   })
 })
 
-describe('a password reset link', () => {
+describe('invalid password reset links', () => {
   const [wrongToken, wrongUser] = ['A'.repeat(43), 'user_01h455vb4pex5vsknk084sn02q']
 
   it.each([
@@ -117,7 +120,7 @@ describe('a password reset link', () => {
       () => `/account/password-reset/${encodeURIComponent('"><script>alert(1)</script>')}/%3Cimg%3E`,
     ],
     ['null byte in the path', () => `/account/password-reset/%00/${wrongToken}`],
-  ])('shows an error page with the next step if it is invalid: %s', async (_, bad) => {
+  ])('an invalid password reset link shows an error page with the next step: %s', async (_, bad) => {
     for (const page of [await app.rest('GET', bad()), await submit(bad(), password), await submit(bad(), 'short')]) {
       expect(page.status, page.text).toBe(410)
       expect(titleOf(page)).toBe('This link does not work any more')
@@ -127,8 +130,8 @@ describe('a password reset link', () => {
   })
 })
 
-describe('two matching passwords', () => {
-  it('change the password, end all sessions, send a notification, and invalidate the link', async () => {
+describe('valid password reset forms', () => {
+  it('two matching passwords change the password, end all sessions, notify the user, and invalidate the link', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'password-reset')
     const page = await submit(link, password)
@@ -146,7 +149,7 @@ describe('two matching passwords', () => {
     expect((await signIn(person, password)).status).toBe(200)
   })
 
-  it('change the password once after a double click, and both responses show success', async () => {
+  it('a double click changes the password once, and both responses show success', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'password-reset')
     const key = /name="key" value="([\w-]{36})"/.exec((await app.rest('GET', link)).text)![1]!
@@ -164,7 +167,7 @@ describe('two matching passwords', () => {
   })
 })
 
-it('an aborted form request changes nothing, and the link stays valid', async () => {
+it('an aborted form request changes nothing, and the password reset link stays valid', async () => {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '500' }
   const request = openRequest(app.url + path, { headers })
   request.write('new-password=', request.abort)
@@ -172,7 +175,7 @@ it('an aborted form request changes nothing, and the link stays valid', async ()
   expect((await app.rest('GET', path)).status).toBe(200)
 })
 
-it('the log contains no token and no password of the reset form', () => {
+it('the log contains no token and no password of the password reset form', () => {
   const lines = JSON.stringify(app.log.lines)
   expect(lines).not.toContain(path.split('/').at(-1)!)
   expect(lines).not.toContain(password)

@@ -21,7 +21,7 @@ describe.each(bothApis)('API keys over $name', (api) => {
   const issue = async (name = 'Partner') => (await api.issueApiKey(admin, { name })).ok()
   const newest = async () => (await api.listApiKeys(admin)).ok().nodes[0]
 
-  it('are available only to administrators', async () => {
+  it('API keys are available only to administrators', async () => {
     for (const [caller, code] of [
       [app, 'NOT_AUTHENTICATED'],
       [user, 'PERMISSION_DENIED'],
@@ -32,7 +32,7 @@ describe.each(bothApis)('API keys over $name', (api) => {
     }
   })
 
-  it('are shown once, and listed without their secret', async () => {
+  it('an API key is shown once, and listed without its secret', async () => {
     const { key, ...record } = await issue(' Shop ')
     expect(key).toMatch(/^[0-9a-f]{8}\.[\w-]{32}$/)
     expect(record).toEqual({
@@ -45,11 +45,11 @@ describe.each(bothApis)('API keys over $name', (api) => {
     expect(list.text).not.toContain(key.slice(9))
   })
 
-  it.each(['', ' ', 'x'.repeat(101), 'a\0b'])('cannot have the name %j', async (name) => {
+  it.each(['', ' ', 'x'.repeat(101), 'a\0b'])('an API key cannot have the name %j', async (name) => {
     expect(Object.keys((await api.issueApiKey(admin, { name })).fails('VALIDATION_FAILED'))).toEqual(['name'])
   })
 
-  it('are rejected immediately after they are revoked', async () => {
+  it('an API key is rejected immediately after it is revoked', async () => {
     const { id, key } = await issue()
     ;(await signUp(key)).ok()
     ;(await api.revokeApiKey(admin, { id })).ok()
@@ -60,11 +60,14 @@ describe.each(bothApis)('API keys over $name', (api) => {
     expect(await newest()).toEqual(record)
   })
 
-  it.each([missing, 'rubbish', randomUUID()])('return 404 for the unknown ID %s', async (id) => {
-    ;(await api.revokeApiKey(admin, { id })).fails('NOT_FOUND')
-  })
+  it.each([missing, 'rubbish', randomUUID()])(
+    'the revocation of an API key returns 404 for the unknown ID %s',
+    async (id) => {
+      ;(await api.revokeApiKey(admin, { id })).fails('NOT_FOUND')
+    },
+  )
 
-  it('are identical in a retried creation, and are not stored in clear text', async () => {
+  it('a retried creation returns the same API key, which is not stored in clear text', async () => {
     const options = { headers: { 'Idempotency-Key': randomUUID() } }
     const name = `Twice ${api.name}`
     const [first, again] = [

@@ -43,7 +43,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
   const update = (id: string, fields: Input) => api.updateNetworkApp(admin, { id, ...fields })
   const read = async (id: string, caller: Caller = admin) => (await api.readNetworkApp(caller, { id })).ok()
 
-  it('are created, changed and deactivated by administrators only', async () => {
+  it('only administrators can create, change and deactivate network apps', async () => {
     for (const [caller, code] of [
       [app, 'NOT_AUTHENTICATED'],
       [user, 'PERMISSION_DENIED'],
@@ -55,7 +55,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     }
   })
 
-  it('keep all fields that were sent', async () => {
+  it('a network app keeps all fields that were sent', async () => {
     const fields = { name: newName(), webhookUrl: WEBHOOK, deliveryFailurePolicy: policy('REFUND') }
     const { webhookSecret, ...made } = await created(fields)
     expect(webhookSecret).toMatch(SECRET)
@@ -66,7 +66,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect(await read(made.id)).toEqual(made)
   })
 
-  it('have no secret without a webhook, and get one with their first URL', async () => {
+  it('a network app has no secret without a webhook, and gets a secret with its first webhook URL', async () => {
     const { id, webhookUrl, webhookSecret } = await created()
     expect({ webhookUrl, webhookSecret }).toEqual({ webhookUrl: null, webhookSecret: null })
     expect(await secretsOf(id)).toEqual({ now: null, before: null, seconds: null })
@@ -75,7 +75,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await secretsOf(id)).now).toMatch(SECRET)
   })
 
-  it('are rejected with all problems in one response', async () => {
+  it('an invalid network app is rejected with all problems in one response', async () => {
     const wrong = { name: ' ', price: '-1', webhookUrl: 'http://user@10.0.0.1/' }
     expect((await create(wrong)).fails('VALIDATION_FAILED')).toEqual({
       name: ['This field may not be blank.'],
@@ -99,12 +99,12 @@ describe.each(bothApis)('network apps over $name', (api) => {
     ['webhookUrl', 'https://[::1]/', /internal/],
     ['webhookUrl', 'https://169.254.169.254/latest', /internal/],
     ['webhookUrl', 'https://a:b@receiver.example.org/', /credentials/],
-  ])('are rejected if the %s is %j', async (field, value, message) => {
+  ])('rejects a network app if the %s is %j', async (field, value, message) => {
     const details = (await create({ [field]: value })).fails('VALIDATION_FAILED')
     expect(details).toEqual({ [field]: [expect.stringMatching(message)] })
   })
 
-  it('have names that are unique regardless of case', async () => {
+  it('network apps have names that are unique regardless of case', async () => {
     const name = newName('Upscale')
     await created({ name })
     const taken = ['A network app with this name already exists.']
@@ -113,7 +113,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await update(id, { name })).fails('VALIDATION_FAILED')).toEqual({ name: taken })
   })
 
-  it('are created once, with one secret, for ten requests with one idempotency key', async () => {
+  it('ten requests with one idempotency key create one network app with one secret', async () => {
     const options = newKey()
     const fields = { name: newName(), webhookUrl: WEBHOOK }
     const results = await Promise.all(Array.from({ length: 10 }, () => create(fields, options)))
@@ -126,7 +126,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect(await app.sql('select from network_apps where name = $1', [fields.name])).toHaveLength(1)
   })
 
-  it('change only the fields that are sent in an update', async () => {
+  it('an update of a network app changes only the fields that are sent', async () => {
     const { webhookSecret, ...made } = await created({ webhookUrl: WEBHOOK })
     const name = newName()
     const changed = (await update(made.id, { name, price: '3', deliveryFailurePolicy: policy('REFUND') })).ok()
@@ -146,7 +146,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect((await update(made.id, { webhookUrl: null })).ok().webhookUrl).toBeNull()
   })
 
-  it('have a disabled webhook enabled again by a new URL', async () => {
+  it('a new URL enables the disabled webhook of a network app again', async () => {
     const { id } = await created({ webhookUrl: WEBHOOK })
     const { uuid } = fromId(id)!
     await app.sql('update network_apps set webhook_disabled_at = now() where id = $1::uuid', [uuid])
@@ -155,7 +155,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect(await app.sql(row, [uuid])).toEqual([{ webhook_disabled_at: null, webhook_url: `${WEBHOOK}/2` }])
   })
 
-  it('are visible to users until they are deactivated, without their webhook', async () => {
+  it('users see a network app without its webhook until the app is deactivated', async () => {
     const { id } = await created({ webhookUrl: WEBHOOK })
     expect(await read(id, user)).toMatchObject({ id, price: '0.5', webhookUrl: null })
     for (let times = 0; times < 2; times += 1) (await api.deactivateNetworkApp(admin, { id })).ok()
@@ -164,14 +164,17 @@ describe.each(bothApis)('network apps over $name', (api) => {
     ;(await api.readNetworkApp(app, { id })).fails('NOT_AUTHENTICATED')
   })
 
-  it.each([missing, 'rubbish', admin.publicId, randomUUID()])('are not found by the unknown ID %s', async (id) => {
-    ;(await api.readNetworkApp(admin, { id })).fails('NOT_FOUND')
-    ;(await update(id, { price: '1' })).fails('NOT_FOUND')
-    ;(await api.rotateWebhookSecret(admin, { id })).fails('NOT_FOUND')
-    ;(await api.deactivateNetworkApp(admin, { id })).fails('NOT_FOUND')
-  })
+  it.each([missing, 'rubbish', admin.publicId, randomUUID()])(
+    'returns 404 for a network app with the unknown ID %s',
+    async (id) => {
+      ;(await api.readNetworkApp(admin, { id })).fails('NOT_FOUND')
+      ;(await update(id, { price: '1' })).fails('NOT_FOUND')
+      ;(await api.rotateWebhookSecret(admin, { id })).fails('NOT_FOUND')
+      ;(await api.deactivateNetworkApp(admin, { id })).fails('NOT_FOUND')
+    },
+  )
 
-  it('keep the previous webhook secret valid for one day after a rotation, even if retried', async () => {
+  it('the previous webhook secret stays valid for one day after a rotation, even if the rotation is retried', async () => {
     const { id, webhookSecret } = await created({ webhookUrl: WEBHOOK })
     const options = newKey()
     const rotate = () => api.rotateWebhookSecret(admin, { id }, options)
@@ -185,7 +188,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
     expect(seconds).toBeLessThanOrEqual(86_400)
   })
 
-  it('show the webhook secret once, and store it encrypted', async () => {
+  it('a network app shows its webhook secret once, and stores the secret encrypted', async () => {
     const { id, webhookSecret } = await created({ webhookUrl: WEBHOOK })
     expect((await api.readNetworkApp(admin, { id })).text).not.toContain('whsec_')
     expect((await admin.rest('GET', 'store/network-apps/')).text).not.toContain('whsec_')
@@ -202,7 +205,7 @@ describe('network apps over REST', () => {
   const post = (fields: object, encoding = 'json') =>
     admin.rest('POST', 'store/network-apps/', { [encoding]: { name: newName(), price_mode: 'fixed', ...fields } })
 
-  it('return exactly the fields of the contract', async () => {
+  it('REST returns network apps with exactly the fields of the contract', async () => {
     const { webhook_secret, ...record } = expectOk(await post({ price: '0.5', webhook_url: WEBHOOK }))
     expect(webhook_secret).toMatch(SECRET)
     expect(record).toEqual({
@@ -219,7 +222,7 @@ describe('network apps over REST', () => {
     ['a JSON number', 'json', { price: 2.25 }, '2.25'],
     ['a small JSON number', 'json', { price: 1e-7 }, '0.0000001'],
     ['a long JSON number', 'json', { price: 0.30000000000000004 }, '0.30000000000000004'],
-  ])('accept the price in %s', async (_, encoding, fields, price) => {
+  ])('a network app accepts the price in %s', async (_, encoding, fields, price) => {
     expect(expectOk(await post(fields, encoding))).toMatchObject({ price, webhook_url: null })
   })
 
@@ -230,12 +233,12 @@ describe('network apps over REST', () => {
     [{ price_mode: '' }, { price_mode: [expect.stringMatching(/fixed/)] }],
     [{ delivery_failure_policy: 'pray' }, { delivery_failure_policy: [expect.stringMatching(/keep, refund/)] }],
     [{ price: 1e21 }, { price: [expect.stringMatching(/12 digits/)] }],
-  ])('reject %j', async (fields, details) => {
+  ])('a network app rejects the fields %j', async (fields, details) => {
     const { body } = expectError(await post({ price: '1', ...fields }), 'VALIDATION_FAILED')
     expect(body.error.details).toEqual(details)
   })
 
-  it('are searched by name for administrators only: the exact match first, then newest partial matches', async () => {
+  it('only administrators can search network apps by name, and the exact match is first', async () => {
     const name = `Résize_${randomUUID().slice(0, 8)}`
     const ids: string[] = []
     for (const each of [name, `The ${name}`, `The best ${name} of all`]) {
@@ -273,7 +276,7 @@ describe('network apps over GraphQL', () => {
     return { ...page, ids: page.nodes.map(({ id }: { id: string }) => id) }
   }
 
-  it('are paged from both ends, with the exact name match first', async () => {
+  it('GraphQL pages network apps from both ends, with the exact name match first', async () => {
     const name = newName('Resize')
     const exact = await create(name)
     const others: string[] = []
@@ -289,7 +292,7 @@ describe('network apps over GraphQL', () => {
     expectError(await admin.graphql(LIST, { first: 1, after: 'rubbish' }), 'VALIDATION_FAILED')
   })
 
-  it('are listed for users while they are on sale, and for administrators always', async () => {
+  it('users see network apps that are on sale, and administrators see all apps', async () => {
     const name = newName()
     const id = await create(name)
     const node = async (caller: Caller) => expectOk(await caller.graphql(NODE, { id })).node

@@ -41,7 +41,7 @@ const kept = { kept: true, erased: false }
 const erased = { kept: false, erased: true }
 
 describe('unpaid orders', () => {
-  it('are limited per buyer in both APIs, also for concurrent requests', async () => {
+  it('both APIs limit unpaid orders per buyer, also for concurrent requests', async () => {
     const user = await app.newUser()
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(user)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(LIMIT)
@@ -55,14 +55,14 @@ describe('unpaid orders', () => {
     expect((await create(await app.newUser())).status).toBe(201)
   })
 
-  it('over the limit are reported by a quote', async () => {
+  it('a quote reports unpaid orders over the limit', async () => {
     const user = await app.newUser()
     for (let made = 0; made < LIMIT; made += 1) expectOk(await create(user))
     const dry = expectOk(await create(user, 'store/network-app-orders/?dry_run=true'))
     expect(JSON.stringify(dry)).toContain('too_many_open_orders')
   })
 
-  it('stop counting towards the limit when they are paid, cancelled or expired', async () => {
+  it('orders stop counting towards the limit when they are paid, cancelled or expired', async () => {
     const user = await app.newUser()
     const ids: string[] = []
     for (let made = 0; made < LIMIT; made += 1) ids.push(expectOk(await create(user)).id)
@@ -83,7 +83,7 @@ describe('unpaid orders', () => {
   })
 })
 
-it('a buyer whose orders fail to expire does not block the expiry of other orders', async () => {
+it("an order that fails to expire does not block the expiry of other buyers' orders", async () => {
   const [bad, good] = [await app.newUser(), await app.newUser()]
   for (const user of [bad, good]) {
     expectOk(await create(user))
@@ -104,8 +104,8 @@ it('a buyer whose orders fail to expire does not block the expiry of other order
   await app.sql('drop trigger test_refuse on wallets')
 })
 
-describe('the arguments of an order', () => {
-  it('are erased when it expires or is cancelled, and are shown as an empty object', async () => {
+describe('arguments of orders', () => {
+  it('the arguments of an order are erased when it expires or is cancelled', async () => {
     const user = await app.newUser()
     const [expired, cancelled] = [expectOk(await create(user)), expectOk(await create(user))]
     expect(await keptOf(expired.id)).toEqual(kept)
@@ -119,7 +119,7 @@ describe('the arguments of an order', () => {
     }
   })
 
-  it('are kept for the configured days after the payment', async () => {
+  it('the arguments of an order are kept for the configured days after the payment', async () => {
     const user = await app.newUser()
     const ids = [expectOk(await create(user)).id, expectOk(await create(user)).id]
     for (const id of ids) expectOk(await store.confirm(user, id))
@@ -136,7 +136,7 @@ describe('the arguments of an order', () => {
     expect(shown.map(({ body }) => body.action_args)).toEqual([actionArgs, {}])
   })
 
-  it('are kept during a replay of its webhook, and no replay is possible after the erasure', async () => {
+  it('the arguments of an order are kept during a webhook replay, and no replay is possible after the erasure', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(204))
     const { owner } = store
     const json = { name: 'Kept', price_mode: 'fixed', price: '1', webhook_url: receiver.url }
@@ -163,7 +163,7 @@ describe('the arguments of an order', () => {
     ])
   })
 
-  it('are erased when it is refunded', async () => {
+  it('the arguments of an order are erased when the order is refunded', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(410))
     const json = {
       name: 'Refunding',
@@ -184,7 +184,7 @@ describe('the arguments of an order', () => {
     expect(await keptOf(order.id)).toEqual(erased)
   })
 
-  it('may have at most 64 KB', async () => {
+  it('the arguments of an order may have at most 64 KB', async () => {
     const user = await app.newUser()
     const send = (length: number) =>
       user.rest('POST', 'store/network-app-orders/', {

@@ -77,8 +77,8 @@ async function callWebhook(orderId: string) {
   for (const { id } of rows) await app.jobs['webhook-delivery']({ deliveryId: id })
 }
 
-describe('a payment of an order', () => {
-  it('sends the buyer a receipt with the transfer ID and the currencies used', async () => {
+describe('mails about payments', () => {
+  it('a payment sends the buyer a receipt with the transfer ID and the currencies used', async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const { id, name } = await newApp()
     const order = await buy(buyer, id)
@@ -91,7 +91,7 @@ describe('a payment of an order', () => {
     expect(headers['content-language']).toEqual(['en'])
   })
 
-  it("sends the app owner the earnings after the platform's share", async () => {
+  it("a payment sends the app owner the earnings after the platform's share", async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const order = await buy(buyer, (await newApp()).id)
     const { subject, text } = await mailTo(owner, order, 'sale')
@@ -100,7 +100,7 @@ describe('a payment of an order', () => {
     expect(text).not.toContain(buyer.username)
   })
 
-  it("sends the receipt in the buyer's language", async () => {
+  it("a payment sends the receipt in the buyer's language", async () => {
     const buyer = await app.newUser({ points: '12' })
     await speak(buyer, 'zh-TW')
     const order = await buy(buyer, (await newApp()).id)
@@ -110,15 +110,15 @@ describe('a payment of an order', () => {
     expect(html).toContain('<html lang="zh-TW"')
   })
 
-  it('of zero sends a receipt that says "free of charge"', async () => {
+  it('a payment of 0 sends a receipt that says "free of charge"', async () => {
     const buyer = await app.newUser()
     const order = await buy(buyer, (await newApp({ price: '0' })).id)
     expect((await mailTo(buyer, order, 'receipt')).text).toContain('It is free of charge.')
   })
 })
 
-describe('an order with a failed webhook delivery', () => {
-  it('stays paid if the app keeps payments, and the buyer receives a contact address', async () => {
+describe('orders with a failed webhook delivery', () => {
+  it('a failed order stays paid if the app keeps payments, and the buyer receives a contact address', async () => {
     const buyer = await app.newUser()
     const order = await buy(buyer, (await newApp({ webhook_url: goneUrl })).id)
     await callWebhook(order)
@@ -127,7 +127,7 @@ describe('an order with a failed webhook delivery', () => {
     expect(text).toContain(`write to ${owner.email}`)
   })
 
-  it('is refunded if the app refunds failures, and the buyer receives the refunded amounts', async () => {
+  it('a failed order is refunded if the app refunds failures, and the buyer is notified of the amounts', async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const { id } = await newApp({ webhook_url: goneUrl })
     await owner.graphql(
@@ -143,8 +143,8 @@ describe('an order with a failed webhook delivery', () => {
   })
 })
 
-describe('a refund by an administrator', () => {
-  it('sends the buyer one mail for each partial refund, with the reason, in their language', async () => {
+describe('refunds by administrators', () => {
+  it("each partial refund sends the buyer a mail with the reason, in the buyer's language", async () => {
     const buyer = await app.newUser({ points: '3', num: '10' })
     const { id, name } = await newApp()
     const order = await buy(buyer, id)
@@ -177,8 +177,8 @@ describe('a refund by an administrator', () => {
   })
 })
 
-describe('a mail job for an order', () => {
-  it('is retried when the mail server recovers, and sends one mail', async () => {
+describe('mail jobs for orders', () => {
+  it('an order mail is retried when the mail server recovers, and is sent once', async () => {
     const buyer = await app.newUser()
     const { id } = await newApp()
     server.mood = '451'
@@ -198,7 +198,7 @@ describe('a mail job for an order', () => {
     expect([mailsTo(buyer, order).length, mailsTo(owner, order).length]).toEqual([1, 1])
   })
 
-  it('completes without a mail if the order is missing or the buyer was deleted', async () => {
+  it('a mail job completes without a mail if the order is missing or the buyer is deleted', async () => {
     const before = server.visits
     await app.jobs.mail({ template: 'receipt', orderId: '01890000-0000-7000-8000-000000000000' })
     const buyer = await app.newUser()
@@ -230,7 +230,7 @@ describe('a mail job for an order', () => {
     expect(server.visits).toBe(visits)
   })
 
-  it('logs neither addresses nor mail texts', () => {
+  it('order mail jobs log neither addresses nor mail texts', () => {
     const logged = JSON.stringify(app.log.lines)
     expect(logged).not.toMatch(/@example\.org|Upscale/)
   })

@@ -27,10 +27,10 @@ const callsOf = (api: Api) => ({
   confirm: (buyer: Caller, id: string) => api.confirmOrder(buyer, { id }, { headers: store.service }),
 })
 
-describe.each(bothApis)('the creation of an order over $name', (api) => {
+describe.each(bothApis)('creation of orders over $name', (api) => {
   const { create, order } = callsOf(api)
 
-  it('fixes the price and the quote, and charges nothing', async () => {
+  it('the creation of an order fixes the price and the quote, and charges nothing', async () => {
     const buyer = await app.newUser({ points: '1', num: '5' })
     const actionArgs = { nid: 'bafy', nested: { a: [1] } }
     expect(await order(buyer, { actionArgs })).toMatchObject({
@@ -40,7 +40,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '5', points: '1' })
   })
 
-  it('finds the app by its name in any case, and keeps the original price', async () => {
+  it('an order finds the app by its name in any case, and keeps the original price', async () => {
     const mine = await createStore(app, { price: '1' })
     const buyer = await app.newUser()
     const { id } = await order(buyer, { networkApp: mine.name.toUpperCase() })
@@ -48,7 +48,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     expect((await callsOf(api).confirm(buyer, id)).ok().pointsPaid).toBe('1')
   })
 
-  it('finds the app by its name in any Unicode composition', async () => {
+  it('an order finds the app by its name in any Unicode composition', async () => {
     const owner = await app.admin()
     const name = `Café ${owner.username}`
     const { id } = (await api.createNetworkApp(owner, { name, price: '1' })).ok()
@@ -57,7 +57,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     expect(await app.sql(sold, [uuidOf(made.id), fromId(id)!.uuid])).toHaveLength(1)
   })
 
-  it('encrypts the arguments in the database', async () => {
+  it('the arguments of an order are encrypted in the database', async () => {
     const { id } = await order(await app.newUser(), { actionArgs: { token: 'live-token-of-somebody' } })
     const [row] = await app.sql<{ action_args: Uint8Array }>('select action_args from orders where id = $1::uuid', [
       uuidOf(id),
@@ -65,7 +65,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     expect(Buffer.from(row!.action_args).includes('live-token')).toBe(false)
   })
 
-  it('rejects arguments that exceed 64 KB or are not an object', async () => {
+  it('an order rejects arguments that exceed 64 KB or are not an object', async () => {
     const buyer = await app.newUser()
     const details = (await create(buyer, { actionArgs: { a: 'x'.repeat(65_536) } })).fails('VALIDATION_FAILED')
     expect(details).toEqual({ actionArgs: ['Ensure this object has no more than 64 KB.'] })
@@ -73,7 +73,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     ;(await create(buyer, { networkApp: undefined })).fails('VALIDATION_FAILED')
   })
 
-  it('rejects an app that does not exist or is deactivated', async () => {
+  it('an order rejects an app that does not exist or is deactivated', async () => {
     const buyer = await app.newUser()
     ;(await create(buyer, { networkApp: 'nobody sells this' })).fails('INVALID_NETWORK_APP_NAME')
     const closed = await createStore(app)
@@ -81,7 +81,7 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     ;(await create(buyer, {}, closed)).fails('INVALID_NETWORK_APP_NAME')
   })
 
-  it('requires a signed-in user and a valid API key, also for the confirmation', async () => {
+  it('an order and its confirmation require a signed-in user and a valid API key', async () => {
     const buyer = await app.newUser()
     const input = { networkApp: store.appId }
     ;(await create(app)).fails('NOT_AUTHENTICATED')
@@ -91,14 +91,14 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
     ;(await api.confirmOrder(buyer, { id })).fails('UNTRUSTED_CLIENT')
   })
 
-  it('rejects a wallet with too little balance, and a price above maxCost', async () => {
+  it('an order rejects a wallet with too little balance, and a price above maxCost', async () => {
     const poor = await create(await app.newUser({ points: '0.5' }))
     poor.fails('INSUFFICIENT_FUND')
     expect(poor.text).toContain('2.5')
     ;(await create(await app.newUser(), { maxCost: '2.4' })).fails('PRICE_EXCEEDS_MAX_COST')
   })
 
-  it('creates one order for one idempotency key', async () => {
+  it('one idempotency key creates one order', async () => {
     const buyer = await app.newUser()
     const send = () =>
       api.createOrder(
@@ -113,10 +113,10 @@ describe.each(bothApis)('the creation of an order over $name', (api) => {
   })
 })
 
-describe.each(bothApis)('the confirmation of an order over $name', (api) => {
+describe.each(bothApis)('confirmation of orders over $name', (api) => {
   const { order, confirm } = callsOf(api)
 
-  it('charges points first, and pays the app owner and the platform in one transfer', async () => {
+  it('a confirmed order charges points first, and pays the app owner and the platform in one transfer', async () => {
     const own = await createStore(app, { price: '2' })
     const buyer = await app.newUser({ points: '0.5', num: '3' })
     const { id } = await order(buyer, {}, own)
@@ -133,7 +133,7 @@ describe.each(bothApis)('the confirmation of an order over $name', (api) => {
     expect(await app.wallet(own.owner)).toEqual({ num: '1.32', points: '0.44' })
   })
 
-  it('charges once and returns the same order to 40 concurrent requests and later retries', async () => {
+  it('40 concurrent confirmations and later retries charge once and return the same order', async () => {
     const buyer = await app.newUser()
     const { id } = await order(buyer)
     const results = await Promise.all(Array.from({ length: 40 }, () => confirm(buyer, id)))
@@ -181,7 +181,7 @@ describe.each(bothApis)('the confirmation of an order over $name', (api) => {
     expect(await transfersOf(id)).toEqual([])
   })
 
-  it('rejects an order after its deadline and charges nothing, before and after the order expires', async () => {
+  it('the confirmation rejects an order after its deadline, and charges nothing', async () => {
     const buyer = await app.newUser()
     const { id } = await order(buyer)
     await app.sql(
@@ -195,7 +195,7 @@ describe.each(bothApis)('the confirmation of an order over $name', (api) => {
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })
   })
 
-  it('rejects a cancelled order; a paid order cannot be cancelled', async () => {
+  it('the confirmation rejects a cancelled order, and a paid order cannot be cancelled', async () => {
     const buyer = await app.newUser()
     const [cancelled, paid] = [await order(buyer), await order(buyer)]
     for (let times = 0; times < 2; times += 1) (await api.cancelOrder(buyer, { id: cancelled.id })).ok()
@@ -204,7 +204,7 @@ describe.each(bothApis)('the confirmation of an order over $name', (api) => {
     ;(await api.cancelOrder(buyer, { id: paid.id })).fails('UNABLE_TO_CANCEL_ORDER')
   })
 
-  it('returns the same error for the order of another user and for a missing one', async () => {
+  it('the confirmation returns the same error for the order of another user and for a missing order', async () => {
     const [buyer, other] = [await app.newUser(), await app.newUser()]
     const { id } = await order(buyer)
     const results = await Promise.all([id, `order_${'0'.repeat(26)}`, randomUUID()].map((name) => confirm(other, name)))
@@ -212,7 +212,7 @@ describe.each(bothApis)('the confirmation of an order over $name', (api) => {
     expect(new Set(results.map(({ text }) => text)).size).toBe(1)
   })
 
-  it('enqueues mails and the webhook delivery in the transaction of the payment', async () => {
+  it('a payment enqueues mails and the webhook delivery in the same transaction', async () => {
     const called = await createStore(app)
     await app.sql(
       `update network_apps set webhook_url = 'https://example.org/hook', webhook_secret = '\\x00' where name = $1`,

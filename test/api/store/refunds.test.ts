@@ -33,11 +33,11 @@ const booksOf = (id: string) =>
     [fromId(id)!.uuid],
   )
 
-describe.each(bothApis)('the refund of an order over $name', (api) => {
+describe.each(bothApis)('refunds over $name', (api) => {
   const refund = (orderId: string, fields: Input = {}, headers = {}, caller: Caller = admin) =>
     api.refundOrder(caller, { orderId, reason: 'Broken', ...fields }, { headers })
 
-  it('returns the whole payment to the buyer from the shares of seller and platform', async () => {
+  it('a refund returns the whole payment to the buyer from the shares of seller and platform', async () => {
     const seller = await app.admin()
     const sale = await buy(await createStore(app, { owner: seller }))
     expect(await app.wallet(seller)).toEqual({ num: '1.32', points: '0.88' })
@@ -67,7 +67,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await feedOf(seller)).toEqual(['order.paid', 'order.refunded'])
   })
 
-  it('returns currency units before points in partial refunds, and loses nothing to rounding', async () => {
+  it('partial refunds return currency units before points, and lose nothing to rounding', async () => {
     const seller = await app.admin()
     const sale = await buy(await createStore(app, { owner: seller }))
     const parts = ['0.333333333333333333', '1', '0.7', '0.466666666666666666']
@@ -88,7 +88,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await app.wallet(seller)).toEqual({ num: '0', points: '0' })
   })
 
-  it('provides its funds to a payment that waits for the same wallet', async () => {
+  it('a refund makes its funds available to a payment that waits for the same wallet', async () => {
     const sale = await buy()
     const next = await store.order(sale.buyer)
     const wallet = `select from wallets where user_id = '${sale.buyer.id}' for update`
@@ -104,7 +104,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await app.wallet(sale.buyer)).toEqual({ num: '8.5', points: '0' })
   })
 
-  it('never returns more than was paid when many requests arrive together', async () => {
+  it('concurrent refund requests never return more than was paid', async () => {
     const sale = await buy()
     const answers = await Promise.all(Array.from({ length: 12 }, () => refund(sale.id, { amount: '0.4' })))
     const made = answers.filter((answer) => codeOf(answer) === undefined)
@@ -130,7 +130,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await orderOf(sale)).toMatchObject({ totalRefunded: '2', status: 'SUCCESS' })
   })
 
-  it('takes the amount that the seller already spent from the platform', async () => {
+  it('a refund takes the amount that the seller already spent from the platform', async () => {
     const seller = await app.newUser({ role: 'ADMIN', num: '0', points: '0' })
     const sale = await buy(
       await createStore(app, { owner: seller, price: '10' }),
@@ -142,7 +142,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await app.wallet(sale.buyer)).toEqual({ num: '5', points: '0' })
   })
 
-  it('takes effect once for one idempotency key, and writes an audit entry', async () => {
+  it('a refund takes effect once for one idempotency key, and writes an audit entry', async () => {
     const sale = await buy()
     const headers = { 'Idempotency-Key': randomUUID() }
     const answers = await Promise.all(Array.from({ length: 6 }, () => refund(sale.id, { amount: '1' }, headers)))
@@ -163,7 +163,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     ['an empty amount', { amount: '' }],
     ['a blank reason', { reason: ' ' }],
     ['a reason of more than 500 characters', { reason: 'x'.repeat(501) }],
-  ])('rejects %s', async (_, fields) => {
+  ])('a refund rejects %s', async (_, fields) => {
     const sale = await buy()
     const result = await refund(sale.id, fields)
     const details = result.fails('VALIDATION_FAILED')
@@ -173,7 +173,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await orderOf(sale)).toMatchObject({ totalRefunded: '0', refunds: [] })
   })
 
-  it('rejects an order that is unpaid, free or missing, or whose buyer deleted the account', async () => {
+  it('rejects the refund of an order that is unpaid, free or missing, or whose buyer deleted the account', async () => {
     const buyer = await app.newUser()
     const open = await store.order(buyer)
     expectError(await refund(open.id), 'UNABLE_TO_REFUND_ORDER')
@@ -189,7 +189,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(row).toEqual({ reason: '' })
   })
 
-  it('returns the share of the platform to a seller who bought from themselves', async () => {
+  it('a refund returns the share of the platform to a seller who bought from themselves', async () => {
     const seller = await app.newUser({ role: 'ADMIN', num: '10', points: '0' })
     const sale = await buy(await createStore(app, { owner: seller }), seller)
     expect(await app.wallet(seller)).toEqual({ num: '9.7', points: '0' })
@@ -198,7 +198,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
     expect(await feedOf(seller)).toEqual(['order.created', 'order.paid', 'order.refunded'])
   })
 
-  it('is available only to administrators', async () => {
+  it('refunds are available only to administrators', async () => {
     const { buyer, id } = await buy()
     ;(await refund(id, {}, {}, app)).fails('NOT_AUTHENTICATED')
     ;(await refund(id, {}, {}, buyer)).fails('PERMISSION_DENIED')
@@ -206,7 +206,7 @@ describe.each(bothApis)('the refund of an order over $name', (api) => {
   })
 })
 
-it('REST rejects an empty amount in a form instead of refunding the whole payment', async () => {
+it('REST rejects an empty refund amount in a form instead of refunding the whole payment', async () => {
   const { buyer, id } = await buy()
   const urlencoded = { amount: '', reason: 'Broken' }
   const answer = await admin.rest('POST', `store/network-app-orders/${id}/refunds/`, { urlencoded })
@@ -214,7 +214,7 @@ it('REST rejects an empty amount in a form instead of refunding the whole paymen
   expect(await app.wallet(buyer)).toEqual({ num: '8.5', points: '0' })
 })
 
-it('the buyer and administrators list the refunds of an order page by page', async () => {
+it('the buyer and administrators can list the refunds of an order page by page', async () => {
   const sale = await buy()
   const path = `store/network-app-orders/${sale.id}/refunds/`
   const post = (json: object) => admin.rest('POST', path, { json })

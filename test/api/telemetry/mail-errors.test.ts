@@ -72,7 +72,7 @@ const explained = (finding: RegExp, fix: RegExp) => ({
   ...{ check: 'mail', state: 'error', finding: expect.stringMatching(finding), fix: expect.stringMatching(fix) },
 })
 
-describe('a mail error in `annal doctor`', () => {
+describe('mail errors in `annal doctor`', () => {
   const [plain, signIn, tls] = ['smtp://127.0.0.1:PORT', 'smtp://me:geheim@127.0.0.1:PORT', 'smtps://127.0.0.1:PORT']
   const secure = (certificate: string) => ({ isTlsFirst: true, certificate })
 
@@ -100,7 +100,7 @@ describe('a mail error in `annal doctor`', () => {
       /requires authentication/,
       /user name and the pass/,
     ],
-  ])('is explained: %s', async (_, replies, finding, fix) => {
+  ])('`annal doctor` explains a mail error: %s', async (_, replies, finding, fix) => {
     const url = 'AUTH' in replies ? signIn : plain
     expect(await explanationOf({ replies }, url)).toEqual(explained(finding, fix))
   })
@@ -125,11 +125,11 @@ describe('a mail error in `annal doctor`', () => {
       /DNS|host in SMTP/,
     ],
     ['a malformed URL', {}, 'smtp://me:ge#heim@h:x', /SMTP_URL is not a valid URL/, /percent-encoded/],
-  ])('is explained: %s', async (_, script, url, finding, fix) => {
+  ])('`annal doctor` explains a mail connection error: %s', async (_, script, url, finding, fix) => {
     expect(await explanationOf(script, url)).toEqual(explained(finding, fix))
   })
 
-  it('is explained: a server that resets the connection', async () => {
+  it('`annal doctor` explains a mail server that resets the connection', async () => {
     const server = createServer((socket) => void socket.resetAndDestroy())
     const [line] = await doctor(`smtp://127.0.0.1:${await listen(server, onTestFinished)}`)
     expect(line).toMatchObject({
@@ -140,7 +140,7 @@ describe('a mail error in `annal doctor`', () => {
 })
 
 describe('`annal doctor` in production', () => {
-  it('warns when the mail server does not offer STARTTLS', async () => {
+  it('`annal doctor` warns in production when the mail server does not offer STARTTLS', async () => {
     const port = await start({})
     expect(await doctor(`smtp://0.0.0.0:${port}`, production)).toMatchObject([
       { state: 'ok' },
@@ -156,7 +156,7 @@ describe('`annal doctor` in production', () => {
     expect((await doctor(`smtp://127.0.0.1:${port}`, production))[1]).toMatchObject({ state: 'info' })
   })
 
-  it('warns when SMTP_URL does not require the TLS that the server offers', async () => {
+  it('`annal doctor` warns in production when SMTP_URL does not require the TLS that the server offers', async () => {
     const port = await start({ offers: ['STARTTLS'], certificate: validCertificate })
     const ca = trusted(validCertificate)
     const url = `smtp://0.0.0.0:${port}?tls.servername=localhost&${ca}`
@@ -164,7 +164,7 @@ describe('`annal doctor` in production', () => {
     expect((await doctor(`${url}&requireTLS=true`, production)).map(({ state }) => state)).toEqual(['ok', 'ok'])
   })
 
-  it('warns when TRUSTED_PROXIES contains every address', async () => {
+  it('`annal doctor` warns in production when TRUSTED_PROXIES contains every address', async () => {
     const exposure = async (TRUSTED_PROXIES: string) => {
       const env = { ...production, ANNAL_DIR: '/nowhere', MAIL_FROM: 'annal@example.org', TRUSTED_PROXIES }
       const { stdout } = await annalHere(env, ['doctor', '--only', 'exposure', '--json'])
@@ -178,7 +178,7 @@ describe('`annal doctor` in production', () => {
       expect(await exposure(networks), networks).toEqual([])
   })
 
-  it('treats no local URL without a password as a secret', async () => {
+  it('`annal doctor` does not treat a local URL without a password as a secret', async () => {
     const secrets = async (env: Record<string, string>) => {
       const variables = { ...production, ANNAL_DIR: '/nowhere', MAIL_FROM: 'annal@example.org', ...env }
       const { stdout } = await annalHere(variables, ['doctor', '--only', 'secrets', '--json'])

@@ -35,8 +35,8 @@ async function rises(
   return after.map((value, index) => value - before[index]!)
 }
 
-describe('the metrics', () => {
-  it('match the metric table in names, types and labels', async () => {
+describe('metrics', () => {
+  it('the metrics match the metric table in names, types and labels', async () => {
     const user = await app.newUser()
     await user.register()
     const { types, all } = await now()
@@ -52,7 +52,7 @@ describe('the metrics', () => {
     for (const source of metricSources) expect((await now()).value('annal_scrape_source_up', { source })).toBe(1)
   })
 
-  it('count the live processes per role, including roles without a process', async () => {
+  it('the metrics count the live processes per role, including roles without a process', async () => {
     await app.sql('delete from processes')
     await app.sql(
       `insert into processes (id, name, roles, seen_at) values
@@ -65,7 +65,7 @@ describe('the metrics', () => {
     await app.sql('delete from processes')
   })
 
-  it('count requests of both APIs by operation, without user data in the labels', async () => {
+  it('the metrics count requests of both APIs by operation, without user data in the labels', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const asked = async () => {
@@ -97,7 +97,7 @@ describe('the metrics', () => {
     for (const word of [user.token, user.email, user.username, id, ...sent]) expect(text).not.toContain(word)
   })
 
-  it('report moved money by kind from the ledger, also after a restart', async () => {
+  it('the metrics report moved money by kind from the ledger, also after a restart', async () => {
     const buyer = await app.newUser({ num: '10', points: '0' })
     const store = await createStore(app, { price: '2.5' })
     const paid = async () => expectOk(await store.confirm(buyer, (await store.order(buyer)).id))
@@ -117,7 +117,7 @@ describe('the metrics', () => {
     )
   })
 
-  it('report the progress and fees of commits on the chain', async () => {
+  it('the metrics report the progress and fees of commits on the chain', async () => {
     const user = await app.newUser()
     const before = await now()
     await user.register()
@@ -132,7 +132,7 @@ describe('the metrics', () => {
     expect(seen.value('annal_relay_max_fee_wei')).toBe(500e9)
   })
 
-  it('report uploads, limit rejections, streams and webhook responses', async () => {
+  it('the metrics report uploads, limit rejections, streams and webhook responses', async () => {
     const receiver = await startReceiver(atEnd, answerWith(410))
     const store = await createStore(app)
     const sold = { name: `told-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
@@ -160,7 +160,7 @@ describe('the metrics', () => {
     expect(done.value('annal_jobs', { queue: 'webhook-delivery', state: 'created' })).toBe(0)
   })
 
-  it('omit only the samples of a source that is unavailable', async () => {
+  it('the metrics omit only the samples of a source that is unavailable', async () => {
     await app.sql('alter table commit_relays rename to commit_relays_away')
     try {
       const seen = await now()
@@ -175,7 +175,7 @@ describe('the metrics', () => {
   })
 })
 
-describe('the endpoint /metrics', () => {
+describe('endpoint /metrics', () => {
   const host = '127.0.0.1'
   async function statusAt(access: MetricsAccess, headers: Record<string, string> = {}) {
     const text = async () => 'annal_up 1\n'
@@ -190,14 +190,14 @@ describe('the endpoint /metrics', () => {
   const token = 'a-token-of-operators'
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 
-  it("is available only on the operators' port", async () => {
+  it("the endpoint /metrics is available only on the operators' port", async () => {
     expect((await fetch(`${app.url}/metrics`)).status).toBe(404)
     expect(await statusAt({ token: undefined, port: undefined })).toBe(404)
     expect(await statusAt({ token: undefined, port: 0 })).toBe(200)
     expect(await statusAt({ token: undefined, port: 1 }, bearer(token))).toBe(404)
   })
 
-  it('requires the token on every port if a token is configured', async () => {
+  it('the endpoint /metrics requires the token on every port if a token is configured', async () => {
     for (const port of [undefined, 0]) {
       expect(await statusAt({ token, port })).toBe(401)
       expect(await statusAt({ token, port }, bearer(`${token}x`))).toBe(401)

@@ -31,7 +31,7 @@ const lineFor = async (message: Parameters<typeof send>[1], url = app.url, log: 
 
 const graphql = (query: string, more: object = {}) => ({ path: '/graphql', json: { query, ...more } })
 
-describe('the log line of a request', () => {
+describe('log lines of requests', () => {
   it.each([
     ['a REST request', { path: '/api/v3/auth/users/me/' }, { route: '/api/v3/auth/users/me', status: 200 }],
     ['a REST request without /api/v3', { path: '/auth/users/me/' }, { route: '/api/v3/auth/users/me', status: 200 }],
@@ -73,13 +73,13 @@ describe('the log line of a request', () => {
       { path: '/api/v3/auth/users/', json: { ...ADA, more: 'x'.repeat(1_000_001) } },
       { method: 'POST', route: '/api/v3/auth/users', status: 413, code: 'PAYLOAD_TOO_LARGE' },
     ],
-  ])('describes %s', async (_, message, expected) => {
+  ])('the log line of a request describes %s', async (_, message, expected) => {
     const line = await lineFor({ ...message, token: user.token })
     const method = 'json' in message ? 'POST' : 'GET'
     expect(line).toMatchObject({ method, user: user.publicId, durationMs: expect.any(Number), ...expected })
   })
 
-  it('contains the route pattern, and no secrets of the request', async () => {
+  it('the log line of a request contains the route pattern, and no secrets of the request', async () => {
     const secret = 'c0ffee-c0ffee-c0ffee'
     const lines = [
       await lineFor({ path: `/account/password-reset/${secret}/${secret}?next=${secret}` }),
@@ -103,7 +103,7 @@ describe('the log line of a request', () => {
       { query: `subscription S { commitUpdated(nid: "${asset.id}") { id } }` },
       { operationName: 'S' },
     ],
-  ])('of %s is written when the stream ends', async (_, path, body, expected) => {
+  ])('the log line of %s is written when the stream ends', async (_, path, body, expected) => {
     const stream = await readEvents(app.url + path, { actor: user, ...(body && { body }) })
     const requestId = stream.headers.get('x-request-id')
     expect(app.log.requests.filter((line) => line.requestId === requestId)).toEqual([])
@@ -111,29 +111,29 @@ describe('the log line of a request', () => {
     expect(await lineOf(requestId)).toMatchObject({ status: 200, user: user.publicId, ...expected })
   })
 
-  it('is omitted at level `info` for health and metrics probes', async () => {
+  it('log level `info` omits the log lines of health and metrics probes', async () => {
     for (const path of ['/healthz', '/readyz']) await send(app.url, { path })
     expect((await lineFor({ path: '/version' })).route).toBe('/version')
     expect(app.log.requests.filter(({ route }) => /healthz|readyz|metrics/.test(String(route)))).toEqual([])
   })
 })
 
-describe('a request ID', () => {
-  it.each(['0cc6ad03-8233-4544-9498-146DB8D409B1'])('from the caller is used: %s', async (id) => {
+describe('request IDs', () => {
+  it.each(['0cc6ad03-8233-4544-9498-146DB8D409B1'])('uses the request ID of the caller: %s', async (id) => {
     const answer = await send(app.url, { path: '/version', headers: { 'X-Request-Id': id } })
     expect(answer.headers.get('x-request-id')).toBe(id)
     expect(await lineOf(id)).toMatchObject({ route: '/version' })
   })
 
   it.each(['', 'request-1', 'correct horse', '<script>', 'f'.repeat(64), 'é', `${'0cc6ad03'.repeat(4)},a`])(
-    'from the caller is replaced if it is unsafe: %s',
+    'replaces an unsafe request ID of the caller: %s',
     async (id) => {
       const answer = await send(app.url, { path: '/version', headers: { 'X-Request-Id': id } })
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     },
   )
 
-  it('is in the log line of the error that caused a failed request', async () => {
+  it('the log line of an internal error contains the request ID', async () => {
     await app.sql('alter table assets rename column caption to hidden')
     const answer = await send(app.url, { ...graphql(`{ asset(id: "${asset.id}") { caption } }`), token: user.token })
     await app.sql('alter table assets rename column hidden to caption')
@@ -144,7 +144,7 @@ describe('a request ID', () => {
   })
 })
 
-describe('a request rejected by the HTTP server', () => {
+describe('requests rejected by the HTTP server', () => {
   const idIn = (head: string) => /^x-request-id: (.*)$/im.exec(head)?.[1]?.trim() ?? null
 
   it.each([
@@ -157,7 +157,7 @@ describe('a request rejected by the HTTP server', () => {
       'HEADERS_TOO_LARGE',
     ],
     ['an invalid host', 'GET / HTTP/1.1\r\nHost: a|b\r\n\r\n', 400, 'PARSE_ERROR'],
-  ])('has a log line with its request ID: %s', async (_, text, status, code) => {
+  ])('a request rejected by the HTTP server has a log line with its request ID: %s', async (_, text, status, code) => {
     const answer = await talkRaw({ url: app.url, pieces: [Buffer.from(text)], end: 'wait' })
     expect(answer.status).toBe(status)
     expect(await lineOf(idIn(answer.head))).toMatchObject({ status, code })
@@ -172,20 +172,20 @@ describe('a request rejected by the HTTP server', () => {
     return { server, log, url: `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}` }
   }
 
-  it('has a log line with its request ID: a request during start-up', async () => {
+  it('a request during start-up has a log line with its request ID', async () => {
     const { log, url } = await startServer()
     const line = await lineFor({ path: '/api/v3/assets/' }, url, log)
     expect(line).toMatchObject({ method: 'GET', status: 503, code: 'UNAVAILABLE' })
   })
 
-  it('has a log line with its request ID: headers that time out', async () => {
+  it('a request whose headers time out has a log line with its request ID', async () => {
     const { log, url } = await startServer()
     const answer = await talkRaw({ url, pieces: [Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n')], end: 'wait' })
     expect(answer.status).toBe(408)
     expect(await lineOf(idIn(answer.head), log)).toMatchObject({ status: 408, code: 'REQUEST_TIMEOUT' })
   })
 
-  it('has a log line with its request ID: a body that times out', async () => {
+  it('a request whose body times out has a log line with its request ID', async () => {
     const { server, log, url } = await startServer()
     await server.serve((app) => app.post('/reads', () => new Promise<void>(() => {})))
     const requestId = randomUUID()

@@ -38,8 +38,8 @@ function wayUp(spans: ReceivedSpan[], name: string): string[] {
   return way
 }
 
-describe('a trace', () => {
-  it('connects a request to its mined transaction, and a sale to its webhook delivery', async () => {
+describe('traces', () => {
+  it('a trace connects a request to its mined transaction, and a sale to its webhook delivery', async () => {
     const receiver = await startReceiver(atEnd)
     const store = await createStore(app)
     const sold = { name: `followed-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
@@ -81,7 +81,7 @@ describe('a trace', () => {
     expect(collector.resources[0]).toMatchObject({ 'service.name': 'annal-here' })
   })
 
-  it('contains the error code of a failure, but no data of the request', async () => {
+  it('a trace contains the error code of a failure, but no data of the request', async () => {
     const user = await app.newUser()
     const { traceId, headers } = newCaller()
     expectError(await user.rest('GET', 'assets/bafkrei-secret-name/?secret=1', { headers }), 'NOT_FOUND')
@@ -100,7 +100,7 @@ describe('a trace', () => {
     }
   })
 
-  it('starts in Annal if the caller sends none; health probes have no trace', async () => {
+  it('Annal starts a trace if the caller sends no trace context, except for health probes', async () => {
     const before = collector.spans.length
     await app.rest('GET', '/healthz')
     await app.rest('GET', '/version')
@@ -112,7 +112,7 @@ describe('a trace', () => {
     expect(collector.spans.map(({ name }) => name)).not.toContain('GET /healthz')
   })
 
-  it('has its ID in the log lines of its operations only', async () => {
+  it('the log lines of an operation contain the ID of its trace', async () => {
     const lines: Record<string, unknown>[] = []
     const { tracer } = app.installation.telemetry
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
@@ -125,7 +125,7 @@ describe('a trace', () => {
     expect(lines[1]).not.toHaveProperty('trace_id')
   })
 
-  it('is not exported if the caller does not sample it, but is propagated', async () => {
+  it('a trace that the caller does not sample is propagated, but not exported', async () => {
     const user = await app.newUser()
     const { traceId, spanId } = newCaller()
     const { id } = await user.register()

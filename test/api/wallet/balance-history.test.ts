@@ -81,7 +81,7 @@ async function moveMuch() {
   return { user, store }
 }
 
-it('a statement returns the balance after each transfer of any kind, on pages of any size', async () => {
+it('a wallet statement returns the balance after each transfer of any kind, on pages of any size', async () => {
   const { user, store } = await moveMuch()
   for (const who of [user, store.owner]) {
     const noted = await notedOf(who)
@@ -113,7 +113,7 @@ it('stores the balance after each transfer, even if one SQL statement makes seve
   expect(noted.map(({ num }) => Number(num))).toEqual([1, 2, 3, 4, 5])
 })
 
-it('stored balances are immutable, and the invariants compare them with the entries', async () => {
+it('stored balances are immutable, and the invariants compare the balances with the entries', async () => {
   const user = await app.newUser({ points: '0' })
   await notesEvery('true')
   for (const amount of ['1', '2']) await give(user, amount)

@@ -67,10 +67,10 @@ const told = ({ body }: { body: { errors: { type: string; field: string | null }
 describe.each([
   ['?dry_run=true', byDryRun],
   ['a quote route', byRoute],
-] as const)('a quote through %s', (_, send) => {
+] as const)('quotes through %s', (_, send) => {
   const { post, patch, order, confirm } = requests(send)
 
-  it('returns the cost of a registration, writes nothing, and agrees with the real call', async () => {
+  it('a quote of a registration returns its cost, writes nothing, and agrees with the real call', async () => {
     const user = await app.newUser({ points: '0.1', num: '3' })
     const file = newFile()
     const dry = await tried(() => post(user, { asset_file: file }))
@@ -95,7 +95,7 @@ describe.each([
     expect(told(again)).toEqual(['duplicate_asset_not_allowed'])
   })
 
-  it('reports every problem of a registration, each with its field', async () => {
+  it('a quote of a registration reports every problem with its field', async () => {
     const user = await app.newUser({ points: '0.01' })
     const fields = {
       caption: 'x'.repeat(4001),
@@ -116,7 +116,7 @@ describe.each([
     ])
   })
 
-  it('reports a missing file together with the other problems', async () => {
+  it('a quote of a registration reports a missing file together with the other problems', async () => {
     const user = await app.newUser({ points: '0' })
     const answer = await tried(() =>
       send(user, 'POST', 'assets/', { multipart: { headline: 'x'.repeat(101), max_cost: 'much' } }),
@@ -129,7 +129,7 @@ describe.each([
     ])
   })
 
-  it('stores nothing of the file', async () => {
+  it('a quote of a registration stores nothing of the file', async () => {
     const user = await app.newUser()
     const file = new File([randomBytes(600_000)], 'large.bin')
     expect((await post(user, { asset_file: file })).body.errors).toEqual([])
@@ -139,7 +139,7 @@ describe.each([
     expect(registered.id).toBe(cid)
   })
 
-  it('returns the cost of an update, or 0 if nothing changes', async () => {
+  it('a quote of an update returns its cost, or 0 if nothing changes', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'before' })
     const dry = await tried(() => patch(user, id, { caption: 'after' }))
@@ -154,7 +154,7 @@ describe.each([
     expect(Number(points) - Number(left.points)).toBeCloseTo(Number(dry.body.points_charged), 12)
   })
 
-  it('reports an outdated head, invalid fields and an empty wallet together', async () => {
+  it('a quote of an update reports an outdated head, invalid fields and an empty wallet together', async () => {
     const user = await app.newUser({ points: readPricing(app.context).total })
     const { id } = await user.register()
     const json = { caption: 'x'.repeat(4001), tag: 'x'.repeat(256), headline: 'fine', max_cost: '0.01' }
@@ -169,7 +169,7 @@ describe.each([
     expect(answer.body.missing).toBe(readPricing(app.context).total)
   })
 
-  it('returns how the wallet would pay for an order and its confirmation, and agrees with the real calls', async () => {
+  it('a quote of an order returns the charged currencies, and agrees with the real calls', async () => {
     const user = await app.newUser({ points: '1', num: '5' })
     const quote = {
       dry_run: true,
@@ -190,7 +190,7 @@ describe.each([
     expect((await tried(() => confirm(user, id))).body).toMatchObject({ total_cost: '0', errors: [] })
   })
 
-  it('reports every problem of an order', async () => {
+  it('a quote of an order reports every problem', async () => {
     const user = await app.newUser({ points: '1' })
     const json = { action_args: { a: 'x'.repeat(65_536) }, max_cost: '2' }
     const poor = await tried(() => order(user, json))
@@ -203,7 +203,7 @@ describe.each([
     }
   })
 
-  it('reports an expired order and the missing amount', async () => {
+  it('a quote of a confirmation reports an expired order and the missing amount', async () => {
     const user = await app.newUser({ points: '2.5' })
     const late = expectOk(await real.order(user, {}))
     const withdrawn = expectOk(await real.order(user, {}))
@@ -221,7 +221,7 @@ describe.each([
     ])
   })
 
-  it('does not use up an idempotency key', async () => {
+  it('a quote does not use up an idempotency key', async () => {
     const user = await app.newUser({ points: '12' })
     const key = { 'Idempotency-Key': 'one' }
     expect((await tried(() => order(user, {}, '', key))).headers.get('idempotency-replayed')).toBeNull()
@@ -230,7 +230,7 @@ describe.each([
     expect((await real.order(user, {}, '', key)).headers.get('idempotency-replayed')).toBe('true')
   })
 
-  it('rejects anonymous callers, untrusted services and missing resources', async () => {
+  it('a quote rejects anonymous callers, untrusted services and missing resources', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     const { id } = await user.register({ public_access: 'true' })
     const hidden = await user.register()
@@ -252,7 +252,7 @@ describe.each([
     expectError(await tried(() => send(user, 'POST', `${orders}${orderId}/confirm/`)), 'UNTRUSTED_CLIENT')
   })
 
-  it('returns the cost of a revert', async () => {
+  it('a quote of a revert returns its cost', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'before' })
     expectOk(await real.patch(user, id, { caption: 'after' }))
@@ -262,7 +262,7 @@ describe.each([
     expect(told(await tried(() => send(user, 'POST', `assets/${id}/revert/`)))).toEqual(['validation_error revert_to'])
   })
 
-  it('returns what a refund would return', async () => {
+  it('a quote of a refund returns the amount of the refund', async () => {
     const user = await app.newUser({ points: '1', num: '5' })
     const admin = await app.admin()
     const { id } = expectOk(await real.order(user, {}))
@@ -280,7 +280,7 @@ describe.each([
     expectError(await send(user, 'POST', `${orders}${id}/refunds/`, { json: {} }), 'PERMISSION_DENIED')
   })
 
-  it('returns what a withdrawal would take, without a password', async () => {
+  it('a quote of a withdrawal returns the charged amount, without a password', async () => {
     const user = await app.newUser({ num: '5' })
     const withdraw = (json: object) => tried(() => send(user, 'POST', 'wallet/withdrawals/', { json }))
     expect((await withdraw({ amount: '2', to: `0x${'e1'.repeat(20)}` })).body).toMatchObject({
@@ -306,7 +306,7 @@ it('rejects ?dry_run=true on a request without a quote, and a value that is not 
 })
 
 describe('max_cost', () => {
-  it('rejects each paid request that costs more, and writes nothing', async () => {
+  it('max_cost rejects each paid request that costs more, and writes nothing', async () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register()
     const { id: orderId } = await store.order(user)
@@ -323,7 +323,7 @@ describe('max_cost', () => {
     }
   })
 
-  it('must be an amount: an empty value is rejected', async () => {
+  it('max_cost must be an amount, and an empty value is rejected', async () => {
     const user = await app.newUser({ num: '10' })
     const { id: orderId } = await store.order(user)
     for (const send of [
@@ -335,7 +335,7 @@ describe('max_cost', () => {
     }
   })
 
-  it('rejects different values in the body and the query', async () => {
+  it('rejects different values of max_cost in the body and the query', async () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register()
     const refused = expectError(
@@ -350,7 +350,7 @@ describe('max_cost', () => {
     expect(told(dry)).toEqual(['validation_error caption', 'validation_error max_cost'])
   })
 
-  it('accepts a request that costs exactly as much', async () => {
+  it('max_cost accepts a request that costs exactly as much', async () => {
     const user = await app.newUser({ num: '10' })
     const total = readPricing(app.context).total
     const { id } = expectOk(await real.post(user, { max_cost: total }))

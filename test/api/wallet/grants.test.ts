@@ -25,8 +25,8 @@ const eventsOf = async (user: SignedIn) =>
     await app.sql<{ type: string }>('select type from events where owner_id = $1::uuid order by sequence', [user.id])
   ).map(({ type }) => type)
 
-describe('a grant of points', () => {
-  it('adds the points in one transfer with the reason, and appends an event', async () => {
+describe('grants of points', () => {
+  it('a grant adds points in one transfer with the reason, and appends an event', async () => {
     const user = await app.newUser()
     const answer = await give(user)
     expect(answer.status).toBe(201)
@@ -53,7 +53,7 @@ describe('a grant of points', () => {
     expect(trail).toEqual({ user_id: admin.id })
   })
 
-  it('returns the same grant for one idempotency key in both APIs after the account is deleted', async () => {
+  it('one idempotency key returns the same grant in both APIs, even after the account is deleted', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const input = { userId: user.publicId, amount: '5', reason: 'A present' }
@@ -69,7 +69,7 @@ describe('a grant of points', () => {
     })
   })
 
-  it.each(['publicId', 'email', 'username'] as const)('finds the user by %s, in any case', async (name) => {
+  it.each(['publicId', 'email', 'username'] as const)('a grant finds the user by %s, in any case', async (name) => {
     const user = await app.newUser()
     const named = name === 'publicId' ? user[name] : user[name].toUpperCase()
     expect((await give(user, { user_id: named })).body.user_id).toBe(user.publicId)
@@ -85,7 +85,7 @@ describe('a grant of points', () => {
     ['no reason', { reason: ' ' }],
     ['a reason that is too long', { reason: 'x'.repeat(501) }],
     ['no user', { user_id: '' }],
-  ])('is rejected with %s, and grants nothing', async (_, fields) => {
+  ])('a grant with %s is rejected, and adds no points', async (_, fields) => {
     const user = await app.newUser()
     const { body } = expectError(await give(user, fields), 'VALIDATION_FAILED')
     expect(Object.keys(body.error.details)).toEqual(Object.keys(fields))
@@ -93,13 +93,13 @@ describe('a grant of points', () => {
     expect(await eventsOf(user)).toEqual([])
   })
 
-  it('returns 404 for an unknown user', async () => {
+  it('a grant returns 404 for an unknown user', async () => {
     const user = await app.newUser()
     expectError(await give(user, { user_id: 'nobody@example.org' }), 'NOT_FOUND')
     expectError(await give(user, { user_id: admin.publicId.replace('user_', 'order_') }), 'NOT_FOUND')
   })
 
-  it('is made once for one idempotency key, even for eight concurrent requests', async () => {
+  it('one idempotency key makes one grant, even for eight concurrent requests', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(user, {}, admin.rest, headers)))
@@ -115,7 +115,7 @@ describe('a grant of points', () => {
   })
 
   it.each(['anonymous', 'user', 'admin'] as const)(
-    'by the caller "%s" has the same result in both APIs',
+    'a grant by the caller "%s" has the same result in both APIs',
     async (kind) => {
       const [one, other] = [await app.newUser(), await app.newUser()]
       const actor = { anonymous: app, user: await app.newUser(), admin }[kind]

@@ -48,7 +48,7 @@ async function expectCharge(user: SignedIn, name: Name, input: object, quote: Re
 }
 
 describe('quotes', () => {
-  it('return the cost of a registration, and write nothing', async () => {
+  it('a quote returns the cost of a registration, and writes nothing', async () => {
     const user = await app.newUser({ points: '0.1', num: '1' })
     const [file, caption] = [newFile(), 'New']
     const quote = await asked(user, 'registerAsset', { caption, assetFile: file })
@@ -60,7 +60,7 @@ describe('quotes', () => {
     await expectCharge(user, 'registerAsset', { caption }, quote, file)
   })
 
-  it('return the cost of an update, and zero for an update without changes', async () => {
+  it('a quote returns the cost of an update, and zero for an update without changes', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'Old' })
     const update = { id, caption: 'New' }
@@ -73,7 +73,7 @@ describe('quotes', () => {
     await expectCharge(user, 'updateAssetMetadata', update, same)
   })
 
-  it("return the cost of an order's confirmation, and zero for a paid order", async () => {
+  it("a quote returns the cost of an order's confirmation, and zero for a paid order", async () => {
     const user = await app.newUser({ points: '1', num: '5' })
     const input = { networkApp: store.name, actionArgs: { a: 1 } }
     const quote = await asked(user, 'createOrder', input)
@@ -86,7 +86,7 @@ describe('quotes', () => {
     await expectCharge(user, 'confirmOrder', order, paid)
   })
 
-  it('return the amount of a refund, and write nothing', async () => {
+  it('a quote returns the amount of a refund, and writes nothing', async () => {
     const [user, admin] = [await app.newUser({ points: '1', num: '5' }), await app.admin()]
     const { id: orderId } = await store.order(user)
     await store.confirm(user, orderId)
@@ -101,7 +101,7 @@ describe('quotes', () => {
     expect((await asked(admin, 'refundOrder', input)).problems).toMatchObject([{ code: 'VALIDATION_FAILED' }])
   })
 
-  it('report all problems, each with its field', async () => {
+  it('a quote reports all problems, each with its field', async () => {
     const user = await app.newUser({ points: '0' })
     const problems = (quote: { problems: { code: string; field: string | null }[] }) =>
       quote.problems.map(({ code, field }) => [code, field])
@@ -120,7 +120,7 @@ describe('quotes', () => {
     ])
   })
 
-  it('are the same in REST and GraphQL', async () => {
+  it('quotes are the same in REST and GraphQL', async () => {
     const user = await app.newUser({ points: '1' })
     const input = { networkApp: store.appId, maxCost: '2' }
     const { problems, ...quote } = await asked(user, 'createOrder', input)
@@ -142,7 +142,7 @@ describe('quotes', () => {
     })
   })
 
-  it('accept one mutation, and only callers who may send it', async () => {
+  it('a quote accepts exactly one mutation, and only callers who may send the mutation', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     const { id } = await user.register()
     const both = { registerAsset: {}, updateAssetMetadata: { id } }

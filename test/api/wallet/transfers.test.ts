@@ -58,7 +58,7 @@ async function userWithGrants(count: number): Promise<SignedIn> {
   return user
 }
 
-it('a statement lists transfers newest first, with kind, subject and balance', async () => {
+it('a wallet statement lists transfers newest first, with kind, subject and balance', async () => {
   const user = await app.newUser({ points: '0' })
   const grant = await give(user, '0.2')
   await user.register()
@@ -84,7 +84,7 @@ it('a statement lists transfers newest first, with kind, subject and balance', a
   expect(page.edges.every(({ cursor, node }) => cursor === node.id && /^transfer_/.test(cursor))).toBe(true)
 })
 
-it('a statement returns the balance of each currency after each transfer', async () => {
+it('a wallet statement returns the balance of each currency after each transfer', async () => {
   const user = await app.newUser({ points: '0.1', num: '5' })
   await user.register()
   await user.register()
@@ -96,22 +96,25 @@ it('a statement returns the balance of each currency after each transfer', async
   expect(lines.slice(2).map(([, , num, points]) => [num, points])).toContainEqual(['5', '0.1'])
 })
 
-it.each(['down', 'up'] as const)('pages a statement %s without gaps and with correct balances', async (direction) => {
-  const user = await userWithGrants(7)
-  const lines: Line[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < 4; pages += 1) {
-    const page = await read(user, direction === 'down' ? { first: 2, after: cursor } : { last: 2, before: cursor })
-    const { pageInfo } = page
-    expect(direction === 'down' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage).toBe(pages < 3)
-    lines[direction === 'down' ? 'push' : 'unshift'](...linesOf(page))
-    cursor = direction === 'down' ? pageInfo.endCursor : pageInfo.startCursor
-  }
-  expect(lines.map(({ points }) => points)).toEqual(['7', '6', '5', '4', '3', '2', '1'])
-  expect(lines.map(({ balance }) => balance.points)).toEqual(['28', '21', '15', '10', '6', '3', '1'])
-})
+it.each(['down', 'up'] as const)(
+  'pages a wallet statement %s without gaps and with correct balances',
+  async (direction) => {
+    const user = await userWithGrants(7)
+    const lines: Line[] = []
+    let cursor: string | undefined
+    for (let pages = 0; pages < 4; pages += 1) {
+      const page = await read(user, direction === 'down' ? { first: 2, after: cursor } : { last: 2, before: cursor })
+      const { pageInfo } = page
+      expect(direction === 'down' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage).toBe(pages < 3)
+      lines[direction === 'down' ? 'push' : 'unshift'](...linesOf(page))
+      cursor = direction === 'down' ? pageInfo.endCursor : pageInfo.startCursor
+    }
+    expect(lines.map(({ points }) => points)).toEqual(['7', '6', '5', '4', '3', '2', '1'])
+    expect(lines.map(({ balance }) => balance.points)).toEqual(['28', '21', '15', '10', '6', '3', '1'])
+  },
+)
 
-it('skips the first transfers of a statement for a given offset', async () => {
+it('skips the first transfers of a wallet statement for a given offset', async () => {
   const user = await userWithGrants(4)
   const page = await read(user, { first: 2, offset: 1 })
   expect(linesOf(page).map(({ points, balance }) => [points, balance.points])).toEqual([
@@ -120,7 +123,7 @@ it('skips the first transfers of a statement for a given offset', async () => {
   ])
 })
 
-it('the last balance of a statement matches the wallet after concurrent charges', async () => {
+it('the last balance of a wallet statement matches the wallet after concurrent charges', async () => {
   const user = await app.newUser({ points: '0' })
   await give(user, '2')
   await Promise.all(Array.from({ length: 5 }, () => user.register()))
@@ -130,12 +133,12 @@ it('the last balance of a statement matches the wallet after concurrent charges'
   expect(add(...lines.map((line) => line.points))).toBe(points)
 })
 
-it('a statement is empty for a wallet without transfers', async () => {
+it('a wallet statement is empty for a wallet without transfers', async () => {
   const user = await app.newUser({ points: '0' })
   expect(await read(user)).toMatchObject({ totalCount: 0, edges: [], pageInfo: { hasNextPage: false } })
 })
 
-it('a statement shows only transfers of the caller, and rejects anonymous callers', async () => {
+it('a wallet statement shows only transfers of the caller, and rejects anonymous callers', async () => {
   const user = await userWithGrants(1)
   expect(linesOf(await read(user))).toHaveLength(1)
   expect(linesOf(await read(admin))).toEqual([])
@@ -143,14 +146,14 @@ it('a statement shows only transfers of the caller, and rejects anonymous caller
   expectError(await app.rest('GET', 'wallet/transfers/'), 'NOT_AUTHENTICATED')
 })
 
-it('a statement rejects an invalid cursor', async () => {
+it('a wallet statement rejects an invalid cursor', async () => {
   const user = await app.newUser()
   for (const after of ['', 'GPC:S:x', toId('order', user.id), 'transfer_x']) {
     expectError(await user.graphql(statementQuery, { first: 1, after }), 'VALIDATION_FAILED')
   }
 })
 
-describe('a transfer found by its ID', () => {
+describe('transfers found by ID', () => {
   const find = async (who: Pick<SignedIn, 'graphql'>, id: string) =>
     expectOk(
       await who.graphql(
@@ -160,14 +163,14 @@ describe('a transfer found by its ID', () => {
       ),
     ).node
 
-  it('is the same as on the page of the statement', async () => {
+  it('a transfer found by its ID is the same as in the wallet statement', async () => {
     const user = await userWithGrants(3)
     for (const line of linesOf(await read(user))) {
       expect(await find(user, line.id)).toEqual({ __typename: 'Transfer', ...line })
     }
   })
 
-  it('shows buyer and seller the amounts of their own wallet, and others nothing', async () => {
+  it('a transfer shows buyer and seller the amounts of their own wallet, and shows others nothing', async () => {
     const { order, buyer, owner } = await sellOnce()
     const [paid] = await app.sql<{ id: string }>('select id from transfers where reference = $1', [
       `order:${fromId(order.id)!.uuid}`,
@@ -178,7 +181,7 @@ describe('a transfer found by its ID', () => {
     for (const who of [await app.newUser(), await app.admin(), app]) expect(await find(who, id)).toBeNull()
   })
 
-  it('links to its grant, which only the recipient and administrators can read', async () => {
+  it('a transfer links to its grant, which only the recipient and administrators can read', async () => {
     const user = await userWithGrants(1)
     const [line] = linesOf(await read(user))
     const grant = {
@@ -194,7 +197,7 @@ describe('a transfer found by its ID', () => {
   })
 })
 
-it('REST and GraphQL return the same statement', async () => {
+it('REST and GraphQL return the same wallet statement', async () => {
   const user = await userWithGrants(3)
   await user.register()
   const rest = expectOk(await user.rest('GET', 'wallet/transfers/?limit=2&offset=1'))

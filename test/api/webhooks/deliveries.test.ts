@@ -105,8 +105,8 @@ async function passTime(sale: Sale, attempts?: number) {
   )
 }
 
-describe('the webhook delivery of a paid order', () => {
-  it('sends the order with its arguments, and marks the order successful', async () => {
+describe('webhook deliveries of paid orders', () => {
+  it('the webhook delivery sends the order with its arguments, and marks the order successful', async () => {
     const sale = await sell(answerWith(200, {}, 'thanks'), { actionArgs: { nid: 'bafy', depth: { n: 1 } } })
     expect(sale.order.status).toBe('pending')
     const delivery = await attempted(sale, 1)
@@ -147,7 +147,7 @@ describe('the webhook delivery of a paid order', () => {
     expect(await feedOf(sale.store.owner)).toEqual(['order.paid', 'delivery.delivered'])
   })
 
-  it('stores the response of the receiver without any argument of the order', async () => {
+  it('the webhook delivery stores the response of the receiver without any argument of the order', async () => {
     const token = 'live-token-0123456789abcdef'
     const sale = await sell((res, { body }) => void res.end(body), { actionArgs: { auth: [{ token }] } })
     const delivery = await attempted(sale, 1)
@@ -155,7 +155,7 @@ describe('the webhook delivery of a paid order', () => {
     expect(JSON.stringify(await app.sql('select * from webhook_attempts'))).not.toContain(token)
   })
 
-  it('is retried with the same event ID and body until the receiver accepts it', async () => {
+  it('a webhook delivery is retried with the same event ID and body until the receiver accepts it', async () => {
     let failures = 2
     const sale = await sell((res) => {
       failures -= 1
@@ -175,12 +175,12 @@ describe('the webhook delivery of a paid order', () => {
     expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  it('waits for the Retry-After time of a busy receiver', async () => {
+  it('the webhook delivery waits for the Retry-After time of a busy receiver', async () => {
     const sale = await sell(answerWith(503, { 'retry-after': '3600' }))
     expectWait(await attempted(sale, 1), 3_600, 3_600)
   })
 
-  it('is signed with both secrets during a secret rotation', async () => {
+  it('the webhook delivery is signed with both secrets during a secret rotation', async () => {
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
     const { webhook_secret: next } = expectOk(
@@ -203,8 +203,8 @@ describe('the webhook delivery of a paid order', () => {
   })
 })
 
-describe('a receiver that always fails', () => {
-  it('leaves the order paid and failed if the app keeps payments', async () => {
+describe('receivers that always fail', () => {
+  it('an order with a failed webhook stays paid and failed if the app keeps payments', async () => {
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
     const wallet = await app.wallet(sale.buyer)
@@ -218,7 +218,7 @@ describe('a receiver that always fails', () => {
     expect(await mailsOf(sale)).toEqual(['order-failed', 'receipt', 'sale'])
   })
 
-  it('causes a refund to the buyer if the app refunds failures', async () => {
+  it('a failed webhook causes a refund to the buyer if the app refunds failures', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund' })
     await attempted(sale, 1)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '98.5', points: '0' })
@@ -238,7 +238,7 @@ describe('a receiver that always fails', () => {
     expect(books).toEqual([{ book: 'REVENUE', amount: '0' }])
   })
 
-  it('causes a full refund even if the app owner has spent the earnings', async () => {
+  it('a failed webhook causes a full refund even if the app owner has spent the earnings', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund', price: '10' })
     await attempted(sale, 1)
     // The owner spends all points and nearly all NUM that they earned.
@@ -253,7 +253,7 @@ describe('a receiver that always fails', () => {
     expect(await statusOf(sale)).toBe('REFUNDED')
   })
 
-  it('is not called again after it returns 410, until it has a new URL', async () => {
+  it('a receiver that returned 410 is not called again until the app sets a new URL', async () => {
     const sale = await sell(answerWith(410))
     expect(await attempted(sale, 1)).toMatchObject({ status: 'given_up' })
     expect(await statusOf(sale)).toBe('FAILURE')
@@ -281,7 +281,7 @@ describe('a receiver that always fails', () => {
     expect([await statusOf(second), back.calls.length]).toEqual(['SUCCESS', 1])
   })
 
-  it('with status 410 causes an immediate refund of later payments if the app refunds failures', async () => {
+  it('a webhook that returned 410 causes an immediate refund of later payments if the app refunds failures', async () => {
     const sale = await sell(answerWith(410), { policy: 'refund' })
     await attempted(sale, 1)
     const wallet = await app.wallet(sale.buyer)
@@ -294,8 +294,8 @@ describe('a receiver that always fails', () => {
   })
 })
 
-describe('the delivery log', () => {
-  it('is available only to administrators', async () => {
+describe('log of webhook deliveries', () => {
+  it('the log of webhook deliveries is available only to administrators', async () => {
     const sale = await sell(answerWith(200))
     const { id } = await attempted(sale, 1)
     for (const [method, path] of [
@@ -310,7 +310,7 @@ describe('the delivery log', () => {
     expect(expectOk(node).node).toBeNull()
   })
 
-  it('returns the same deliveries in both APIs, and supports filters', async () => {
+  it('both APIs return the same webhook deliveries, and support filters', async () => {
     const sale = await sell(answerWith(200))
     const delivery = await attempted(sale, 1)
     const { owner } = sale.store
@@ -342,7 +342,7 @@ describe('the delivery log', () => {
     expectError(await owner.rest('GET', 'store/webhook-deliveries/delivery_none/'), 'NOT_FOUND')
   })
 
-  it('allows the replay of a failed delivery, and the order then succeeds', async () => {
+  it('an administrator can replay a failed webhook delivery, and the order then succeeds', async () => {
     let status = 500
     const sale = await sell((res) => void res.writeHead(status).end())
     await attempted(sale, 1)
@@ -361,7 +361,7 @@ describe('the delivery log', () => {
     expect(new Set(sale.receiver.calls.map(({ body }) => body)).size).toBe(1)
   })
 
-  it('rejects the replay of a delivery for a refunded order', async () => {
+  it('rejects the replay of a webhook delivery for a refunded order', async () => {
     const sale = await sell(answerWith(500), { policy: 'refund' })
     await attempted(sale, 1)
     await passTime(sale, MAX_ATTEMPTS - 1)
@@ -374,7 +374,7 @@ describe('the delivery log', () => {
   })
 })
 
-describe('a webhook test event', () => {
+describe('webhook test events', () => {
   const hook = async (url?: string) => {
     const store = await createStore(app)
     const json = { name: `${store.name}-tried`, price: '1', price_mode: 'fixed', webhook_url: url }
@@ -387,7 +387,7 @@ describe('a webhook test event', () => {
       ({ status, attempt_count }) => status !== 'pending' && attempt_count === attempts,
     )
 
-  it('is signed, has its own type, charges nobody, and is sent once for one idempotency key', async () => {
+  it('a webhook test event is signed, has its own type, charges nobody, and is sent once per idempotency key', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
     const { owner, appId, secret } = await hook(receiver.url)
     const before = await app.sql('select count(*)::int as n from transfers')
@@ -417,7 +417,7 @@ describe('a webhook test event', () => {
     expect(delivered + pending + givenUp).toBe(orders!.n)
   })
 
-  it('has one attempt, does not disable the webhook if it fails, and can be replayed', async () => {
+  it('a failed webhook test event is not retried and does not disable the webhook, but can be replayed', async () => {
     let status = 410
     const receiver = await startReceiver(onTestFinished, (res) => void res.writeHead(status).end())
     const { owner, appId } = await hook(receiver.url)
@@ -437,7 +437,7 @@ describe('a webhook test event', () => {
     expect(new Set(receiver.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
   })
 
-  it('requires an app with a webhook, and an administrator', async () => {
+  it('a webhook test event requires an app with a webhook, and an administrator', async () => {
     const { store, owner, appId } = await hook()
     const test = (user: SignedIn, id: string) => user.rest('POST', `store/network-apps/${id}/test-events/`)
     const refused = expectError(await test(owner, appId), 'VALIDATION_FAILED')
@@ -446,7 +446,7 @@ describe('a webhook test event', () => {
     expectError(await test(await app.newUser(), store.appId), 'PERMISSION_DENIED')
   })
 
-  it('appears in the log with payment deliveries, which show the payload without order arguments', async () => {
+  it('the delivery log shows the payload of a payment without the order arguments', async () => {
     const sale = await sell(answerWith(200), { actionArgs: { token: 'live-token' } })
     const { id } = await attempted(sale, 1)
     const { payload, event_type: type } = expectOk(
@@ -458,8 +458,8 @@ describe('a webhook test event', () => {
   })
 })
 
-describe('two workers with the same delivery', () => {
-  it('record one attempt, although the receiver gets the same request twice', async () => {
+describe('concurrent workers', () => {
+  it('two workers with the same delivery record one attempt, although the receiver gets two requests', async () => {
     let waiting: (() => void)[] = []
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
@@ -489,8 +489,8 @@ describe('two workers with the same delivery', () => {
   })
 })
 
-describe('the replay of a delivery', () => {
-  it('does not deadlock with the recording of an attempt', async () => {
+describe('replays of deliveries', () => {
+  it('the replay of a delivery does not deadlock with the recording of an attempt', async () => {
     let answer = () => {}
     const sale = await sell((response) => {
       answer = () => void response.end()
@@ -515,7 +515,7 @@ describe('the replay of a delivery', () => {
   })
 })
 
-describe('an order refunded by an administrator', () => {
+describe('orders refunded by administrators', () => {
   const giveBack = async ({ store, order }: Sale, json: object = {}) =>
     expectOk(
       await store.owner.rest('POST', `store/network-app-orders/${order.id}/refunds/`, {
@@ -530,7 +530,7 @@ describe('an order refunded by an administrator', () => {
       ({ length }) => length === count,
     )
 
-  it("sends each partial refund to the webhook without its reason, like the seller's event feed", async () => {
+  it("the webhook reports each partial refund without its reason, like the seller's event feed", async () => {
     const sale = await sell(refuseToServe)
     await attempted(sale, 1)
     const parts = [await giveBack(sale, { amount: '2' }), await giveBack(sale)]
@@ -564,7 +564,7 @@ describe('an order refunded by an administrator', () => {
     expect(await mailsOf(sale)).toEqual(['administrator-refund', 'administrator-refund', 'receipt', 'sale'])
   })
 
-  it('keeps its status after a refund event, and sends no paid event after a full refund', async () => {
+  it('an order keeps its status after a refund event, and a fully refunded order sends no paid event', async () => {
     const sale = await sell(refuseToServe, { policy: 'refund' })
     await attempted(sale, 1)
     await giveBack(sale, { amount: '1' })
@@ -584,7 +584,7 @@ describe('an order refunded by an administrator', () => {
     await refundsDelivered(sale, 2)
   })
 
-  it('gets exactly the remaining amount if its webhook delivery fails at the same time', async () => {
+  it("refunds exactly the remaining amount if the webhook delivery fails during an administrator's refund", async () => {
     const sale = await sell(refuseToServe, { policy: 'refund' })
     await attempted(sale, 1)
     await giveBack(sale, { amount: '1' })

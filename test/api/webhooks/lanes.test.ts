@@ -14,7 +14,7 @@ afterAll(() => jobs?.stop())
 const HANGING = 100
 const GOOD = 20
 
-it('an endpoint that hangs with a long queue does not delay other endpoints', async () => {
+it('a hanging endpoint with a long queue does not delay webhooks to other endpoints', async () => {
   const store = await createStore(app)
   const buyer = await app.newUser({ num: '1000' })
   const hanging = await startReceiver(onTestFinished, () => undefined)
