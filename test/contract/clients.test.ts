@@ -22,8 +22,8 @@ const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'))
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: CLIENTS }).filter((path) => !/node_modules|\.venv|gql\/|__generated__|schema\./.test(path))
 
-describe.each(pages.map((page) => [basename(page.file), page] as const))('the page %s', (name, page) => {
-  it('shows exactly the code of its project', () => {
+describe.each(pages.map((page) => [basename(page.file), page] as const))('page %s', (name, page) => {
+  it('the page of a client project shows exactly the code of the project', () => {
     const snippets = snippetsOf(page.text)
     expect(snippets.length).toBeGreaterThan(4)
     for (const { path, region, text } of snippets) {
@@ -32,20 +32,20 @@ describe.each(pages.map((page) => [basename(page.file), page] as const))('the pa
     }
   })
 
-  it('shows only tested code', () => {
+  it('the page of a client project shows only tested code', () => {
     const unmarked = [...page.text.matchAll(/^(.*)\n+```(?!sh$|text$)(\w+)$/gm)].filter(
       ([, before]) => !before!.startsWith('<!-- '),
     )
     expect(unmarked.map(([all]) => all)).toEqual([])
   })
 
-  it('starts the first upload, and is linked from the overview', () => {
+  it('the page of a client project starts the first upload, and is linked from the overview', () => {
     expect(commandsOf(page).at(-1)).toMatch(/start|first.upload/)
     expect(overviewText).toContain(`](clients/${name})`)
   })
 })
 
-it('the overview shows exactly the code of the projects', () => {
+it('the overview page shows exactly the code of the client projects', () => {
   const snippets = snippetsOf(overviewText)
   expect(snippets).toHaveLength(1)
   for (const { path, region, text } of snippets) expect(text).toBe(cutSnippet(read(path), region))
@@ -53,7 +53,7 @@ it('the overview shows exactly the code of the projects', () => {
 
 const rules = specifiedRules.filter(({ name }) => !['KnownDirectivesRule', 'NoUnusedFragmentsRule'].includes(name))
 
-describe('the client projects', () => {
+describe('client projects', () => {
   const documents = [
     ...sources('*/src/*.ts').flatMap((path) =>
       [...read(path).matchAll(/(?<![/\w])graphql\(?`([^`]*)`/g)].map(([, text]) => ({ path, text: text! })),
@@ -61,7 +61,7 @@ describe('the client projects', () => {
     ...sources('*/*.graphql').map((path) => ({ path, text: read(path) })),
   ].filter(({ text }) => !text.includes('@refetchable'))
 
-  it('use only existing schema fields', () => {
+  it('the client projects use only existing schema fields', () => {
     expect(documents.length).toBeGreaterThan(40)
     for (const { path, text } of documents)
       expect(
@@ -76,7 +76,7 @@ describe('the client projects', () => {
     'relay/relay.config.json',
     'genqlient/genqlient.yaml',
     'ariadne-codegen/pyproject.toml',
-  ])('%s maps each custom scalar', (path) => {
+  ])('the client project %s maps each custom scalar', (path) => {
     // ariadne-codegen has its own type for files.
     const known = path.endsWith('pyproject.toml') ? ['Upload'] : []
     const scalars = Object.values(schema.getTypeMap()).filter(isScalarType)
@@ -84,7 +84,7 @@ describe('the client projects', () => {
     expect(own.filter((name) => !known.includes(name) && !new RegExp(`\\b${name}\\b`).test(read(path)))).toEqual([])
   })
 
-  it('configure Graphcache for every type without an ID', () => {
+  it('the client projects configure Graphcache for every type without an ID', () => {
     const [, keys] = /keys: \{([^}]*)\}/.exec(read('urql/src/annal.ts'))!
     const told = [...keys!.matchAll(/(\w+):/g)].map(([, name]) => name)
     // Graphcache knows payloads and the types of pages.
@@ -95,7 +95,7 @@ describe('the client projects', () => {
     )
   })
 
-  it.each(sources('*/package.json'))('%s pins exact versions and has a lock file', (path) => {
+  it.each(sources('*/package.json'))('the client project %s pins exact versions and has a lock file', (path) => {
     const { dependencies, devDependencies } = JSON.parse(read(path))
     const versions = Object.values({ ...dependencies, ...devDependencies })
     expect(versions.filter((version) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([])

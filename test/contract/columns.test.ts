@@ -125,7 +125,7 @@ function textsOf(value: unknown): string[] {
   return [JSON.stringify(value), ...Object.values(value).flatMap(textsOf)]
 }
 
-it('the list of columns matches the database', async () => {
+it('the list of personal data columns matches the database', async () => {
   const rows = await app.sql<{ name: string }>(
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = 'public' and table_name <> '_prisma_migrations'`,
@@ -136,7 +136,7 @@ it('the list of columns matches the database', async () => {
   expect(declared.toSorted()).toEqual(rows.map(({ name }) => name).toSorted())
 })
 
-it('personal data is exported, and erased with the account', async () => {
+it('personal data is exported and erased with the account', async () => {
   await live('before', { language: 'en', format: 'png' })
   const baseline = await whatStands()
   const { rest } = await live('somebody', { language: 'zh-tw', format: 'jpeg' })

@@ -15,24 +15,24 @@ const known = new Set([...ofPrometheus, ...[...types.keys()].flatMap(parts)])
 const book = readFileSync(new URL('../../docs/reference/alerts.md', import.meta.url), 'utf8')
 
 describe('dashboard and alerts', () => {
-  it('use only existing metrics', () => {
+  it('the dashboard and the alerts use only existing metrics', () => {
     const unknown = [...dashboardQueries, ...alerts].flatMap(({ expr }) =>
       metricsIn(expr).filter((name) => !known.has(name)),
     )
     expect(unknown).toEqual([])
   })
 
-  it('show every important metric', () => {
+  it('the dashboard and the alerts cover every important metric', () => {
     const asked = new Set([...dashboardQueries, ...alerts].flatMap(({ expr }) => metricsIn(expr)))
     const unseen = Object.keys(metricTable).filter((name) => !parts(name).some((part) => asked.has(part)))
     expect(unseen, 'give it a panel').toEqual(['annal_pool_open'])
   })
 
-  it('have a firing and a silent test case for each alert', () => {
+  it('each alert has a firing and a silent test case', () => {
     expect(Object.keys(alertCases)).toEqual(alerts.map(({ name }) => name))
   })
 
-  it('count values that all processes share only once', () => {
+  it('the dashboard and the alerts count values that all processes share only once', () => {
     const shared = Object.entries(metricTable).filter(
       ([, row]) => 'source' in row && ['database', 'ledger', 'chain'].includes(row.source ?? ''),
     )
@@ -44,7 +44,7 @@ describe('dashboard and alerts', () => {
 })
 
 describe('docs/reference/alerts.md', () => {
-  it('explains each alert and its remedy, in order', () => {
+  it('docs/reference/alerts.md explains each alert and its remedy, in order', () => {
     const entries = [...book.matchAll(/^## (\w+)\n\n\*\*(\w+)\.\*\* [^\n]+\n\n[^\n]+/gm)].map(([, name, severity]) => ({
       name,
       severity,

@@ -24,31 +24,37 @@ const presented: Record<string, { fields?: string[]; query?: string[] }> = {
   'GET assets': { query: ['after', 'before', 'owner_service_name'] },
 }
 
-describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {
-  it('documents exactly the fields and parameters that it reads', () => {
-    const { fields, files, query } = noteReadings(route)
-    expect(keysOf(route.body)).toEqual(unique([...fields, ...files, ...(presented[name]?.fields ?? [])]))
-    const shared = route.body && 'max_cost' in route.body.shape ? ['dry_run', 'max_cost'] : ['dry_run']
-    const read = [...query, ...(presented[name]?.query ?? [])].filter((each) => !shared.includes(each))
-    expect(keysOf(route.query)).toEqual(unique(read))
-    expect(keysOf(route.params)).toEqual(namesIn(route.path).sort())
-  })
-})
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  'operation %s',
+  (name, route) => {
+    it('the OpenAPI document lists exactly the fields and parameters that an operation reads', () => {
+      const { fields, files, query } = noteReadings(route)
+      expect(keysOf(route.body)).toEqual(unique([...fields, ...files, ...(presented[name]?.fields ?? [])]))
+      const shared = route.body && 'max_cost' in route.body.shape ? ['dry_run', 'max_cost'] : ['dry_run']
+      const read = [...query, ...(presented[name]?.query ?? [])].filter((each) => !shared.includes(each))
+      expect(keysOf(route.query)).toEqual(unique(read))
+      expect(keysOf(route.params)).toEqual(namesIn(route.path).sort())
+    })
+  },
+)
 
 const writes = routes.filter(({ body }) => body).map((route) => [`${route.method} ${route.path}`, route.body!] as const)
-it.each(writes)('%s documents which strings are required and which are e-mail addresses', (_, body) => {
-  const { properties = {}, required = [] } = z.toJSONSchema(body, { unrepresentable: 'any', io: 'input' })
-  const texts = Object.entries(properties).flatMap(([name, schema]) =>
-    typeof schema === 'object' && schema.type === 'string' ? [{ name, schema }] : [],
-  )
-  // What is no amount without a pattern, and no word of a list, is free text.
-  const needed = texts.filter(({ name, schema }) => required.includes(name) && !schema.pattern && !schema.enum)
-  expect(needed.filter(({ schema }) => !schema.minLength).map(({ name }) => name)).toEqual([])
-  const addresses = texts.filter(({ name }) => name.endsWith('email'))
-  expect(addresses.filter(({ schema }) => schema.format !== 'email').map(({ name }) => name)).toEqual([])
-})
+it.each(writes)(
+  'the OpenAPI document of %s describes which strings are required and which are e-mail addresses',
+  (_, body) => {
+    const { properties = {}, required = [] } = z.toJSONSchema(body, { unrepresentable: 'any', io: 'input' })
+    const texts = Object.entries(properties).flatMap(([name, schema]) =>
+      typeof schema === 'object' && schema.type === 'string' ? [{ name, schema }] : [],
+    )
+    // What is no amount without a pattern, and no word of a list, is free text.
+    const needed = texts.filter(({ name, schema }) => required.includes(name) && !schema.pattern && !schema.enum)
+    expect(needed.filter(({ schema }) => !schema.minLength).map(({ name }) => name)).toEqual([])
+    const addresses = texts.filter(({ name }) => name.endsWith('email'))
+    expect(addresses.filter(({ schema }) => schema.format !== 'email').map(({ name }) => name)).toEqual([])
+  },
+)
 
-it('every operation has a unique ID', () => {
+it('every OpenAPI operation has a unique ID', () => {
   const names = Object.values(description.paths).flatMap((item) => Object.values(item).map((each) => each.operationId))
   expect(names.length).toBeGreaterThan(60)
   expect(names).toEqual([...new Set(names)])
@@ -61,7 +67,7 @@ function* schemasIn(value: unknown, place: string): Generator<[place: string, ty
   for (const [key, inner] of Object.entries(value)) yield* schemasIn(inner, `${place}/${key}`)
 }
 
-it('values of several types use anyOf, because Go generators support type lists only with null', () => {
+it('OpenAPI values of several types use anyOf, because Go generators support type lists only with null', () => {
   const types = [...schemasIn(description, '#')].filter(([, type]) => Array.isArray(type)) as [string, string[]][]
   expect(types.length).toBeGreaterThan(10)
   expect(types.filter(([, type]) => type.filter((each) => each !== 'null').length > 1)).toEqual([])
@@ -71,7 +77,7 @@ const codesOfAllChanges: readonly string[] = ['CONFLICT', 'IDEMPOTENCY_KEY_REUSE
 
 it.each(
   routes.filter(({ method }) => method !== 'GET').map((route) => [`${route.method} ${route.path}`, route] as const),
-)('%s documents the same errors as the mutation', (_, { operation, errors = [] }) => {
+)('the OpenAPI document of %s lists the same errors as the mutation', (_, { operation, errors = [] }) => {
   const [field] = definitionsOf(operation)
   for (const code of errors.filter((each) => !codesOfAllChanges.includes(each))) {
     expect(field!.description).toMatch(new RegExp(`\\b${code}\\b`))

@@ -44,8 +44,8 @@ const missingSources = (document: string) =>
 const records = globSync('docs/decisions/*.md', { cwd: root })
 const numbers = records.map((path) => Number(/(\d+)-[^/]+$/.exec(path)![1]))
 
-describe('a decision record', () => {
-  it('exists for every number in comments and documents', () => {
+describe('decision records', () => {
+  it('a decision record exists for every number in comments and documents', () => {
     const files = globSync(['{src,test,proofs,bench}/**/*.ts', 'prisma/**/*.{prisma,sql}'], { cwd: root })
     const named = [...files, ...documents.filter(namesSources)].flatMap((file) =>
       [...read(file).matchAll(/\bdecision \[?(\d+)/gi)].map(([, number]) => ({ file, number: Number(number) })),
@@ -55,17 +55,17 @@ describe('a decision record', () => {
   })
 })
 
-describe('a document', () => {
-  it('links only to existing files and headings', () => {
+describe('documents', () => {
+  it('the documents link only to existing files and headings', () => {
     expect(documents.length).toBeGreaterThan(40)
     expect(documents.flatMap(brokenLinks)).toEqual([])
   })
 
-  it('names only existing source files', () => {
+  it('the documents name only existing source files', () => {
     expect(documents.filter(namesSources).flatMap(missingSources)).toEqual([])
   })
 
-  it('describes each field of a commit on the chain, and how a tree identifies its file', () => {
+  it('the documents describe each field of a commit on the chain, and how a tree identifies its file', () => {
     const told = read('docs/reference/chain-format.md').split('## Layout')[1]!.split('\n## ')[0]!
     const [table, trees] = told.split('A **tree** is')
     const written = new Proxy({} as CommitData, { get: () => '' })

@@ -14,6 +14,6 @@ it('every paginated list has a benchmark query for its first and a later page', 
   }
 })
 
-it('no query refers to a removed list or field', () => {
+it('no benchmark query refers to a removed list or field', () => {
   expect(staleNames()).toEqual([])
 })

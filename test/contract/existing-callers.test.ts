@@ -66,7 +66,7 @@ const endpoints: [method: string, path: string, status: number, options?: RestOp
   ['POST', 'auth/token/logout/', 204],
 ]
 
-it.each(endpoints)('%s %s returns %i', async (method, path, status, options = {}) => {
+it.each(endpoints)('the existing REST call %s %s returns %i', async (method, path, status, options = {}) => {
   const answer = await app.rest(method, path, { actor: user, ...options })
   expect(answer.status, answer.text).toBe(status)
 })
@@ -76,7 +76,7 @@ it('DELETE auth/users/me/ returns 204', async () => {
   expect((await leaver.rest('DELETE', 'auth/users/me/')).status).toBe(204)
 })
 
-it('every path exists without a trailing slash, and account paths also below /auth', async () => {
+it('every REST path exists without a trailing slash, and account paths also below /auth', async () => {
   const unknown: string[] = []
   for (const [method, path] of endpoints) {
     const bare = path.replace(/\/?(\?.*)?$/, '')

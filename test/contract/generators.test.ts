@@ -31,7 +31,7 @@ const operations = Object.values(document.paths as unknown as Record<string, Rec
 
 const successes = ({ responses }: Operation) => Object.entries(responses).filter(([status]) => status.startsWith('2'))
 
-test('every operation describes exactly one success body', () => {
+test('every OpenAPI operation describes exactly one success body', () => {
   const bodiesOf = (operation: Operation) =>
     successes(operation).flatMap(([, { content = {} }]) => Object.entries(content).map((each) => JSON.stringify(each)))
   const several = operations.filter((operation) => new Set(bodiesOf(operation)).size > 1)
@@ -47,7 +47,7 @@ test('only file downloads describe more than one success status', () => {
 })
 
 // openapi-generator: a method for a body without a schema returns nothing.
-test('every success body has a schema', () => {
+test('every success body in the OpenAPI document has a schema', () => {
   const bodies = operations.flatMap((operation) =>
     successes(operation).flatMap(([, { content = {} }]) =>
       Object.values(content).map(({ schema }) => ({ operationId: operation.operationId, schema })),
@@ -57,31 +57,31 @@ test('every success body has a schema', () => {
 })
 
 // openapi-python-client sends a body in each described media type, with the Content-Type of the last one.
-test('every request body has one media type', () => {
+test('every request body in the OpenAPI document has one media type', () => {
   const several = operations.filter(({ requestBody }) => Object.keys(requestBody?.content ?? {}).length > 1)
   expect(several.map(({ operationId }) => operationId)).toEqual([])
 })
 
 // openapi-generator for TypeScript: imports without names.
-test('webhooks are described as callbacks', () => {
+test('the OpenAPI document describes webhooks as callbacks', () => {
   expect(document).not.toHaveProperty('webhooks')
 })
 
 // openapi-generator for TypeScript: an empty interface.
-test('no value is one of several primitive types', () => {
+test('no value in the OpenAPI document has several primitive types', () => {
   const isMixed = ({ anyOf = [] }: { anyOf?: { type?: string }[] }) =>
     new Set(anyOf.map(({ type }) => type).filter((type) => type !== undefined && type !== 'null')).size > 1
   expect(pathsWhere(isMixed)).toEqual([])
 })
 
 // openapi-generator 7.17: for Python it ends with an exception, for Java, Go and Rust it writes what does not compile.
-test('null appears only together with another type', () => {
+test('the type null in the OpenAPI document appears only together with another type', () => {
   const isNullAlone = ({ path, schema }: Found) => schema.type === 'null' && !/\/anyOf\/\d+$/.test(path)
   expect(objects.filter(isNullAlone).map(({ path }) => path)).toEqual([])
 })
 
 // openapi-generator 7.17 for Java: a method is called getMap<String, Object>().
-test('no request value mixes an object or array with another type', () => {
+test('no request value in the OpenAPI document mixes an object or array with another type', () => {
   const isOpen = (option: Found['schema']) =>
     option.type === 'array' || (option.type === 'object' && !('properties' in option))
   const optionsOf = ({ anyOf = [] }: { anyOf?: Found['schema'][] }) => anyOf.filter(({ type }) => type !== 'null')
@@ -89,13 +89,13 @@ test('no request value mixes an object or array with another type', () => {
 })
 
 // openapi-generator 7.17 for Go: each model X has a function NewX that makes one.
-test('no component name is "New" plus another component name', () => {
+test('no component name in the OpenAPI document is "New" plus another component name', () => {
   const names = Object.keys(document.components.schemas)
   expect(names.filter((name) => names.includes(`New${name}`))).toEqual([])
 })
 
 // openapi-generator 7.17 for TypeScript: a choice of words is exported twice, as a field of the form and as a parameter of the operation.
-test('no form has the name of its operation', () => {
+test('no form in the OpenAPI document has the name of its operation', () => {
   const named = objects.flatMap(({ schema: { operationId, requestBody } }) => {
     const { content = {} } = (requestBody ?? {}) as { content?: Record<string, { schema: { $ref?: string } }> }
     const name = content['multipart/form-data']?.schema.$ref?.split('/').at(-1)
@@ -104,11 +104,11 @@ test('no form has the name of its operation', () => {
   expect(named).toEqual([])
 })
 
-test('integers are described as integers', () => {
+test('the OpenAPI document describes integers as integers', () => {
   expect(pathsWhere((schema) => schema.type === 'number' && Number.isInteger(schema.const))).toEqual([])
 })
 
 // openapi-generator 7.17 for Python: false is no "false", so that no answer with such a field could be read.
-test('booleans are described as booleans', () => {
+test('the OpenAPI document describes booleans as booleans', () => {
   expect(pathsWhere(({ type, ...rest }) => type === 'boolean' && ('const' in rest || 'enum' in rest))).toEqual([])
 })

@@ -107,8 +107,8 @@ const areaOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexO
 
 const isIn = (target: string, place: string) => target === place || target.startsWith(`${place}/`)
 
-describe('every import', () => {
-  it('follows the rules of its folder', () => {
+describe('imports', () => {
+  it('every import follows the rules of its folder', () => {
     const complaints = files.flatMap((file) => {
       const rule = rules[areaOf(file)]
       if (!rule || buildSteps.includes(file)) return []
@@ -120,7 +120,7 @@ describe('every import', () => {
     expect(complaints, complaints.join('\n')).toEqual([])
   })
 
-  it('of the verifier is independent of the service', () => {
+  it('the verifier package does not import the service', () => {
     const folder = 'packages/verify/src/'
     const complaints = globSync('**/*.ts', { cwd: new URL(folder, root) }).flatMap((file) =>
       importsOf(file, folder)
@@ -130,7 +130,7 @@ describe('every import', () => {
     expect(complaints).toEqual([])
   })
 
-  it('of an optional module is in app.ts', () => {
+  it('optional modules are imported only in app.ts', () => {
     const complaints = files
       .filter((file) => file !== 'app.ts')
       .flatMap((file) => {
@@ -143,7 +143,7 @@ describe('every import', () => {
     expect(complaints, complaints.join('\n')).toEqual([])
   })
 
-  it('of a restricted package is in its folder', () => {
+  it('restricted packages are imported only in their folder', () => {
     const complaints = restricted.flatMap(({ name, folders, instead }) =>
       files
         .filter((file) => !folders.test(file) && importsOf(file).some(({ target }) => name.test(target)))
@@ -152,7 +152,7 @@ describe('every import', () => {
     expect(complaints).toEqual([])
   })
 
-  it('of the service is a production dependency', () => {
+  it('every package that the service imports is a production dependency', () => {
     const complaints = files
       .filter((file) => !buildSteps.includes(file))
       .flatMap((file) => importsOf(file).map((each) => ({ file, ...each })))
@@ -183,18 +183,18 @@ function findCircles(): string[] {
   return circles
 }
 
-describe('every source file', () => {
-  it('has no import cycle, not even for types', () => {
+describe('source files', () => {
+  it('source files have no import cycle, not even for types', () => {
     const circles = findCircles()
     expect(circles, `Move what both need into a file of its own:\n${circles.join('\n')}`).toEqual([])
   })
 
-  it('is not a barrel, except the interface of an optional module', () => {
+  it('no source file is a barrel, except the interface of an optional module', () => {
     const others = files.filter((file) => !/\.(module|api|operations)\.ts$/.test(file))
     expect(others.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
   })
 
-  it('does not read the environment, except config.ts', () => {
+  it('no source file reads the environment, except config.ts', () => {
     const readers = files.filter((file) => /\bprocess\.env\b/.test(read(file)) && file !== 'config.ts')
     expect(readers, 'add a variable to src/config/variables.ts and hand its value in').toEqual([])
   })

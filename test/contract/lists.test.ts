@@ -10,7 +10,7 @@ const paths = `assets auth/users auth/sessions auth/users/me/audit-entries store
   store/api-keys store/webhook-deliveries wallet/deposits wallet/transfers wallet/withdrawals
   contacts series products store/products transactions transactions/inbox`
 
-it.each(paths.split(/\s+/))('%s', async (path) => {
+it.each(paths.split(/\s+/))('the REST list %s has the common shape and accepts the common parameters', async (path) => {
   for (const query of ['', '?limit=0', '?limit=rubbish&offset=-1', '?limit=&page_size=3', '?limit=999999']) {
     const page = expectOk(await admin.rest('GET', `${path}/${query}`))
     expect(Object.keys(page)).toEqual(['count', 'next', 'previous', 'results'])

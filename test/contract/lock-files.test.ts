@@ -12,7 +12,7 @@ interface Locked {
   link?: boolean
 }
 
-it.each(lockFiles)('%s contains the hash of every downloaded package', (file) => {
+it.each(lockFiles)('the lock file %s contains the hash of every downloaded package', (file) => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { packages: Record<string, Locked> }
   const bare = Object.entries(packages).filter(
     ([path, { integrity, link }]) => path.includes('node_modules/') && !link && !integrity,

@@ -36,18 +36,21 @@ const registered = await user.register(given)
 const read = async (name: string, id: string) =>
   expectOk(await user.graphql(`query ($id: ID!) { asset(id: $id) { ${name} } }`, { id })).asset[name]
 
-it.each(named(allFields))('$name: both APIs accept and return it', async ({ name, kind, column, description }) => {
-  expect([described('Asset', name), described('RegisterAssetInput', name)]).toEqual([description, description])
-  const value = kind === 'flag' ? false : given[column]
-  expect(await read(name, registered.id)).toBe(value)
-  // JSON texts are shown in the forms that old callers know.
-  const told = kind === 'json' ? JSON.stringify(registered) : registered[column]
-  if (kind === 'json') expect(told.replaceAll('\\', '')).toContain(value)
-  else expect(told).toBe(value)
-})
+it.each(named(allFields))(
+  'both APIs accept and return the metadata field: $name',
+  async ({ name, kind, column, description }) => {
+    expect([described('Asset', name), described('RegisterAssetInput', name)]).toEqual([description, description])
+    const value = kind === 'flag' ? false : given[column]
+    expect(await read(name, registered.id)).toBe(value)
+    // JSON texts are shown in the forms that old callers know.
+    const told = kind === 'json' ? JSON.stringify(registered) : registered[column]
+    if (kind === 'json') expect(told.replaceAll('\\', '')).toContain(value)
+    else expect(told).toBe(value)
+  },
+)
 
 it.each(named(fields))(
-  '$name: an update changes it, and its commit contains the old value',
+  'an update changes the metadata field, and its commit contains the old value: $name',
   async ({ name, kind, column, ...field }) => {
     expect(described('UpdateAssetMetadataInput', name)).toBe(field.description)
     const { id } = await user.register(given)
@@ -74,7 +77,7 @@ it('the REST documentation contains the maximum length of each string', () => {
   expect(metadataFields.headline).toMatchObject({ size: 100, updateSize: 25 })
 })
 
-it('the asset tree contains exactly the fields with a tree name', async () => {
+it('the asset tree contains exactly the metadata fields with a tree name', async () => {
   const { id } = await user.register(given)
   const [commit] = await app.sql<{ tree: string }>(
     'select tree from commits c join assets a on a.id = c.asset_id where a.nid = $1',
@@ -87,7 +90,7 @@ it('the asset tree contains exactly the fields with a tree name', async () => {
   }
 })
 
-it('an export contains every field under its GraphQL name', async () => {
+it('an account export contains every metadata field under its GraphQL name', async () => {
   const { assets } = expectOk(await user.rest('GET', 'auth/users/me/export/'))
   const asset = assets.find(({ nid }: { nid: string }) => nid === registered.id)
   for (const [name, { kind, column }] of allFields)

@@ -46,8 +46,8 @@ const callsOf = ({ begins }: Way) =>
     [...text.matchAll(begins)].map(({ index }) => ({ file, call: callAt(text, index) })),
   )
 
-describe.each(Object.entries(ways))('%s', (_, way) => {
-  it('has a timeout everywhere', () => {
+describe.each(Object.entries(ways))('outgoing calls: %s', (_, way) => {
+  it('every outgoing call of this kind has a timeout', () => {
     const calls = callsOf(way)
     expect(calls.length).toBeGreaterThan(0)
     const endless = calls.filter(({ call }) => !way.needs.every((need) => need.test(call)))
@@ -55,13 +55,13 @@ describe.each(Object.entries(ways))('%s', (_, way) => {
   })
 })
 
-it('a long-lived connection uses keepalive and a response timeout', () => {
+it('every long-lived connection uses keepalive and a response timeout', () => {
   const needs = [/query_timeout|watchQueries\(/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
   const text = (file: string) => sources.find((source) => source.file === file)!.text
   expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
 })
 
-it('opens every connection to PostgreSQL with DatabaseClient', () => {
+it('every connection to PostgreSQL is opened with DatabaseClient', () => {
   const own = {
     'db/database-client.ts': 'is that way',
     'embedded/embedded-postgres.ts': 'creates the database on the embedded server',

@@ -10,7 +10,7 @@ const cut = new Set(['assets', 'assets/:nid/history', 'history', 'lookup', 'stor
 const costOf = createCostOf(schema)
 const lists = routes.flatMap(({ path, operation, list }) => (list ? [{ path, operation, list }] : []))
 
-it.each(lists)('$path limits the size of a record and of a part', ({ path, operation, list }) => {
+it.each(lists)('the REST list $path limits the size of a record and of its parts', ({ path, operation, list }) => {
   const bytesOf = (length: number) =>
     costOf(operation, getOperationAST(operation)!, { first: length, limit: length }).bytes
   expect(bytesOf(2) - bytesOf(1)).toBeLessThan(MAX_RECORD_BYTES)

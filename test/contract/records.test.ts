@@ -33,7 +33,7 @@ const order = words(`id status network_app_id network_app_name action action_arg
   payment_crypto_transaction_id workflow_id owner created_at expired_at`)
 const page = words('count next previous results')
 
-it("an asset has the expected keys, the owner's e-mail only for the owner, and custom fields if present", async () => {
+it("the REST record of an asset has the expected keys, with the owner's e-mail only for the owner", async () => {
   const { id, ...plain } = await user.register({ public_access: 'true' })
   expect(keysOf({ id, ...plain })).toEqual([...asset, 'owner'].sort())
   const list = expectOk(await app.rest('GET', 'assets/'))
@@ -43,13 +43,13 @@ it("an asset has the expected keys, the owner's e-mail only for the owner, and c
   expect(keysOf(expectOk(changed))).toEqual([...asset, 'owner', 'nit_commit_custom'].sort())
 })
 
-it('a history and its commits have the expected keys', async () => {
+it('the REST records of a history and its commits have the expected keys', async () => {
   const { id } = await user.register()
   const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
   expect(keysOf(history.commits[0])).toEqual(commit)
 })
 
-it('a user has the expected keys, including those of old scripts', async () => {
+it('the REST record of a user has the expected keys, including keys for old scripts', async () => {
   const self = expectOk(await user.rest('GET', 'auth/users/me/?show_num_balance=true'))
   expect(keysOf(self)).toEqual([...me, 'results'].sort())
   expect([keysOf(self.profile), keysOf(self.user_wallet)]).toEqual([profile, wallet])
@@ -60,14 +60,14 @@ it('a user has the expected keys, including those of old scripts', async () => {
   expect(keysOf(expectOk(changed))).toEqual(profile)
 })
 
-it('an order has the expected keys', async () => {
+it('the REST record of an order has the expected keys', async () => {
   const store = await createStore(app)
   const created = await store.order(user, { price: 0 })
   expect(keysOf(created)).toEqual(order)
   expect(keysOf(expectOk(await store.confirm(user, created.id)))).toEqual(order)
 })
 
-describe('null', () => {
+describe('null values', () => {
   const nullsIn = (value: unknown, path = ''): string[] => {
     if (value === null) return [path]
     if (typeof value !== 'object') return []
@@ -75,7 +75,7 @@ describe('null', () => {
   }
   const nulls = (record: object) => nullsIn(record).sort()
 
-  it('is never the value of an asset field that existing callers read as a string', async () => {
+  it('an asset field that existing callers read as a string is never null', async () => {
     const { id } = await user.register()
     const record = expectOk(await user.rest('GET', `assets/${id}/`))
     expect(nulls(record)).toEqual(
@@ -84,7 +84,7 @@ describe('null', () => {
     )
   })
 
-  it('is never the value of a commit field that existing callers read as a string', async () => {
+  it('a commit field that existing callers read as a string is never null', async () => {
     const { id } = await user.register()
     const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
     expect(nulls(history.commits[0])).toEqual(['feePaid', 'gasUsed'])
@@ -92,12 +92,12 @@ describe('null', () => {
     expect(nulls(tree)).toEqual([])
   })
 
-  it('is never the value of an order field that existing callers read as a string', async () => {
+  it('an order field that existing callers read as a string is never null', async () => {
     const created = await (await createStore(app)).order(user)
     expect(nulls(created)).toEqual(words('fund_crypto_transaction_id payment_crypto_transaction_id workflow_id'))
   })
 
-  it('is never the value of a user field that existing callers read as a string', async () => {
+  it('a user field that existing callers read as a string is never null', async () => {
     const { results: _, ...self } = expectOk(await user.rest('GET', 'auth/users/me/'))
     expect(nulls(self)).toEqual(
       words(`pending_email profile.profile_background profile.profile_background_thumbnail profile.profile_picture

@@ -48,7 +48,7 @@ it('every database connection declares whether it can be pooled', () => {
   expect(opening, 'Say in this test which way it goes').toEqual(Object.keys(connections))
 })
 
-it('session-level features are used only on dedicated sessions', () => {
+it('session-level features of PostgreSQL are used only on dedicated sessions', () => {
   const own = Object.entries(connections).flatMap(([file, [way]]) => (way === 'own' ? [file] : []))
   const found = files.filter((file) => outlives.some((pattern) => pattern.test(withoutComments(read(file)))))
   const unknown = found.filter((file) => !own.includes(file) && !(file in within))
@@ -56,7 +56,7 @@ it('session-level features are used only on dedicated sessions', () => {
   expect(Object.keys(within).filter((file) => !found.includes(file))).toEqual([])
 })
 
-it('no statement of a request uses session-level features', async () => {
+it('no SQL statement of a request uses session-level features of PostgreSQL', async () => {
   const statements = await declaredStatements()
   expect(statements.length).toBeGreaterThan(300)
   expect(
@@ -64,7 +64,7 @@ it('no statement of a request uses session-level features', async () => {
   ).toEqual([])
 })
 
-it('no function or trigger uses session-level features', () => {
+it('no database function or trigger uses session-level features of PostgreSQL', () => {
   const folder = new URL('../../prisma/migrations/', import.meta.url)
   const scripts = globSync('*/*.sql', { cwd: folder }).map((file) => readFileSync(new URL(file, folder), 'utf8'))
   // Scripts themselves run in sessions of their own; what they define does not.

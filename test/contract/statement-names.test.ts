@@ -12,14 +12,14 @@ const declarations = globSync('{src,test,bench,proofs}/**/*.ts', { cwd: root }).
   [...readFileSync(new URL(file, root), 'utf8').matchAll(DECLARED)].map(([, name]) => ({ name: name!, file })),
 )
 
-it('each statement has a unique name', () => {
+it('each SQL statement has a unique name', () => {
   expect(declarations.length).toBeGreaterThan(300)
   const byName = Map.groupBy(declarations, ({ name }) => name)
   const shared = [...byName].map(([name, all]) => [name, [...new Set(all.map(({ file }) => file))]] as const)
   expect(shared.filter(([, inFiles]) => inFiles.length > 1)).toEqual([])
 })
 
-it('statements of tests have the prefix test', () => {
+it('names of SQL statements in tests have the prefix test', () => {
   const ofTests = declarations.filter(({ file }) => file.startsWith('test/'))
   expect(ofTests.length).toBeGreaterThan(10)
   expect(ofTests.filter(({ name }) => !name.startsWith('test_'))).toEqual([])

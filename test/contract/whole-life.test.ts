@@ -108,7 +108,7 @@ it('the history of an asset can be verified with only the chain and the file net
   expect(app.log.lines).toEqual([])
 })
 
-it('a file that was deleted and registered again by any user can be verified', async () => {
+it('verifies a file that was deleted and registered again by another user', async () => {
   const [one, other] = [await app.newUser(), await app.newUser()]
   const file = newFile()
   const settled = async (nid: string, commits: number) => {

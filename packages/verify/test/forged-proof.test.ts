@@ -66,7 +66,7 @@ beforeAll(async () => {
   ;[world, home] = [await startWorld(), await startWorld()]
 })
 
-it('does not accept a forged block because of the real block with the same number', async () => {
+it('does not accept a forged block next to the real block with the same number', async () => {
   const nid = home.hold('a file that nobody registered')
   const other = world.hold('a file of somebody')
   // In the second block of either chain.
@@ -95,7 +95,7 @@ it('does not trust a registry that the caller did not name', async () => {
   await expect(verify(proof, ...known())).rejects.toThrow(/is about the registry/)
 })
 
-it('counts a repeated block once', async () => {
+it('counts a repeated block of a proof once', async () => {
   const nid = world.hold('a file that is registered once')
   await world.commit([nid, await world.write(nid, 1)])
   const proof = withManifest(await prove(world, nid), ({ blocks }) => blocks.push(...blocks))
@@ -105,7 +105,7 @@ it('counts a repeated block once', async () => {
 it.each([
   ['whose SHA-256 in the trees belongs to another file', 'the file', 'another file'],
   ['that belongs to no file', undefined, 'a file'],
-])('detects a CID %s, also with the file', async (_, named, told) => {
+])('detects a CID %s, with and without the file', async (_, named, told) => {
   const nid = named ? world.hold(named) : 'bafkr4ihkr4ld3m4gqkjf4reryxsy2s5tkbxprqkow6fin2iiyvreuzzab4'
   const assetSha256 = createHash('sha256').update(told).digest('hex')
   await world.commit([nid, await world.write(nid, 1, undefined, { assetSha256 })])
@@ -118,7 +118,7 @@ it.each([
   }
 })
 
-it('escapes control characters in the output', async () => {
+it('escapes control characters in the output of the verifier', async () => {
   const nid = world.hold('a file with hostile metadata')
   const fields = {
     '\u001b[2J\u001b[H\nsettled   right': 1,
@@ -179,7 +179,7 @@ it('rejects a file whose first block claims an excessive length', async () => {
   expect(sent).toBeLessThan(50)
 })
 
-it('rejects a newest header with an invalid time', async () => {
+it('rejects a newest block header with an invalid time', async () => {
   const nid = world.hold('a file of the end of time')
   await world.commit([nid, await world.write(nid, 1)])
   const newest = (await world.rpc.call('eth_getBlockByNumber', 'latest', false)) as BlockReply
@@ -193,7 +193,7 @@ it('rejects a newest header with an invalid time', async () => {
   })
 })
 
-it('limits the size of receipts', async () => {
+it('limits the size of receipts in a proof', async () => {
   const nid = world.hold('a file with a block beside it')
   await world.commit([nid, await world.write(nid, 1)])
   const { header, nodes } = await endlessReceipts()

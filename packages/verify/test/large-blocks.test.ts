@@ -75,7 +75,7 @@ const authorization = async () => ({
   signature: new Wallet(relayKeys[0]!).authorizeSync({ address: contract, nonce: 0, chainId }).signature,
 })
 
-it.each([0, 1, 2, 4])('verifies a commit beside 2,000 events of a transaction of type %i', async (type) => {
+it.each([0, 1, 2, 4])('verifies a commit next to 2,000 events of a transaction of type %i', async (type) => {
   const nid = forger.hold(`a file beside an airdrop of type ${type}`)
   const accessList = [{ address: contract, storageKeys: [`0x${'00'.repeat(32)}`] }]
   const transaction = await send({

@@ -99,9 +99,9 @@ const garbage: [string, unknown][] = [
 ]
 const methods = ['eth_chainId', 'eth_getBlockByNumber', 'eth_getBlockReceipts', 'eth_getProof']
 
-describe('a node', () => {
+describe('nodes', () => {
   it.each(methods.flatMap((method) => garbage.map(([name, value]) => [method, name, value] as const)))(
-    'that answers %s with %s leaves the history unsettled',
+    'a node that answers %s with %s makes the verdict "unsettled"',
     async (method, _, value) => {
       node.lie = (asked) => (asked === method ? value : undefined)
       expectUnsettled(await verify())
@@ -109,7 +109,7 @@ describe('a node', () => {
   )
 
   it.each(garbage)(
-    'that proves nothing and answers eth_call with %s leaves the history unsettled',
+    'a node without proofs that answers eth_call with %s makes the verdict "unsettled"',
     async (_, value) => {
       node.lie = (asked) => (asked === 'eth_call' ? value : asked === 'eth_getProof' ? null : undefined)
       expectUnsettled(await verify())
@@ -117,7 +117,7 @@ describe('a node', () => {
   )
 
   it.each(['eth_getBlockByNumber', 'eth_getBlockReceipts'])(
-    'that lacks the response to %s for the first block leaves the other commits valid',
+    'a node without a response to %s for the first block leaves the other commits valid',
     async (method) => {
       node.lie = (asked, [number]) => (asked === method && Number(number) === firstBlock ? null : undefined)
       const found = await verify('--recorder', forger.recorder)
@@ -127,7 +127,7 @@ describe('a node', () => {
     },
   )
 
-  it('that lacks a block in the middle leaves the adjacent changes unsettled', async () => {
+  it('a node without a block in the middle leaves the changes next to the block unknown', async () => {
     node.lie = (asked, [number]) =>
       asked === 'eth_getBlockReceipts' && Number(number) === secondBlock ? null : undefined
     const found = await verify()
@@ -159,7 +159,7 @@ describe('a node', () => {
       },
     ],
     ['errors without a message', { body: '[{"id":0,"error":"no"},{"id":1,"error":{}}]' }],
-  ])('that answers everything with %s leaves the history unsettled', async (_, response) => {
+  ])('a node that answers everything with %s makes the verdict "unsettled"', async (_, response) => {
     node.answer = () => response
     const found = await verify()
     expectUnsettled(found)
@@ -167,7 +167,7 @@ describe('a node', () => {
   })
 
   it.each(['eth_getBlockReceipts', 'eth_getProof'])(
-    'that fails with status 500 for %s does not hide other answers',
+    'a node that fails with status 500 for %s does not hide other answers',
     async (method) => {
       node.answer = (asked) => (asked.includes(method) ? { status: 500, body: '' } : undefined)
       const found = await verify()
@@ -176,7 +176,7 @@ describe('a node', () => {
     },
   )
 
-  it('that is unreachable leaves the history unsettled', async () => {
+  it('an unreachable node makes the verdict "unsettled"', async () => {
     const found = read(
       await annalVerify(
         nid,
@@ -192,7 +192,7 @@ describe('a node', () => {
     expectUnsettled(found)
   })
 
-  it('that does not respond in time leaves the history unsettled, and is asked once', async () => {
+  it('a node that does not respond in time makes the verdict "unsettled", and gets only one request', async () => {
     let requests = 0
     const endTime = holdTime()
     node.answer = () => {
@@ -206,7 +206,7 @@ describe('a node', () => {
     expect(requests).toBe(1)
   })
 
-  it('that limits the response size is queried block by block', async () => {
+  it('a node that limits the response size is queried block by block', async () => {
     node.answer = (_, calls) => {
       const many = calls.filter(({ method }) => method === 'eth_getBlockReceipts')
       if (many.length < 2) return undefined
@@ -221,7 +221,7 @@ describe('a node', () => {
     ['null', null],
     ['a block without a hash', { number: '0x1' }],
     ['a string', '<!doctype html>'],
-  ])('that is queried second and returns %s leaves the history unsettled', async (_, value) => {
+  ])('a second node that returns %s makes the verdict "unsettled"', async (_, value) => {
     const second = await startFakeNode(
       atEnd,
       forger.rpc.host.startsWith('http') ? forger.rpc.host : `http://${forger.rpc.host}`,
@@ -233,8 +233,8 @@ describe('a node', () => {
   })
 })
 
-describe('a trusted hash', () => {
-  it('of a later block contradicts nothing', async () => {
+describe('trusted hashes', () => {
+  it('the trusted hash of a later block does not contradict a proof', async () => {
     const proof = await prove()
     const held = await verifyProof(proof, '--block-hash', (await newest()).hash)
     expect(held).toMatchObject({ code: 0, verdict: 'holds' })
@@ -250,17 +250,17 @@ describe('a trusted hash', () => {
     expect(await verify('--block-hash', hash)).toMatchObject({ code: 0, verdict: 'holds' })
   })
 
-  it('of an unknown block leaves the history unsettled', async () => {
+  it('the trusted hash of an unknown block makes the verdict "unsettled"', async () => {
     expectUnsettled(await verify('--block-hash', `0x${'7'.repeat(64)}`))
   })
 })
 
-describe('a gateway', () => {
-  it('that is unreachable leaves the history unsettled', async () => {
+describe('gateways', () => {
+  it('an unreachable gateway makes the verdict "unsettled"', async () => {
     expectUnsettled(await verify('--gateway', 'http://127.0.0.1:1'))
   })
 
-  it('that does not respond in time leaves the history unsettled', async () => {
+  it('a gateway that does not respond in time makes the verdict "unsettled"', async () => {
     const endTime = holdTime()
     gateway.swap = () => {
       endTime()
@@ -273,7 +273,7 @@ describe('a gateway', () => {
     )
   })
 
-  it('that returns HTML for every request leaves the trees out of a proof', async () => {
+  it('a gateway that returns HTML for every request leaves the trees out of a proof', async () => {
     gateway.swap = () => Buffer.from('<!doctype html><title>Welcome</title>')
     const path = join(dir, 'without-trees.car')
     const said = await annalHere({}, ['proof', nid, '--out', path, ...sources()])
@@ -309,8 +309,8 @@ async function verifyProof(blocks: readonly Block[], ...args: string[]) {
   return read(alone!)
 }
 
-describe('a proof', () => {
-  it('without any one of its blocks is unsettled', async () => {
+describe('proofs', () => {
+  it('a proof without any one of its blocks has the verdict "unsettled"', async () => {
     const blocks = await prove()
     const { hash } = await newest()
     const kinds = new Set(blocks.map(({ cid }) => cid.code))
@@ -325,7 +325,7 @@ describe('a proof', () => {
     }
   })
 
-  it('that cannot be read is reported as wrong usage', async () => {
+  it('a proof that cannot be read is reported as a usage error', async () => {
     const whole = await carOf(await prove())
     const unreadable: Uint8Array[] = [
       Buffer.alloc(0),

@@ -91,8 +91,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('a proof', () => {
-  it('can be written by the command', async () => {
+describe('proofs', () => {
+  it('the command `annal proof` writes a proof that the verifier accepts', async () => {
     let count = 0
     const { written, anchors } = await eventually(
       async () => {
@@ -111,7 +111,7 @@ describe('a proof', () => {
     })
   })
 
-  it('holds offline with one trusted hash, and with the file', async () => {
+  it('a proof is accepted offline with one trusted hash, and with the file', async () => {
     const bytes = await carOf(blocks)
     expect(await verify(bytes, ...named(), '--block-hash', anchor)).toMatchObject({
       code: 0,
@@ -124,7 +124,7 @@ describe('a proof', () => {
     expect(beside).toMatchObject({ code: 1, file: { result: 'wrong' } })
   })
 
-  it('is available to callers who can see the asset', async () => {
+  it('a proof is available only to callers who can see the asset', async () => {
     expect((await download(app.rest)).status).toBe(404)
   })
 
@@ -164,7 +164,7 @@ describe('a proof', () => {
       /"complete":\{"result":"(wrong|unknown)"/,
       () => withManifest((proof) => void Object.assign(proof, { head: proof.blocks[0]!.header })),
     ],
-  ])('with %s is broken, and names the check', async (_, where, change) => {
+  ])('a proof with %s is not accepted, and the verifier names the failed check', async (_, where, change) => {
     const found = await verify(await carOf(change()), '--block-hash', anchor)
     expect(found.agrees).toBe(false)
     expect(JSON.stringify(found)).toMatch(where)
@@ -186,7 +186,7 @@ describe('a proof', () => {
       () => carOf(withManifest((proof) => void Object.assign(proof, { version: 2 }))),
     ],
     ['with a malformed header', /Block/, () => carOf(bent(isOf(CODES.header)))],
-  ])('%s is rejected', async (_, sentence, make) => {
+  ])('rejects a proof %s', async (_, sentence, make) => {
     const bytes = await make()
     const refusal = await verify(bytes, '--block-hash', anchor).then(
       (found) => (found.agrees ? 'it holds' : 'Block'),
@@ -195,7 +195,7 @@ describe('a proof', () => {
     expect(refusal).toMatch(sentence)
   })
 
-  it('is unsettled if it does not contain the trusted block', async () => {
+  it('a proof without the trusted block has the verdict "unsettled"', async () => {
     await expect(verify(await carOf(blocks), '--block-hash', `0x${'3'.repeat(64)}`)).resolves.toMatchObject({
       code: 3,
       settled: { result: 'unknown', finding: expect.stringContaining('No block here has the hash') },
@@ -203,7 +203,7 @@ describe('a proof', () => {
   })
 })
 
-describe('the verification by the service', () => {
+describe('verification by the service', () => {
   const ask = async () => {
     const { asset } = expectOk(
       await owner.graphql(
@@ -226,7 +226,7 @@ describe('the verification by the service', () => {
     ['an HTML page', { answer: () => ({ body: '<!doctype html>' }) }],
     ['errors', { lie: () => new Error('no') }],
     ['null', { lie: () => null }],
-  ])('is unsettled with a reason while the node returns %s', async (_, failure) => {
+  ])('the verification by the service is unsettled with a reason while the node returns %s', async (_, failure) => {
     Object.assign(node, failure)
     const [status, found] = [(await download()).status, await ask()]
     expect(found).toMatchObject({
@@ -237,7 +237,7 @@ describe('the verification by the service', () => {
     expect(status).toBe(503)
   })
 
-  it('is unsettled with a reason while blocks or trees are unavailable', async () => {
+  it('the verification by the service is unsettled with a reason while blocks or trees are unavailable', async () => {
     node.lie = (method) => (method === 'eth_getBlockReceipts' ? new Error('pruned') : undefined)
     expect(await ask()).toMatchObject({
       ...{ verdict: 'UNSETTLED', asOfBlock: expect.any(Number), commits: [] },
@@ -252,7 +252,7 @@ describe('the verification by the service', () => {
     })
   })
 
-  it('matches the independent verifier', async () => {
+  it('the verification by the service matches the independent verifier', async () => {
     expect(await holding()).toMatchObject({ verdict: 'HOLDS', record: { result: 'RIGHT' } })
   })
 
@@ -263,7 +263,7 @@ describe('the verification by the service', () => {
     ['a changed message', 'commits set message', 'message', /another message/],
     ['a changed signature', 'commit_relays set tree_signature', 'tree_signature', /another signature/],
     ['a changed transaction hash', 'commit_relays set transaction_hash', 'transaction_hash', /another transaction/],
-  ])('reports %s in the database', async (_, update, column, finding) => {
+  ])('the verification by the service reports %s in the database', async (_, update, column, finding) => {
     const key = update.startsWith('commits') ? 'id' : 'commit_id'
     const where = `where ${key} = ${second.replace('$', id)}`
     const table = update.split(' ')[0]

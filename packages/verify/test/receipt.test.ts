@@ -21,7 +21,7 @@ it.each([
     6,
   ],
   ['a deposit without a version is encoded without a nonce', { depositNonce: '0x1a' }, 4],
-])('%s', (_, told, count) => {
+])('the receipt of %s', (_, told, count) => {
   const bytes = encodeReceipt({ ...deposit, ...told })
   const fields = decodeRlp(bytes.subarray(1)) as unknown[]
   const nonce = told.depositNonce === '0x0' ? '0x' : told.depositNonce
@@ -35,7 +35,7 @@ it('encodes a receipt with 20,000 events', () => {
   expect(decodeLogs(bytes)).toHaveLength(20_000)
 })
 
-it('encodes an event with a megabyte of data', () => {
+it('encodes a receipt event with a megabyte of data', () => {
   const data = `0x${'ab'.repeat(1_000_000)}`
   const bytes = encodeReceipt({
     type: '0x2',
@@ -58,6 +58,6 @@ it.each<RlpItem[]>([
   [[]],
   [['0x01', ['0x', [`0x${'22'.repeat(54)}`, []]]]],
   [Array(300).fill('0x1234')],
-])('encodes %s as the RLP encoder of ethers does', (item) => {
+])('encodes the value %s like the RLP encoder of ethers', (item) => {
   expect(hexlify(encodeRlp(item))).toBe(encodeByEthers(item as string))
 })

@@ -128,18 +128,18 @@ beforeAll(async () => {
 
 afterAll(() => chain?.stop())
 
-it('accepts an unaltered history', async () => {
+it('the verifier accepts an unaltered history', async () => {
   expect([honest.verdict, namesOf(honest)]).toEqual(['holds', []])
   expect(honest.commits).toHaveLength(4)
 })
 
 describe('altered chain data', () => {
-  it.each(forgeries)('%s', async (name, names) => {
+  it.each(forgeries)('the verifier detects altered chain data: %s', async (name, names) => {
     const found = await verify(forged.get(name)!)
     expect([found.agrees, namesOf(found)]).toEqual([false, names])
   })
 
-  it('an old tree with a newer signature is broken', async () => {
+  it('the verifier rejects an old tree with a newer signature', async () => {
     const asset = newNid()
     let first: CommitData | undefined
     const remember: Forge = (data) => {
@@ -152,7 +152,7 @@ describe('altered chain data', () => {
     expect(namesOf(await verify(asset))).toEqual(['2 sha256 wrong'])
   })
 
-  it('a registration with a wrong author, and a change without a registration, are broken', async () => {
+  it('the verifier rejects a registration with a wrong author, and a change without a registration', async () => {
     const [one, other] = [newNid(), newNid()]
     const registration = await forger.write(one, 1, () => ({ author: another.address }))
     await forger.commit([one, registration], [other, await forger.write(other, 2)])
@@ -160,7 +160,7 @@ describe('altered chain data', () => {
     expect(namesOf(await verify(other))).toEqual(['1 order wrong'])
   })
 
-  it('commits of other recorders are ignored once the recorder is named', async () => {
+  it('the verifier ignores commits of other recorders if the caller names the recorder', async () => {
     const asset = newNid()
     await forger.commit([asset, await forger.write(asset, 1)])
     const stranger = await createForger(chain.url, relayKeys[1]!, {
@@ -178,7 +178,7 @@ describe('altered chain data', () => {
     expect(theirs.commits.map(({ commitData }) => commitData?.author)).toEqual([another.address])
   })
 
-  it('changes are compared by value, not by key order or prototype names', async () => {
+  it('the verifier compares changes by value, not by key order or prototype names', async () => {
     const asset = newNid()
     const fields = { license: { name: 'CC0', url: 'https://example.org' }, credits: [1, { a: 1, b: [] }] }
     const sorted = { license: { url: 'https://example.org', name: 'CC0' }, credits: [1, { b: [], a: 1 }] }
@@ -198,7 +198,7 @@ describe('altered chain data', () => {
     expect(commits[2]!.changes).toMatchObject({ constructor: [null, 'c'] })
   })
 
-  it('a tree that is nested too deeply is rejected', async () => {
+  it('the verifier rejects a tree that is nested too deeply', async () => {
     const asset = newNid()
     await forger.commit([asset, await forger.write(asset, 1)])
     const tree = `{"assetCid":"${asset}","assetSha256":"","assetTimestampCreated":1,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
@@ -206,7 +206,7 @@ describe('altered chain data', () => {
     expect(namesOf(await verify(asset))).toEqual(['2 sha256 wrong', '2 asset wrong'])
   })
 
-  it('invalid commits of others before the registration do not break the history', async () => {
+  it('invalid commits of other recorders before the registration do not break the history', async () => {
     const asset = newNid()
     const stranger = await createForger(chain.url, relayKeys[1]!, {
       registry: forger.registry,
@@ -241,7 +241,7 @@ describe('altered gateway data', () => {
     ['status 404', () => 404],
     ['status 500', () => 500],
     ['status 302 without a location', () => 302],
-  ])('is unsettled if the gateway returns %s instead of a tree', async (_, swap) => {
+  ])('the verdict is "unsettled" if the gateway returns %s instead of a tree', async (_, swap) => {
     const named = treeOf(2)
     gateway.swap = (cid) => (cid === named ? swap(forger.blocks.get(cid)!) : everything(cid))
     const found = await verify(nid)
@@ -257,7 +257,7 @@ describe('altered gateway data', () => {
     ['status 500', 500],
     ['status 504', 504],
     ['status 451', 451],
-  ])('is unsettled if the gateway returns %s instead of the file', async (_, bytes) => {
+  ])('the verdict is "unsettled" if the gateway returns %s instead of the file', async (_, bytes) => {
     gateway.swap = (cid) => (cid === nid ? bytes : everything(cid))
     const found = await verify(nid)
     expect([found.code, found.verdict, namesOf(found)]).toEqual([3, 'unsettled', ['file unknown']])
@@ -370,14 +370,14 @@ describe('altered node data', () => {
       ['complete unknown'],
       (method) => (method === 'eth_getProof' ? { accountProof: [], storageProof: [] } : undefined),
     ],
-  ])('%s', async (_, names, lie) => {
+  ])('the verifier detects altered node data: %s', async (_, names, lie) => {
     node.lie = lie
     const found = await verify(nid)
     expect(found.agrees).toBe(false)
     expect(namesOf(found)).toEqual(expect.arrayContaining(names))
   })
 
-  it('is broken if a second node has other blocks, and unsettled for an unknown trusted hash', async () => {
+  it('the history is broken if a second node has other blocks, and unsettled for an unknown trusted hash', async () => {
     const second = await startFakeNode(atEnd, chain.url)
     second.lie = (method, params, truth) =>
       method === 'eth_getBlockByNumber' && params[0] !== 'latest'
@@ -387,7 +387,7 @@ describe('altered node data', () => {
     expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled unknown'])
   })
 
-  it('tolerates a reorganization of the newest block while reading', async () => {
+  it('the verifier tolerates a reorganization of the newest block during the verification', async () => {
     const second = await startFakeNode(atEnd, chain.url)
     const hash = `0x${'2'.repeat(64)}`
     second.lie = (method, _params, truth) => {
@@ -399,7 +399,7 @@ describe('altered node data', () => {
     expect(second.lie).toBeUndefined()
   })
 
-  it('rejects a list with missing blocks, except a block that was just created', async () => {
+  it('the verifier rejects a block list with missing blocks, except a block that was just created', async () => {
     let torn = 1
     node.lie = (method, params, truth) => {
       const slots = params[1] as string[]
@@ -420,7 +420,7 @@ describe('altered node data', () => {
   it.each([
     ['the length of the block list', 1],
     ['the entries of the block list', 2],
-  ])('tolerates missing state for %s while the next block is created', async (_, answer) => {
+  ])('the verifier tolerates missing state for %s while the next block is created', async (_, answer) => {
     let proofs = 0
     node.lie = (method, params, truth) => {
       if (method === 'eth_getProof') proofs += 1
@@ -430,7 +430,7 @@ describe('altered node data', () => {
     expect(proofs).toBe(4)
   })
 
-  it('rejects another or a missing registry', async () => {
+  it('the verifier rejects another registry and a missing registry', async () => {
     const other = await createForger(chain.url, relayKeys[1]!)
     expect(await verify(nid, '--registry', other.registry)).toMatchObject({ code: 1, verdict: 'unknown' })
     expect(await verify(nid, '--registry', other.recorder)).toMatchObject({

@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 
 describe('annal-verify', () => {
-  it('accepts an unaltered history and lists the changes of each commit', async () => {
+  it('annal-verify accepts an unaltered history and lists the changes of each commit', async () => {
     const { id } = await owner.register({ public_access: 'true', caption: 'One' })
     for (const caption of ['Two', 'Three']) await owner.rest('PATCH', `assets/${id}/`, { json: { caption } })
     await settled(id)
@@ -74,7 +74,7 @@ describe('annal-verify', () => {
     expect(stdout).toMatch(/action-initial-registration[\s\S]*action-commit +abstract +right/)
   })
 
-  it('reads a file of several blocks in parts', async () => {
+  it('annal-verify reads a file of several blocks in parts', async () => {
     const large = new File(
       [new Uint8Array(600_000).map((_, at) => at % 251), String(performance.timeOrigin)],
       'large.bin',
@@ -85,7 +85,7 @@ describe('annal-verify', () => {
     expect(await judge(id)).toMatchObject({ file: { result: 'right' } })
   })
 
-  it('accepts other encodings of the CID', async () => {
+  it('annal-verify accepts other encodings of the CID', async () => {
     const { id } = await owner.register({ public_access: 'true' })
     await settled(id)
     for (const text of [id.toUpperCase(), base58btc.encode(CID.parse(id).bytes), `ipfs://${id}`]) {
@@ -93,7 +93,7 @@ describe('annal-verify', () => {
     }
   })
 
-  it('reports "unknown" for an unregistered file', async () => {
+  it('annal-verify reports "unknown" for an unregistered file', async () => {
     const nid = 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
     expect(await judge(nid)).toMatchObject({ code: 1, verdict: 'unknown', commits: [] })
   })
@@ -108,13 +108,13 @@ describe('annal-verify', () => {
     [['no-such.car', '--recorder', 'Annal'], 2],
     [['no-such.car', '--block-hash', 'f'.repeat(64)], 2],
     [['no-such.car'], 2],
-  ])('rejects the arguments %j with exit code %i and a sentence', async (args, code) => {
+  ])('annal-verify rejects the arguments %j with exit code %i and a sentence', async (args, code) => {
     expect(await run(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/\w/) })
   })
 })
 
-describe('the published package', () => {
-  it('depends only on five pinned packages', () => {
+describe('published package', () => {
+  it('the published verifier package depends only on five pinned packages', () => {
     const folder = join(import.meta.dirname, '../src')
     const imported = readdirSync(folder).flatMap((file) =>
       [...readFileSync(join(folder, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name!),

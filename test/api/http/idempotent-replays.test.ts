@@ -16,7 +16,7 @@ async function forgetKeys() {
 }
 
 describe('idempotency keys', () => {
-  it('an idempotency key replays a registration after the first owner of the same file deletes the account', async () => {
+  it('an idempotency key survives the deletion of another account that had registered the same file', async () => {
     const [leaver, keeper] = [await app.newUser(), await app.newUser()]
     const file = newFile()
     const { id } = await leaver.register({ asset_file: file })
@@ -171,7 +171,7 @@ describe('retries of a sign-in', () => {
 })
 
 describe('retries whose response contains a secret', () => {
-  it('rejects a retried API key creation after the key is revoked, and issues a new key after the idempotency key expires', async () => {
+  it('rejects a retried creation of a revoked API key, and creates a new key after the idempotency key expires', async () => {
     const request = { json: { name: 'Service' }, headers: newKey() }
     const issue = () => admin.rest('POST', 'store/api-keys/', request)
     const first = expectOk(await issue())
@@ -182,7 +182,7 @@ describe('retries whose response contains a secret', () => {
     expect(expectOk(await issue()).key).not.toBe(first.key)
   })
 
-  it('rejects a retried webhook secret rotation after the secret expires, until the idempotency key expires', async () => {
+  it('rejects a retry that would return an expired webhook secret, until the idempotency key expires', async () => {
     const json = { name: 'Rotating', price_mode: 'fixed', price: '1', webhook_url: 'https://apps.example.org/hook' }
     const creation = { json, headers: newKey() }
     const create = () => admin.rest('POST', 'store/network-apps/', creation)
