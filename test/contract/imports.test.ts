@@ -108,7 +108,7 @@ const areaOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexO
 const isIn = (target: string, place: string) => target === place || target.startsWith(`${place}/`)
 
 describe('imports', () => {
-  it('every import follows the rules of its folder', () => {
+  it('every import follows the import rules of its folder', () => {
     const complaints = files.flatMap((file) => {
       const rule = rules[areaOf(file)]
       if (!rule || buildSteps.includes(file)) return []

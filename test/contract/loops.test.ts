@@ -28,14 +28,14 @@ const ofParts = `chain/lease chain/poller run-process db/database db/query-timeo
   .split(/\s+/)
   .map((name) => `${name}.ts`)
 
-it('every recurring task has a role or belongs to a part', () => {
+it('every background loop belongs to a process role or a component', () => {
   const repeating = files.filter((file) => REPEATS.test(read(file)))
   expect(repeating, 'Start it in src/background.ts, with its role').toEqual(
     [...Object.keys(started), ...ofParts].sort(),
   )
 })
 
-it('only background.ts starts loops, each with a role', () => {
+it('only background.ts starts background loops, each with a process role', () => {
   const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|treasuryWorker)\.start\(\)|\.work\('/
   const mayStart = ['background.ts', 'run-process.ts', 'jobs/jobs.ts', 'jobs/repeat.ts']
   expect(files.filter((file) => starts.test(read(file)) && !mayStart.includes(file))).toEqual([])

@@ -5,7 +5,7 @@ import { createTestApp } from '../../support/test-app.ts'
 const app = await createTestApp()
 
 describe('REST auth/users/me/', () => {
-  it('REST auth/users/me/ returns exactly the fields of the contract, with each balance at both of its paths', async () => {
+  it('REST auth/users/me/ returns exactly the documented fields, and each balance in two places', async () => {
     const user = await app.newUser({ num: '5' })
     await user.register()
     const { results, ...record } = expectOk(await user.rest('GET', 'auth/users/me/?show_num_balance=true'))

@@ -202,7 +202,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
       ;(await confirm(link)).ok()
     })
 
-    it('deletes the job of a password reset mail with its address minutes after the job completes', async () => {
+    it('deletes a completed password reset mail job, including its address, after a few minutes', async () => {
       const user = await app.newUser()
       await linkOf(user)
       await mails.idle()
@@ -277,7 +277,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
     })
   })
 
-  it('allows 100 comparisons of the current password per hour, and does not count wrong passwords', async () => {
+  it('checks the current password at most 100 times per hour, not counting wrong passwords', async () => {
     const user = await app.newUser()
     const rename = (currentPassword: string) =>
       api.changeUsername(user, { currentPassword, newUsername: user.username })

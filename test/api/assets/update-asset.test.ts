@@ -13,7 +13,7 @@ describe.each(bothApis)('asset update over $name', (api) => {
     api.updateAssetMetadata(caller, { id, ...fields })
   const historyOf = async (id: string) => (await api.readHistory(user, { id })).ok()
 
-  it('an update changes only the fields that are sent, and an empty caption is a value', async () => {
+  it('an update changes only the fields that are sent, and can set an empty caption', async () => {
     const { id } = await user.register({ caption: 'Old', headline: 'Stays', tag: 'stays', public_access: 'true' })
     const asset = (await update(id, { caption: '' })).ok()
     expect(asset).toMatchObject({ caption: '', headline: 'Stays', tag: 'stays', publicAccess: true })

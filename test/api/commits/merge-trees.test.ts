@@ -78,7 +78,7 @@ describe('merge of asset trees', () => {
     expect(expectOk(await app.rest('POST', PATH, { json: [] }))).toEqual({ mergedAssetTree: {}, assetTrees: [] })
   })
 
-  it('the tree merge finds trees of public assets for any caller, and no trees of private assets', async () => {
+  it("any caller can merge trees of public assets, but no trees of other users' private assets", async () => {
     const shown = await grownAsset({ public_access: 'true' })
     expect(expectOk(await app.rest('POST', PATH, { json: shown.trees })).mergedAssetTree.assetCid).toBe(shown.id)
     const stranger = await app.newUser()

@@ -57,7 +57,7 @@ describe('versions of assets', () => {
     }
   })
 
-  it('lists the versions of an asset newest first', async () => {
+  it('lists the versions of an asset, newest first', async () => {
     const all = expected().toReversed()
     expect((await asked(VERSIONS, {})).versions).toEqual(all)
     expect((await asked(VERSIONS, { limit: 2 })).versions).toEqual(all.slice(0, 2))

@@ -63,7 +63,7 @@ describe('GraphQL documents', () => {
     expectError(await user.graphql(circle), 'VALIDATION_FAILED')
   })
 
-  it('accepts a GraphQL document of usual size', async () => {
+  it('accepts a GraphQL document of typical size', async () => {
     await user.register()
     const answer = await user.graphql(
       `query ($n: Int) { me { id wallet { num } assets(first: 100) { totalCount pageInfo { hasNextPage }

@@ -254,7 +254,7 @@ describe('rejections while the request body is being read', () => {
     request.abort()
   })
 
-  it('does not store files of other form fields', async () => {
+  it('does not store files in form fields that expect no file', async () => {
     const record = (await user.rest('POST', 'assets/', { multipart: { other: newFile(), asset_file: newFile() } })).body
     expect(record.asset_file_name).toBe('photo.png')
     await nothingLeft()

@@ -128,7 +128,7 @@ describe.each(Object.entries(operations))('concurrent %s', (_, operation) => {
     },
   )
 
-  it('does not limit concurrent requests through a trusted service by its network address', async () => {
+  it('does not limit concurrent requests of a trusted service by network address', async () => {
     const held = holdWork()
     operation.hold(held)
     const headers = { 'X-Forwarded-For': '203.0.113.3', 'x-api-key': apiKey }

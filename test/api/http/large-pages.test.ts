@@ -111,7 +111,7 @@ it('logs no error when the caller disconnects during a response', async () => {
   expect(app.log.lines).toEqual([])
 })
 
-it('limits the size of texts that are stored unchanged', async () => {
+it('limits the size of JSON texts that are stored unchanged', async () => {
   const text = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2))
   expectError(await user.rest('POST', 'assets/', { json: { meta: text(65_537) } }), 'VALIDATION_FAILED')
   const { id } = await user.register({ meta: text(65_536) })

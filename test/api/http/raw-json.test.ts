@@ -9,7 +9,7 @@ const meta =
   '{ "t": 1683286764123456789, "one": 1.0, "b": 1e400, "2": -0, "a": "\\u0000kept JSON: [\\"\\\\n\\"", "a": {} }'
 const signature = '[ {"at": 0.10000000000000000001}, "\\u0041" ]'
 
-it('returns metadata and signatures unchanged after registration, in replays and in lists', async () => {
+it('returns the signed metadata and signatures of an asset unchanged in all responses', async () => {
   const fields = { asset_file: newFile(), meta, signature, signed_metadata: meta }
   const send = () => user.rest('POST', 'assets/', { multipart: fields, key: 'kept' })
   const first = await send()
@@ -23,7 +23,7 @@ it('returns metadata and signatures unchanged after registration, in replays and
   expect(text).toContain(`"information":${meta},"parsed_meta":${meta},"signature":${signature},`)
 })
 
-it('returns updated signatures unchanged', async () => {
+it('returns the signatures of an updated asset unchanged', async () => {
   const { body } = await registerWith(user.rest, {})
   const { text } = await user.rest('PATCH', `assets/${body.id}/`, { urlencoded: { signature } })
   expect(text).toContain(`"signature":${signature},`)

@@ -93,7 +93,7 @@ describe('grants of points', () => {
     expect(await eventsOf(user)).toEqual([])
   })
 
-  it('a grant returns 404 for an unknown user', async () => {
+  it('a grant of points to an unknown user returns 404', async () => {
     const user = await app.newUser()
     expectError(await give(user, { user_id: 'nobody@example.org' }), 'NOT_FOUND')
     expectError(await give(user, { user_id: admin.publicId.replace('user_', 'order_') }), 'NOT_FOUND')

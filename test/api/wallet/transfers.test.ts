@@ -163,7 +163,7 @@ describe('transfers found by ID', () => {
       ),
     ).node
 
-  it('a transfer found by its ID is the same as in the wallet statement', async () => {
+  it('a transfer has the same fields in its own query as in the wallet statement', async () => {
     const user = await userWithGrants(3)
     for (const line of linesOf(await read(user))) {
       expect(await find(user, line.id)).toEqual({ __typename: 'Transfer', ...line })

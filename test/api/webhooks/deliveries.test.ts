@@ -564,7 +564,7 @@ describe('orders refunded by administrators', () => {
     expect(await mailsOf(sale)).toEqual(['administrator-refund', 'administrator-refund', 'receipt', 'sale'])
   })
 
-  it('an order keeps its status after a refund event, and a fully refunded order sends no paid event', async () => {
+  it('an order keeps its status after a refund webhook, and a fully refunded order sends no payment webhook', async () => {
     const sale = await sell(refuseToServe, { policy: 'refund' })
     await attempted(sale, 1)
     await giveBack(sale, { amount: '1' })

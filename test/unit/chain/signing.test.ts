@@ -184,7 +184,7 @@ describe('commit data', () => {
     )
   })
 
-  it('names every commit after the first one an update', () => {
+  it('labels every commit after the registration as an update', () => {
     const action = { actionName: 'action-commit', action: 'bafyother' }
     expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject(action)
   })

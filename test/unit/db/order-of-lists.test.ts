@@ -141,7 +141,7 @@ it.each(Object.entries(lists))(
   },
 )
 
-it('creates an admin session with the database clock despite a wrong process clock', async () => {
+it('an admin session uses the database clock even if the process clock is wrong', async () => {
   const form = new URLSearchParams({ email: admin.email, password: PASSWORD, next: '/admin' })
   const headers = { 'sec-fetch-site': 'same-origin' }
   const answer = await fetch(`${urls[0]}/admin/sign-in`, { method: 'POST', body: form, headers, redirect: 'manual' })

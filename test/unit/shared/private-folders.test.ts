@@ -66,7 +66,7 @@ describe('data folder', () => {
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
-  it.runIf(process.platform === 'linux')('reports a data folder that cannot be created in one sentence', async () => {
+  it.runIf(process.platform === 'linux')('reports in one sentence why the data folder cannot be created', async () => {
     const file = join(scratch, 'a-file')
     await writeFile(file, '')
     const places = {

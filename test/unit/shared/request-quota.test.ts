@@ -52,7 +52,7 @@ it('the request quota counts the addresses of one IPv6 customer together', async
   expect(await send(...callers)).toEqual([0, 60, 0])
 })
 
-it('five accounts at one address can use their whole request quota, and a trusted service has its own', async () => {
+it('five accounts at one address can use their whole request quotas, and a trusted service has its own quota', async () => {
   const send = openQuota()
   const accounts = (address: string, service?: { id: string }) =>
     Array.from({ length: 6 }, (_, n) => user(`${address}-${n}`, address, service))

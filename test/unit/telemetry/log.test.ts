@@ -26,7 +26,7 @@ describe('log', () => {
     expect(lines).toHaveLength(5)
   })
 
-  it('logs a warning with any fields', () => {
+  it('logs a warning even if its fields cannot be serialized to JSON', () => {
     const { log, lines } = openLog()
     const cycle: { self?: object } = {}
     cycle.self = cycle

@@ -85,7 +85,7 @@ describe('charges of 0.179', () => {
 })
 
 describe('concurrent charges', () => {
-  it('twenty concurrent updates of one asset create gapless commits and exact charges', async () => {
+  it('twenty concurrent updates of one asset create commits without sequence gaps and exact charges', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const answers = await Promise.all(
@@ -121,7 +121,7 @@ describe('concurrent charges', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('charges exactly the accepted commits of a concurrent update and deletion, and keeps the asset deleted', async () => {
+  it('a concurrent update and deletion charge only the accepted commits, and the asset stays deleted', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const [update, remove] = await Promise.all([

@@ -37,7 +37,7 @@ describe('retry schedule of webhooks', () => {
     },
   )
 
-  it('a webhook retry ignores the Retry-After header of other statuses', () => {
+  it('a webhook retry ignores the Retry-After header of statuses other than 429 and 503', () => {
     expect(nextAttemptAfter({ attempts: 1, statusCode: 500, retryAfter: first + 1 }, 0.5)).toBe(first)
   })
 

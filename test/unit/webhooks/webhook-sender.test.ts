@@ -150,7 +150,7 @@ describe('webhook responses', () => {
     },
   )
 
-  it('reads the retry time of a webhook response in both formats', async () => {
+  it('reads the Retry-After header of a webhook response as seconds or as a date', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(429, { 'retry-after': '120' }))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: 429, retryAfter: 120 })
     const now = Date.parse('2026-11-21T06:00:00Z')
