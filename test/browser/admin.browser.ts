@@ -141,8 +141,8 @@ const nameOf = (path: string) =>
     .replace(/(order|app|delivery|user)_\w+/, '$1')
     .replaceAll(/[/?=]/g, '-')
 
-describe('the admin pages', () => {
-  it('allow finding, locking and unlocking an account by keyboard', async () => {
+describe('admin pages', () => {
+  it('the admin pages allow finding, locking and unlocking an account by keyboard', async () => {
     const context = await open('phone')
     const page = await context.newPage()
     await signIn(page)
@@ -172,29 +172,32 @@ describe('the admin pages', () => {
     await context.close()
   })
 
-  it.each(Object.keys(looks) as Look[])('fit the width of the screen, and have no axe violations: %s', async (name) => {
-    const context = await open(name, true)
-    const page = await context.newPage()
-    const findings: string[] = []
-    const inspect = async (path: string) => {
-      await look(page, `${nameOf(path)}-${name}`)
-      findings.push(...(await findViolations(page)).map((violation) => `${path}: ${violation}`))
-      const width = await page.locator('html').evaluate((html) => html.scrollWidth)
-      expect(width, path).toBeLessThanOrEqual(page.viewportSize()!.width)
-    }
-    await page.goto(`${app.url}/admin`)
-    await inspect('/admin/sign-in')
-    await signIn(page)
-    for (const path of paths) {
-      await page.goto(app.url + path)
-      if (!path.endsWith('/none')) expect(await page.title(), path).not.toMatch(/There is no|did not work/)
-      await inspect(path)
-    }
-    expect(findings).toEqual([])
-    await context.close()
-  })
+  it.each(Object.keys(looks) as Look[])(
+    'an admin page fits the width of the screen, and has no axe violations: %s',
+    async (name) => {
+      const context = await open(name, true)
+      const page = await context.newPage()
+      const findings: string[] = []
+      const inspect = async (path: string) => {
+        await look(page, `${nameOf(path)}-${name}`)
+        findings.push(...(await findViolations(page)).map((violation) => `${path}: ${violation}`))
+        const width = await page.locator('html').evaluate((html) => html.scrollWidth)
+        expect(width, path).toBeLessThanOrEqual(page.viewportSize()!.width)
+      }
+      await page.goto(`${app.url}/admin`)
+      await inspect('/admin/sign-in')
+      await signIn(page)
+      for (const path of paths) {
+        await page.goto(app.url + path)
+        if (!path.endsWith('/none')) expect(await page.title(), path).not.toMatch(/There is no|did not work/)
+        await inspect(path)
+      }
+      expect(findings).toEqual([])
+      await context.close()
+    },
+  )
 
-  it('mark only the current page in forced-colors mode', async () => {
+  it('the admin pages mark only the current page in forced-colors mode', async () => {
     const context = await browser.newContext({ ...looks.desktop, forcedColors: 'active', javaScriptEnabled: false })
     const page = await context.newPage()
     await signIn(page)
@@ -208,7 +211,7 @@ describe('the admin pages', () => {
     await context.close()
   })
 
-  it('allow refunding an order by keyboard, from sign-in to sign-out', async () => {
+  it('the admin pages allow refunding an order by keyboard, from sign-in to sign-out', async () => {
     const context = await open('desktop')
     const page = await context.newPage()
     await page.goto(`${app.url}/admin`)

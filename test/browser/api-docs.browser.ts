@@ -11,7 +11,9 @@ const browser = await launchChromium(atEnd)
 
 const isForeign = (url: string) => !url.startsWith(`${app.url}/`) && !/^(data|blob):/.test(url)
 
-it('has navigation, loads nothing from other origins, and sends a request', { timeout: 120_000 }, async () => {
+it('the API documentation has navigation, loads nothing from other origins, and sends a request', {
+  timeout: 120_000,
+}, async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
   const heard = listen(page)
   await page.goto(`${app.url}/api/v3/docs`)
@@ -34,7 +36,7 @@ it('has navigation, loads nothing from other origins, and sends a request', { ti
 })
 
 it.each(['light', 'dark'] as const)(
-  'follows the %s color scheme without axe errors',
+  'the API documentation follows the %s color scheme without axe violations',
   { timeout: 120_000 },
   async (colorScheme) => {
     const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } })

@@ -49,7 +49,7 @@ beforeAll(async () => {
 })
 
 it.each(lookNames)(
-  'fits the screen, loads nothing from other origins, follows its CSP, and has no axe violations: %s',
+  'the asset page fits the screen, loads nothing from other origins, and has no axe violations: %s',
   { timeout: 120_000 },
   async (name) => {
     const context = await browser.newContext(looks[name])
@@ -70,7 +70,7 @@ it.each(lookNames)(
   },
 )
 
-it('can be verified without scripts, and printed', { timeout: 60_000 }, async () => {
+it('an asset page can be verified without scripts, and printed', { timeout: 60_000 }, async () => {
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto(app.url + path)
@@ -85,7 +85,7 @@ it('can be verified without scripts, and printed', { timeout: 60_000 }, async ()
   await context.close()
 })
 
-it('isolates right-to-left text from its surroundings', { timeout: 60_000 }, async () => {
+it('the asset page isolates right-to-left text from the surrounding text', { timeout: 60_000 }, async () => {
   const writer = await app.newUser({ num: '100' })
   const { body: renamed } = await writer.graphql(
     'mutation { updateProfile(input: { displayName: "נועה בן־דוד" }) { user { displayName } } }',
@@ -109,7 +109,9 @@ it('isolates right-to-left text from its surroundings', { timeout: 60_000 }, asy
   await context.close()
 })
 
-it('opens a private asset by its link without leaking the link in requests', { timeout: 60_000 }, async () => {
+it('the browser opens a private asset by its link without leaking the link in requests', {
+  timeout: 60_000,
+}, async () => {
   const { body } = await registerWith(owner.rest, { asset_file: await newPicture(), headline: 'For a friend' })
   const { body: link } = await owner.rest('POST', `assets/${body.id}/links/`, { json: {} })
   const context = await browser.newContext(looks['phone-dark'])

@@ -17,7 +17,9 @@ const browser = await launchChromium(atEnd)
 
 const looker = (page: Page) => (name: string) => look(page, `graphiql-${name}`, false)
 
-it('shows the schema, completes a field, and runs a query with and without a token', { timeout: 60_000 }, async () => {
+it('the GraphQL playground shows the schema, completes a field, and runs a query with and without a token', {
+  timeout: 60_000,
+}, async () => {
   const user = await app.newUser()
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   const { docs, proposals, prices, me, complaints } = await visitGraphiQL(
@@ -35,7 +37,7 @@ it('shows the schema, completes a field, and runs a query with and without a tok
   expect(complaints).toEqual([])
 })
 
-it('shows the response on a phone', { timeout: 60_000 }, async () => {
+it('the GraphQL playground shows the response on a phone', { timeout: 60_000 }, async () => {
   const viewport = { width: 375, height: 740 }
   const page = await browser.newPage({ viewport, isMobile: true, hasTouch: true })
   await page.goto(`${app.url}/graphql`)
@@ -51,7 +53,7 @@ it('shows the response on a phone', { timeout: 60_000 }, async () => {
   }
 })
 
-it('works without browser storage', { timeout: 60_000 }, async () => {
+it('the GraphQL playground works without browser storage', { timeout: 60_000 }, async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
   const { complaints } = listen(page)
   await page.addInitScript(() => {
@@ -68,7 +70,7 @@ it('works without browser storage', { timeout: 60_000 }, async () => {
   expect(complaints).toEqual([])
 })
 
-it('opens with example tabs that work from left to right', { timeout: 120_000 }, async () => {
+it('the GraphQL playground opens with example tabs that work from left to right', { timeout: 120_000 }, async () => {
   await createAdministrator(asSystem(app.context), {
     ...{ username: 'root', email: 'root@example.org', password: 'correct horse battery' },
   })

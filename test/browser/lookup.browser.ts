@@ -53,7 +53,7 @@ const arrive = (page: Page, file: string) =>
 const findings = async (page: Page) => [...(await findTooWide(page)), ...(await findViolations(page))]
 
 it.each(lookNames)(
-  'fits the screen, has no axe violations, and loads nothing else: %s',
+  'the lookup page fits the screen, has no axe violations, and loads nothing else: %s',
   { timeout: 120_000 },
   async (name) => {
     const context = await browser.newContext(looks[name])
@@ -82,7 +82,9 @@ it.each(lookNames)(
   },
 )
 
-it('reads a large file in chunks with progress, and restarts for another file', { timeout: 120_000 }, async () => {
+it('the lookup page reads a large file in chunks with progress, and restarts for another file', {
+  timeout: 120_000,
+}, async () => {
   const context = await browser.newContext(desktop)
   const page = await context.newPage()
   await page.goto(`${app.url}/lookup`)
@@ -109,7 +111,7 @@ it('reads a large file in chunks with progress, and restarts for another file', 
   await context.close()
 })
 
-it('accepts the same file again after going back', { timeout: 60_000 }, async () => {
+it('the lookup page accepts the same file again after the back button', { timeout: 60_000 }, async () => {
   const context = await browser.newContext(desktop)
   const page = await context.newPage()
   const photo = createHash('sha256').update('a photograph').digest('hex')
@@ -123,7 +125,7 @@ it('accepts the same file again after going back', { timeout: 60_000 }, async ()
   await context.close()
 })
 
-it('works without scripts for a given hash', { timeout: 60_000 }, async () => {
+it('the lookup page works without scripts for a given hash', { timeout: 60_000 }, async () => {
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
   const page = await context.newPage()
   await page.goto(`${app.url}/lookup`)

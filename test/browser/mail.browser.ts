@@ -27,7 +27,7 @@ const mails: MailMessage[] = [
 
 const browser = await launchChromium(atEnd)
 it.each(Object.keys(looks) as (keyof typeof looks)[])(
-  'every mail fits the screen with the longest names, and has no axe violations: %s',
+  'a mail with the longest names fits the screen and has no axe violations: %s',
   async (name) => {
     const context = await browser.newContext(looks[name])
     const page = await context.newPage()
@@ -44,7 +44,7 @@ it.each(Object.keys(looks) as (keyof typeof looks)[])(
     await context.close()
   },
 )
-it('shows a reason with its line breaks and text direction', async () => {
+it('a mail shows a reason with its line breaks and text direction', async () => {
   const context = await browser.newContext({ ...looks.phone, javaScriptEnabled: false })
   const page = await context.newPage()
   const nothing = { points: '0', num: '0' }

@@ -33,8 +33,8 @@ const submit = async (page: Page, first: string, second: string) => {
   await page.getByRole('button').click()
 }
 
-describe('the password reset page', () => {
-  it('can be used by its labels on a phone, shows errors, and changes the password once', async () => {
+describe('password reset page', () => {
+  it('the password reset page works by its labels on a phone, shows errors, and changes the password once', async () => {
     const user = await mails.app.newUser()
     const link = await newLink(user)
     const context = await open()
@@ -57,7 +57,7 @@ describe('the password reset page', () => {
     await context.close()
   })
 
-  it.each(['phone', 'dark', 'zh-tw'] as const)('fits the screen and is readable: %s', async (name) => {
+  it.each(['phone', 'dark', 'zh-tw'] as const)('the page fits the screen and is readable: %s', async (name) => {
     const context = await open(name)
     const page = await context.newPage()
     await page.goto(await newLink(await mails.app.newUser()))

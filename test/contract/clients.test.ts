@@ -39,7 +39,7 @@ describe.each(pages.map((page) => [basename(page.file), page] as const))('page %
     expect(unmarked.map(([all]) => all)).toEqual([])
   })
 
-  it('the page of a client project includes a first upload, and is linked from the overview', () => {
+  it('the commands of a client page end with the first upload, and the overview links to the page', () => {
     expect(commandsOf(page).at(-1)).toMatch(/start|first.upload/)
     expect(overviewText).toContain(`](clients/${name})`)
   })

@@ -32,7 +32,7 @@ const whileItWaits = (sql: string, args: readonly string[], deed: (child: Return
     return { ended, said }
   })
 
-it('a killed `annal users delete` changes nothing, and a second run completes it', async () => {
+it('a killed `annal users delete` changes nothing, and a second run completes the deletion', async () => {
   const user = await app.newUser({ num: '5' })
   const { id: nid } = await user.register()
   const deletion = ['users', 'delete', user.publicId, ...REASON, '--yes']
@@ -50,7 +50,7 @@ it('a killed `annal users delete` changes nothing, and a second run completes it
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })
 
-it('a killed export leaves no file under the final name, and an interrupted one leaves none', async () => {
+it('a killed or interrupted export leaves no file under the final name', async () => {
   const [user, dir] = [await app.newUser(), await newFolder()]
   const out = join(dir, 'person.json')
   const taking = ['users', 'export', user.publicId, ...REASON, '--out', out]
@@ -67,7 +67,7 @@ it('a killed export leaves no file under the final name, and an interrupted one 
   expect(JSON.parse(await readFile(out, 'utf8')).account.id).toBe(user.publicId)
 })
 
-it('commands work beside a server with embedded parts, and without one', async () => {
+it('commands work next to a server with embedded parts, and without a server', async () => {
   const dir = await newFolder()
   const server = startAnnal(dir, ['serve'], { PORT: '0' })
   onTestFinished(() => void server.kill('SIGKILL'))

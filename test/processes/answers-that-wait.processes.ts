@@ -27,7 +27,7 @@ function inUse(): number {
 it.each([
   ['GraphQL', `POST /graphql HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${query.length}`, query],
   ['REST', `GET /api/v3/assets/${id}/ HTTP/1.1`, ''],
-])('a %s response that waits for its reader uses no more memory than its length', async (_, head, body) => {
+])('a %s response to a slow reader uses no more memory than its length', async (_, head, body) => {
   const { hostname, port } = new URL(app.url)
   const ask = (read: (bytes: number) => void) => {
     const socket = connect(Number(port), hostname)

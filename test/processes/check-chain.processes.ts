@@ -34,13 +34,13 @@ async function settle(assets: number, each: number) {
   return made
 }
 
-it('reports nothing if database and chain agree, including pending commits', async () => {
+it('`annal check` reports nothing if database and chain agree, including pending commits', async () => {
   const [asset] = await settle(2, 2)
   await world.addCommit(asset!)
   expect(await check()).toEqual({})
 })
 
-it('looks up commits after 2038, when timestamps exceed 32 bits', async () => {
+it('`annal check` finds commits after 2038, when timestamps exceed 32 bits', async () => {
   const [asset] = await settle(1, 1)
   const id = await world.addCommit(asset!)
   await world.sql('alter table commits disable trigger commits_erase_only')
@@ -49,7 +49,7 @@ it('looks up commits after 2038, when timestamps exceed 32 bits', async () => {
   expect(await check()).toEqual({})
 })
 
-it('lists commits and deposits that a restored chain lacks', async () => {
+it('`annal check` lists commits and deposits that a restored chain lacks', async () => {
   const owner = await world.addUser()
   const asset = await world.addAsset(owner)
   const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 })
@@ -74,7 +74,7 @@ it('lists commits and deposits that a restored chain lacks', async () => {
   })
 })
 
-it('lists a token deposit whose transaction has another amount or recipient', async () => {
+it('`annal check` lists a token deposit whose transaction has another amount or recipient', async () => {
   const [owner, other] = [await world.addUser(), await world.addUser()]
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   const mine = async (blocks: number) => void (await chain.rpc.call('anvil_mine', quantity(blocks)))
@@ -98,7 +98,7 @@ it('lists a token deposit whose transaction has another amount or recipient', as
   }
 })
 
-it('lists unknown commits with their recorder', async () => {
+it('`annal check` lists unknown commits with their recorder', async () => {
   const [asset] = await settle(1, 1)
   const older = await server.createWorld()
   try {
@@ -115,7 +115,7 @@ it('lists unknown commits with their recorder', async () => {
   }
 })
 
-it('lists duplicate commits, and refunded commits that are on the chain', async () => {
+it('`annal check` lists duplicate commits, and refunded commits that are on the chain', async () => {
   const [asset] = await settle(1, 2)
   const [first] = await world.sql<{ raw: string; commit_id: string }>(
     `select '0x' || encode(raw, 'hex') as raw, commit_id from chain_transactions order by created_at, hash limit 1`,

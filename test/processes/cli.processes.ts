@@ -29,8 +29,8 @@ afterAll(async () => {
 const annal = (args: string[], { env, ...options }: HereOptions & { env?: Record<string, string> } = {}) =>
   annalHere({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url, ...env }, args, options)
 
-describe('annal', () => {
-  it('prints help, and exits with the code of the result', async () => {
+describe('annal command line', () => {
+  it('the command line prints help, and exits with the code of the result', async () => {
     const help = await runAnnal(dir, ['--help'])
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toMatch(/Examples:[\s\S]*annal verify/)
@@ -49,16 +49,16 @@ describe('annal', () => {
     [['verify', `ipfs://${NID.toUpperCase()}`, '--gateway', 'http://127.0.0.1:1'], /--rpc, --registry and --gateway/],
     [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
     [['verify', 'proof.car', '--block-hash', 'f'.repeat(64)], /0x and 64 hexadecimal digits/],
-  ])('rejects the arguments %j with exit code 2 on stderr', async (args, message) => {
+  ])('the command line rejects the arguments %j with exit code 2 and a message on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  it('exits with 2 when a proof does not exist', async () => {
+  it('`annal verify` exits with 2 when a proof does not exist', async () => {
     const stderr = 'Cannot read /none.car: no such file or directory (ENOENT).\n'
     expect(await annal(['verify', '/none.car'])).toEqual({ code: 2, stdout: '', stderr })
   })
 
-  it('shows the configuration without its secrets', async () => {
+  it('`annal config` shows the configuration without its secrets', async () => {
     const env = { KEY_ENCRYPTION_KEY: 'ab'.repeat(32), GAS_FEE: '0.5' }
     const { code, stdout } = await annal(['config', '--json'], { env })
     const variables = JSON.parse(stdout) as { name: string; value: unknown }[]
@@ -68,7 +68,7 @@ describe('annal', () => {
     expect(stdout).not.toContain('abab')
   })
 
-  it('shows an invalid configuration with its errors, and exits with 2', async () => {
+  it('`annal config` shows an invalid configuration with its errors, and exits with 2', async () => {
     const said = await annal(['config'], { env: { PORT: '4115', HEALTH_PORT: '4115' } })
     expect(said).toMatchObject({ code: 2, stdout: expect.stringMatching(/^HEALTH_PORT +4115 /m) })
     expect(said.stderr).toBe(
@@ -76,7 +76,7 @@ describe('annal', () => {
     )
   })
 
-  it('creates an administrator with a valid token, and explains why a duplicate is rejected', async () => {
+  it('`annal admin create` creates an administrator with a valid token, and explains a rejected duplicate', async () => {
     const args = ['admin', 'create', '--username', 'root', '--email', 'root@example.org', '--json']
     const made = await annal(args, { input: 'correct horse\n' })
     expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -94,7 +94,7 @@ describe('annal', () => {
     expect(short).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('at least 8 characters') })
   })
 
-  it('ends all sessions and mailed links, and writes audit entries', async () => {
+  it('ending all sessions invalidates mailed links, and writes audit entries', async () => {
     const credentials = ['--username', 'signed-in', '--email', 'signed-in@example.org', '--json']
     const { id } = JSON.parse((await annal(['admin', 'create', ...credentials], { input: 'correct horse\n' })).stdout)
     await database.query(
@@ -112,7 +112,7 @@ describe('annal', () => {
     expect([id, told]).toEqual([expect.stringMatching(/^user_/), [{ action: 'session.revoked' }]])
   })
 
-  it('issues an API key of which it keeps only the hash, lists it, and revokes it', async () => {
+  it('the command line issues an API key, stores only its hash, lists the key, and revokes it', async () => {
     const { id, key } = JSON.parse((await annal(['api-key', 'issue', '--name', 'partner', '--json'])).stdout)
     expect(key).toMatch(/^[0-9a-f]{8}\.[\w-]{32}$/)
     const find = 'select name from api_keys where hash = sha256($1::bytea)'
@@ -131,21 +131,21 @@ describe('annal', () => {
     expect(table.stdout).toContain(id)
   })
 
-  it('reports a missing key to revoke, and a missing name', async () => {
+  it('the command line reports a missing API key to revoke, and a missing name', async () => {
     const unknown = await annal(['api-key', 'revoke', 'key_01h455vb4pex5vsknk084sn02q'])
     expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('API key not found') })
     const blank = await annal(['api-key', 'issue', '--name', ' '])
     expect(blank).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('blank') })
   })
 
-  it('lists pending commits, and retries them immediately', async () => {
+  it('the command line lists pending commits, and retries commits immediately', async () => {
     const { stdout } = await annal(['relay', '--retry', '--json'])
     const withdrawals = { count: 0, amount: '0', oldest: null, late: false }
     expect(JSON.parse(stdout)).toEqual({ retried: 0, counts: [], waiting: [], withdrawals })
     expect(await annal(['relay'])).toMatchObject({ code: 0, stderr: expect.stringMatching(/No commit waits/) })
   })
 
-  it('lists pending and dead-lettered jobs, and retries them', async () => {
+  it('the command line lists pending and dead-lettered jobs, and retries the jobs', async () => {
     const jobs = async (...args: string[]) => {
       const { code, stdout } = await annal(['jobs', '--json', ...args])
       return { code, ...JSON.parse(stdout) }
@@ -181,7 +181,7 @@ describe('annal', () => {
     expect(rows).toContainEqual({ data: subject })
   })
 
-  it('lists failed items of cleanup jobs, and retries them', async () => {
+  it('the command line lists failed items of cleanup jobs, and retries the items', async () => {
     const uuid = '01890000-0000-7000-8000-000000000000'
     const item = toId('order', uuid)
     await database.query(
@@ -202,7 +202,7 @@ describe('annal', () => {
     expect(rows).toEqual([{ due: true }])
   })
 
-  it('reports violated ledger invariants with a limited number of rows', async () => {
+  it('`annal check` reports violated ledger invariants with a limited number of rows', async () => {
     expect(await annal(['check'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^I1 +ok/) })
     await database.query(`insert into transfers (reference) values ('order:nobody-knows-it')`)
     await database.query(
@@ -220,7 +220,7 @@ describe('annal', () => {
     expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ id: 'I8', holds: false, isCut: true }))
   })
 
-  it('reports only missing columns or indexes if tables are incomplete', async () => {
+  it('`annal check` reports only missing columns or indexes if tables are incomplete', async () => {
     await database.query('drop index assets_sha256_id_idx')
     const { code, stdout, stderr } = await annal(['check'])
     const doctor = await annal(['doctor', '--only', 'migrations'])
@@ -230,12 +230,12 @@ describe('annal', () => {
     expect(doctor.stdout).toContain('The tables are damaged: assets.assets_sha256_id_idx is missing.')
   })
 
-  it('names the unavailable part and the reason', async () => {
+  it('`annal check` names the unavailable part and the reason', async () => {
     const { code, stderr } = await annal(['gc'], { env: { IPFS_API_URL: 'http://127.0.0.1:9' } })
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/ is not available right now.*\n.*\w/) })
   })
 
-  it('collects garbage', async () => {
+  it('the command line collects garbage', async () => {
     const { code, stdout } = await annal(['gc', '--json'])
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { removedBlocks: 0 }])
   })

@@ -33,7 +33,7 @@ const coins = async (...args: string[]) => {
   return { code, ...JSON.parse(stdout) }
 }
 
-it('imports transactions that only the chain knows, and pays nothing twice', async () => {
+it('a restored database imports transactions that only the chain knows, and pays nothing twice', async () => {
   await chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(100n * COIN))
   const first = moveCoins()
   const payer = await rich(10n * COIN)
@@ -179,7 +179,7 @@ it('reverses a platform-funded payment that is reorganized away and then fails',
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('reports coins that others moved, and writes nothing', async () => {
+it('`annal coins` reports coins that others moved, and writes nothing', async () => {
   const user = await rich(COIN)
   const thief = Wallet.createRandom().address
   await chain.rpc.call('anvil_impersonateAccount', user.address)
@@ -197,7 +197,7 @@ it('reports coins that others moved, and writes nothing', async () => {
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 
-it('includes the L1 data fee of imported transactions', async () => {
+it('the import of transactions includes their L1 data fee', async () => {
   const user = await rich(COIN)
   const l1Fee = 10n ** 15n
   const value = COIN / 2n
@@ -219,6 +219,6 @@ it('includes the L1 data fee of imported transactions', async () => {
 it.each([
   ['--write-off', 'x'],
   ['--from', '-1'],
-])('rejects %s %s as invalid arguments', async (option, value) => {
+])('the import command rejects %s %s as invalid arguments', async (option, value) => {
   expect(await annalHere(app.env, ['coins', option, value])).toMatchObject({ code: 2, stdout: '' })
 })

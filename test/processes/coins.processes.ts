@@ -25,7 +25,7 @@ const { installation } = app
 const credited = (user: SignedIn, num: string) => eventually(async () => (await app.wallet(user)).num === num)
 const broadcast = (user: SignedIn) => eventually(async () => (await movesOf(user))[0]?.status === 'BROADCAST')
 
-it('sweeps a credited deposit to the treasury less the fee, and records where it is', async () => {
+it('the treasury sweeps a credited deposit less the fee, and records the location of the coins', async () => {
   const user = await rich((COIN * 3n) / 2n + 7n)
   const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
@@ -42,7 +42,7 @@ it('sweeps a credited deposit to the treasury less the fee, and records where it
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('stores a transaction before sending it, and sends the same bytes after a lost response', async () => {
+it('the treasury stores a transaction before sending it, and sends the same bytes after a lost response', async () => {
   const user = await rich(COIN)
   const stored: boolean[] = []
   let lost = 0
@@ -64,7 +64,7 @@ it('stores a transaction before sending it, and sends the same bytes after a los
   expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
 })
 
-it('another process sends a transaction that a killed process stored', async () => {
+it('another process sends a treasury transaction that a killed process stored', async () => {
   const user = await rich(COIN)
   proxy.ambush = () => true
   const first = moveCoins()
@@ -78,7 +78,7 @@ it('another process sends a transaction that a killed process stored', async () 
   expect(await balanceOf(user.address)).toBe(0n)
 })
 
-it('only one of two processes signs a sweep', async () => {
+it('only one of two processes signs a treasury sweep', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
   const before = await balanceOf(treasuryAddress)
   const { database } = installation
@@ -100,7 +100,7 @@ it('only one of two processes signs a sweep', async () => {
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async () => {
+it('sweeps 1,234 coins of a deleted account whose key no longer exists', async () => {
   const user = await rich(1_234n * COIN)
   // In a block, but without enough confirmations.
   await pay(user.address, 5n * COIN)
@@ -123,7 +123,7 @@ it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('signs the sweep when an operator deletes an account', async () => {
+it('signs the treasury sweep when an operator deletes an account', async () => {
   const user = await rich(7n * COIN)
   const before = await balanceOf(treasuryAddress)
   const args = ['users', 'delete', user.publicId, '--reason', 'Our file 117', '--yes']
@@ -158,7 +158,7 @@ it('sweeps all coins of an account that is deleted during a sweep', async () => 
   }
 })
 
-it('leaves coins below a hundred fees until there are more', async () => {
+it('does not sweep coins worth less than a hundred fees until there are more coins', async () => {
   const dust = 5n * 10n ** 14n
   const user = await rich(dust)
   const mover = moveCoins()
@@ -175,7 +175,7 @@ it('leaves coins below a hundred fees until there are more', async () => {
   expect(await balanceOf(user.address)).toBe(0n)
 })
 
-it('replaces a transaction at the same nonce when gas prices rise, even without the key', async () => {
+it('replaces a sweep transaction at the same nonce when gas prices rise, even without the key', async () => {
   const user = await rich(COIN)
   const mover = moveCoins()
   await broadcast(user)
@@ -222,7 +222,7 @@ it('sweeps the same coins again after a deep reorganization', async () => {
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('failing transfers do not delay others', async () => {
+it('failing coin transfers do not delay other transfers', async () => {
   const poor = await app.newUser({ points: '0' })
   // These senders never have coins, and come first in the order of senders.
   await app.sql(
@@ -323,7 +323,7 @@ async function bereft() {
   return { user, send }
 }
 
-it('reverses and restores a deposit and its sweep with the block', async () => {
+it('a reorganization reverses a deposit and its sweep, and restores both with the block', async () => {
   let lost!: Awaited<ReturnType<typeof reorganizedAway>>
   const change = await changed(async () => {
     lost = await reorganizedAway()
@@ -362,7 +362,7 @@ it('sweeps later deposits at the nonce of a suspended transfer, and restored dep
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('records the amount on the chain if two transactions were signed at one nonce', async () => {
+it('records the amount on the chain if two sweep transactions were signed at one nonce', async () => {
   const { user, send } = await bereft()
   const [first] = await app.sql<{ raw: Uint8Array }>(
     'select t.raw from coin_transactions t join coin_transfers m on m.id = t.coin_transfer_id where m.sender = $1 order by t.gas_price limit 1',
@@ -508,7 +508,7 @@ it('reports missing coins and coins without a key', async () => {
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 
-it('reports no coins as missing that are swept during the comparison', async () => {
+it('does not report coins as missing if they are swept during the comparison', async () => {
   const user = await rich(COIN)
   let isSwept = false
   const query = async (...asked: Parameters<Database['query']>) => {

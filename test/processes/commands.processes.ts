@@ -35,13 +35,13 @@ async function endOf(command: Pick<ReturnType<typeof startAnnal>, 'stderr'> & Ev
   return { code, said }
 }
 
-describe('each command', () => {
-  it('is documented in docs/reference/commands.md with its help text', async () => {
+describe('all commands', () => {
+  it('each command is documented in docs/reference/commands.md with its help text', async () => {
     await expect(commandsPage(program)).toMatchFileSnapshot('../../docs/reference/commands.md')
   })
 
   it.each(leaves.map(({ name, command }) => [name, command] as const))(
-    '%s has examples and --json',
+    'the command %s has examples and --json',
     async (name, command) => {
       const { code, stdout } = await annal(...name.split(' '), '--help')
       expect(code).toBe(0)
@@ -52,7 +52,7 @@ describe('each command', () => {
   )
 })
 
-it('help lists required options, and each invalid argument gets one line', async () => {
+it('the help lists required options, and each invalid argument gets one line', async () => {
   expect((await annal('users', 'lock', '--help')).stdout).toMatch(
     /--reason <text> +reason .*audit\s+log, .*\(required\)/s,
   )
@@ -129,7 +129,7 @@ it('a proof never overwrites a file', async () => {
 })
 
 describe('annal webhooks', () => {
-  it('lists deliveries and replays them', async () => {
+  it('`annal webhooks` lists deliveries and replays deliveries', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(410))
     const store = await createStore(app)
     const hooked = { name: `${store.name}-hooked`, price_mode: 'fixed', price: '1', webhook_url: receiver.url }
@@ -169,14 +169,14 @@ describe('annal webhooks', () => {
     [['list', '--limit', '0'], /from 1 to 1000/],
     [['list', '--status', 'lost'], /Allowed choices/],
     [['list', '--app', 'x'], /app_01h2x/],
-  ])('rejects the arguments %j with exit code 2', async (args, message) => {
+  ])('`annal webhooks` rejects the arguments %j with exit code 2', async (args, message) => {
     const stderr = expect.stringMatching(message)
     expect(await annal('webhooks', ...args)).toEqual({ code: 2, stdout: '', stderr })
   })
 })
 
 describe('annal migrate', () => {
-  it('lists pending migrations and applies them', async () => {
+  it('`annal migrate` lists pending migrations and applies the migrations', async () => {
     const database = await createTestDatabase()
     onTestFinished(database.drop)
     const client = new pg.Client({ connectionString: database.url })
@@ -199,7 +199,7 @@ describe('annal migrate', () => {
 })
 
 describe('annal completion', () => {
-  it('completes commands, options and their values in bash', async () => {
+  it('`annal completion` completes commands, options and their values in bash', async () => {
     const { stdout: script } = await annal('completion', 'bash')
     const complete = (...words: string[]) => {
       const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _annal; echo "\${COMPREPLY[*]}"`
@@ -215,7 +215,7 @@ describe('annal completion', () => {
     expect(complete('annal', 'completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
   })
 
-  it('supports three shells only', async () => {
+  it('`annal completion` supports exactly three shells', async () => {
     for (const shell of ['zsh', 'fish']) expect((await annal('completion', shell)).stdout).toContain('webhooks')
     expect(await annal('completion', 'tcsh')).toMatchObject({ code: 2, stdout: '' })
   })

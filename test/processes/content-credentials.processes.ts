@@ -44,8 +44,8 @@ const shown = await user.register({
   nit_commit_custom: JSON.stringify(custom),
 })
 
-describe('a file with Content Credentials', () => {
-  it('contains the asset tree and its record, signed with the development certificate', async () => {
+describe('files with Content Credentials', () => {
+  it('a file with Content Credentials contains the asset tree and its record, signed with the development certificate', async () => {
     const [commit] = await recorded(shown.id)
     const answer = await c2pa(shown.id, app)
     const file = bytesOf(answer)
@@ -83,7 +83,7 @@ describe('a file with Content Credentials', () => {
     expect((await readManifests(file, 'image/jpeg', root)).state).toBe('Trusted')
   })
 
-  it('is created once, can be read in ranges, and is replaced after a commit', async () => {
+  it('a file with Content Credentials is created once, can be read in ranges, and is replaced after a commit', async () => {
     const write = vi.spyOn(app.context.contentCredentials, 'write')
     onTestFinished(() => write.mockRestore())
     const [first, second] = await Promise.all([c2pa(shown.id), c2pa(shown.id, other)])
@@ -107,7 +107,7 @@ describe('a file with Content Credentials', () => {
     expect(await pinsOf(shown.id)).toEqual([{ cid: anew[0].headers.get('etag')!.replaceAll('"', '') }])
   })
 
-  it("is as private as the file, and follows the owner's setting", async () => {
+  it("a file with Content Credentials is as private as the original file, and follows the owner's setting", async () => {
     const hidden = await user.register({ asset_file: await newPicture({ ...small, format: 'png' }) })
     const file = bytesOf(await c2pa(hidden.id))
     expect((await readManifests(file, 'image/png')).assertions['c2pa.actions.v2'].actions).toMatchObject(opened)
@@ -132,7 +132,7 @@ describe('a file with Content Credentials', () => {
     expectError(await c2pa(hidden.id), 'NOT_FOUND')
   })
 
-  it('is served to a holder of an expired link like to an anonymous caller', async () => {
+  it('an expired link to a file with Content Credentials gives the access of an anonymous caller', async () => {
     const bytes = new Uint8Array(await (await newPicture(small)).arrayBuffer())
     const file = new File([bytes], 'first.jpg', { type: 'image/jpeg' })
     const first = await user.register({ asset_file: file })
@@ -143,7 +143,7 @@ describe('a file with Content Credentials', () => {
     expect((await app.rest('GET', `assets/${anew.id}/c2pa/${link}`)).status).toBe(200)
   })
 
-  it('keeps the original manifest as an ingredient', async () => {
+  it('a file with Content Credentials keeps the original manifest as an ingredient', async () => {
     const first = bytesOf(await c2pa(shown.id))
     const file = new File([new Uint8Array(first)], 'again.jpg', { type: 'application/octet-stream' })
     const again = await user.register({ asset_file: file, nit_commit_custom: JSON.stringify(custom) })
@@ -154,12 +154,12 @@ describe('a file with Content Credentials', () => {
     expect(manifest.ingredients).toMatchObject([{ relationship: 'parentOf' }])
   })
 
-  it.each(['webp', 'avif'] as const)('is created for %s', async (format) => {
+  it.each(['webp', 'avif'] as const)('creates a file with Content Credentials for %s', async (format) => {
     const asset = await user.register({ asset_file: await newPicture({ ...small, format }) })
     expect((await readManifests(bytesOf(await c2pa(asset.id)), `image/${format}`)).state).toBe('Valid')
   })
 
-  it('is rejected for unsupported files, and for broken ones after one attempt', async () => {
+  it('rejects Content Credentials for unsupported files, and for broken files after one attempt', async () => {
     const text = await user.register({ asset_file: newFile('notes.txt', 'text/plain') })
     expectError(await c2pa(text.id), 'VALIDATION_FAILED')
     const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
@@ -174,7 +174,7 @@ describe('a file with Content Credentials', () => {
     expect(await pinsOf(broken.id)).toEqual([])
   })
 
-  it('is created again if the file store lost it', async () => {
+  it('creates a file with Content Credentials again if the file store lost it', async () => {
     const asset = await user.register({ asset_file: await newPicture(small), public_access: 'true' })
     await recorded(asset.id)
     await c2pa(asset.id)
@@ -190,7 +190,7 @@ describe('a file with Content Credentials', () => {
   })
 })
 
-describe('the embedded manifest of an uploaded file', () => {
+describe('embedded manifests of uploaded files', () => {
   const signed = async () => Buffer.from(bytesOf(await c2pa(shown.id)))
   /** What is told of a file once its job was carried out, by both interfaces. */
   async function claims(bytes: Uint8Array, reader = user) {
@@ -214,7 +214,7 @@ describe('the embedded manifest of an uploaded file', () => {
     return copy
   }
 
-  it('is read by a job after registration, with its signer as untrusted', async () => {
+  it('a job reads the embedded manifest after registration, and reports its signer as untrusted', async () => {
     const bytes = await signed()
     const { asset, told } = await claims(Buffer.concat([bytes, Buffer.from('a tail')]))
     expect(await waiting(asset.uuid)).toHaveLength(1)
@@ -229,7 +229,7 @@ describe('the embedded manifest of an uploaded file', () => {
     })
   })
 
-  it('is absent for a file without one, and no reader process starts', async () => {
+  it('a file without a manifest has no manifest report, and starts no reader process', async () => {
     const read = vi.spyOn(app.context.contentCredentials, 'read')
     onTestFinished(() => read.mockRestore())
     const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
@@ -237,7 +237,7 @@ describe('the embedded manifest of an uploaded file', () => {
     expect(read).not.toHaveBeenCalled()
   })
 
-  it('never prevents a registration, even if it is broken', async () => {
+  it('a broken embedded manifest never prevents a registration', async () => {
     const bytes = await signed()
     const { told } = await claims(changed(bytes, bytes.indexOf('Sunrise')))
     expect(told).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining([expect.any(String)]) })
@@ -245,7 +245,7 @@ describe('the embedded manifest of an uploaded file', () => {
     expect((await claims(cut)).told.state).toMatch(/INVALID|UNREADABLE/)
   })
 
-  it('is visible only to callers who can see the asset', async () => {
+  it('the manifest of an uploaded file is visible only to callers who can see the asset', async () => {
     const { asset } = await claims(changed(await signed(), 200))
     expectError(await other.rest('GET', `assets/${asset.id}/content-credentials/`), 'NOT_FOUND')
   })

@@ -56,7 +56,7 @@ const expectBlocksWhole = async () => {
   return files.length
 }
 
-test('returns the same CIDs as Kubo', async () => {
+test('the content store returns the same CIDs as Kubo', async () => {
   const hello = new TextEncoder().encode('hello world\n')
   expect(await store.importFile(stream(hello))).toMatchObject({
     cid: 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4',
@@ -68,7 +68,7 @@ test('returns the same CIDs as Kubo', async () => {
   )
 })
 
-test('stores a file of one chunk as a raw leaf, and a larger one as a tree', async () => {
+test('stores a file of one chunk as a raw leaf, and a larger file as a tree', async () => {
   const whole = bytesOf(chunkSize)
   expect((await store.importFile(stream(whole))).cid).toBe(await rawCid(whole))
   const { cid } = await store.importFile(stream(bytesOf(chunkSize + 1)))
@@ -94,7 +94,7 @@ test.each([
   expectBytes(await collect(store.read(file.cid)), bytes)
 })
 
-test('computes the CID of a document without storing it', async () => {
+test('computes the CID of a document without storing the document', async () => {
   const bytes = bytesOf(5000)
   const { cid, sha256: hash } = store.identify(bytes)
   expect(cid).toBe(await rawCid(bytes))
@@ -104,7 +104,7 @@ test('computes the CID of a document without storing it', async () => {
   expectBytes(await store.readBlock(cid), bytes)
 })
 
-test('reads any byte range of a file', async () => {
+test('reads any byte range of a stored file', async () => {
   const size = 20 * chunkSize + 17
   const bytes = bytesOf(size)
   const { cid } = await store.importFile(stream(bytes))
@@ -130,7 +130,7 @@ test('returns not found for a missing, malformed or non-file CID', async () => {
   }
 })
 
-test('a CAR with a missing block is aborted', async () => {
+test('aborts a CAR export if a block is missing', async () => {
   const bytes = bytesOf(4 * chunkSize)
   const { cid } = await store.importFile(stream(bytes))
   const leaf = await rawCid(bytes.slice(2 * chunkSize, 3 * chunkSize))
@@ -141,7 +141,7 @@ test('a CAR with a missing block is aborted', async () => {
   await expectError(collect(store.read(cid)), 'NOT_FOUND')
 })
 
-test('deletes unpinned blocks after the grace period', async () => {
+test('garbage collection deletes unpinned blocks after the grace period', async () => {
   const kept = bytesOf(3 * chunkSize, 'kept')
   // Shares its first chunk with the kept file.
   const dropped = new Uint8Array(Buffer.concat([kept.slice(0, chunkSize), bytesOf(2 * chunkSize, 'dropped')]))
@@ -158,7 +158,7 @@ test('deletes unpinned blocks after the grace period', async () => {
   expect(await store.collectGarbage(pins(), 60)).toBe(0)
 })
 
-test('a block that a killed collection moved is restored unless it is old', async () => {
+test('restores a block that a killed garbage collection moved, unless the block is old', async () => {
   const bytes = bytesOf(1000)
   const { cid } = await store.importFile(stream(bytes))
   const [file] = (await filesOnDisk()) as [string]
@@ -171,7 +171,7 @@ test('a block that a killed collection moved is restored unless it is old', asyn
   expect(await filesOnDisk()).toEqual([])
 })
 
-describe('an unreadable inner block', () => {
+describe('unreadable inner blocks', () => {
   const since = async (before: string[], work: () => Promise<{ cid: string }>) => {
     const { cid } = await work()
     return { cid, files: (await filesOnDisk()).filter((file) => !before.includes(file)) }
@@ -187,7 +187,7 @@ describe('an unreadable inner block', () => {
   ]
 
   test.each(breakings)(
-    '%s keeps blocks that may belong to it, is reported, and older blocks are deleted',
+    'an unreadable inner block %s keeps its possible child blocks, and older garbage is deleted',
     async (_, breakRoot) => {
       const [older, pinned, newer] = [bytesOf(2 * chunkSize, 'older'), bytesOf(2 * chunkSize), bytesOf(9, 'newer')]
       const old = await since([], () => store.importFile(stream(older)))
@@ -215,7 +215,7 @@ describe('an unreadable inner block', () => {
   )
 })
 
-test('a block that cannot be deleted, or an invalid pin, does not stop a collection', async () => {
+test('a block that cannot be deleted, or an invalid pin, does not stop garbage collection', async () => {
   for (const seed of ['a', 'b', 'c']) await store.importFile(stream(bytesOf(1000, seed)))
   const [stuck] = (await filesOnDisk()) as [string]
   await rm(stuck)
@@ -228,7 +228,7 @@ test('a block that cannot be deleted, or an invalid pin, does not stop a collect
   expect(troubles).toEqual(['no identifier', relative(dir, stuck)])
 })
 
-test('a file keeps its leaves if a killed collection moved its inner block', async () => {
+test('a file keeps its leaves if a killed garbage collection moved its inner block', async () => {
   const bytes = bytesOf(3 * chunkSize)
   const { cid } = await store.importFile(stream(bytes))
   const files = await Promise.all((await filesOnDisk()).map(async (file) => ({ file, size: (await stat(file)).size })))
@@ -239,7 +239,7 @@ test('a file keeps its leaves if a killed collection moved its inner block', asy
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('a moved block never replaces a rewritten one', async () => {
+test('a moved block never replaces a rewritten block', async () => {
   const { cid } = await store.importFile(stream(bytesOf(1000)))
   const [file] = (await filesOnDisk()) as [string]
   await rename(file, `${file}.aside`)
@@ -250,7 +250,7 @@ test('a moved block never replaces a rewritten one', async () => {
   expect(await store.isWhole(cid)).toBe(true)
 })
 
-test('an empty or missing folder has no garbage', async () => {
+test('an empty or missing blocks folder has no garbage', async () => {
   expect(await createContentStore({ dir: join(dir, 'absent') }).collectGarbage(listOf(), 0)).toBe(0)
 })
 
@@ -262,7 +262,7 @@ test('concurrent imports of one file return the same CID and complete blocks', a
   expectBytes(await collect(store.read(files[0]?.cid as string)), bytes)
 })
 
-test('the next import replaces a block of the wrong length', async () => {
+test('the next import of a file replaces a block of the wrong length', async () => {
   const bytes = bytesOf(1000)
   const { cid } = await store.importFile(stream(bytes))
   const [file] = await filesOnDisk()
@@ -294,7 +294,7 @@ test('a killed import leaves only complete blocks and can be repeated', async ()
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('passes on an error of the source', async () => {
+test('an import reports the error of its source', async () => {
   const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
   async function* broken() {
     yield bytesOf(3 * chunkSize)
@@ -303,7 +303,7 @@ test('passes on an error of the source', async () => {
   await expect(store.importFile(broken())).rejects.toBe(refusal)
 })
 
-test('reports a disk error as UNAVAILABLE', async () => {
+test('an import reports a disk error as UNAVAILABLE', async () => {
   const file = join(dir, 'a-file')
   await writeFile(file, '')
   const broken = createContentStore({ dir: file })

@@ -29,31 +29,28 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-describe.runIf(process.arch === 'x64' && process.platform === 'linux').each(archives)(
-  'the data folder %s',
-  (archive) => {
-    it('keeps its accounts, assets, histories and balances, and accepts updates', async () => {
-      await unpackFolder(join(fixtures, archive), dir)
-      const person = JSON.parse(await readFile(join(dir, 'person.json'), 'utf8')) as Person
-      const port = await findFreePort()
-      const url = `http://127.0.0.1:${port}`
-      const service = startAnnal(dir, ['serve'], { PORT: String(port), LOG_LEVEL: 'warn' })
-      services.push(service)
-      service.stdout.resume()
-      service.stderr.resume()
-      await eventually(() => isReady(url), Boolean, 120_000)
-      expect(await recallAt(url, person)).toMatchObject({ headline: 'Sunset', commits: { length: 2 } })
+describe.runIf(process.arch === 'x64' && process.platform === 'linux').each(archives)('data folder %s', (archive) => {
+  it('the data folder of a previous version keeps its accounts, assets, histories and balances', async () => {
+    await unpackFolder(join(fixtures, archive), dir)
+    const person = JSON.parse(await readFile(join(dir, 'person.json'), 'utf8')) as Person
+    const port = await findFreePort()
+    const url = `http://127.0.0.1:${port}`
+    const service = startAnnal(dir, ['serve'], { PORT: String(port), LOG_LEVEL: 'warn' })
+    services.push(service)
+    service.stdout.resume()
+    service.stderr.resume()
+    await eventually(() => isReady(url), Boolean, 120_000)
+    expect(await recallAt(url, person)).toMatchObject({ headline: 'Sunset', commits: { length: 2 } })
 
-      const rest = createRest(url)
-      const actor = { token: person.token }
-      const update = await rest('PATCH', `assets/${person.nid}/`, { actor, multipart: { headline: 'Night' } })
-      expect(update.status).toBe(200)
-      await eventually(async () => {
-        const { commits } = (await rest('GET', `assets/${person.nid}/history/`, { actor })).body
-        return commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final')
-      })
-      const check = await runAnnal(dir, ['check'])
-      expect(check, check.stderr + check.stdout).toMatchObject({ code: 0 })
+    const rest = createRest(url)
+    const actor = { token: person.token }
+    const update = await rest('PATCH', `assets/${person.nid}/`, { actor, multipart: { headline: 'Night' } })
+    expect(update.status).toBe(200)
+    await eventually(async () => {
+      const { commits } = (await rest('GET', `assets/${person.nid}/history/`, { actor })).body
+      return commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final')
     })
-  },
-)
+    const check = await runAnnal(dir, ['check'])
+    expect(check, check.stderr + check.stdout).toMatchObject({ code: 0 })
+  })
+})

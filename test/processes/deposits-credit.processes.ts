@@ -37,7 +37,7 @@ const paidByContract = async () => {
   return { user, hash }
 }
 
-it('credits what a contract sent once, writes the reason to the audit log, and the treasury sweeps the coins', async () => {
+it('an operator credits a deposit by a contract once, with an audit entry, and the treasury sweeps the coins', async () => {
   const { user, hash } = await paidByContract()
   expect(await num(user)).toBe('0')
   const said = await annal(hash, user, '2', '--json')
@@ -70,7 +70,7 @@ it('credits what a contract sent once, writes the reason to the audit log, and t
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('credits once when several commands run at the same time', async () => {
+it('credits a deposit once when several commands run at the same time', async () => {
   const { user, hash } = await paidByContract()
   const said = await Promise.all(Array.from({ length: 4 }, () => annal(hash, user, '2')))
   expect(said.map(({ code }) => code).toSorted()).toEqual([0, 1, 1, 1])
@@ -80,7 +80,7 @@ it('credits once when several commands run at the same time', async () => {
   expect((await findings()).broken).toEqual([])
 })
 
-it('credits while the deposit scan is running', async () => {
+it('an operator can credit a deposit while the deposit scan is running', async () => {
   const { user, hash } = await paidByContract()
   const mining = new AbortController()
   const busy = (async () => {
@@ -93,7 +93,7 @@ it('credits while the deposit scan is running', async () => {
   expect(await num(user)).toBe('2')
 })
 
-it('rejects transactions without value, with another amount, or to another address', async () => {
+it('rejects the credit of a transaction without value, with another amount, or to another address', async () => {
   const { user, hash } = await paidByContract()
   const other = await newUser()
   const failed = await payer.call('payAndFail', [user.address], 3n)
@@ -125,7 +125,7 @@ it('rejects transactions without value, with another amount, or to another addre
   expect(await num(user)).toBe('6')
 })
 
-it('reports invalid arguments with exit code 2', async () => {
+it('the credit command reports invalid arguments with exit code 2', async () => {
   const user = await newUser()
   const hash = `0x${randomBytes(32).toString('hex')}`
   expect(await annal('0x12', user, '1')).toMatchObject({ code: 2, stderr: expect.stringContaining('transaction hash') })
@@ -136,7 +136,7 @@ it('reports invalid arguments with exit code 2', async () => {
   expect(unexplained).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--reason: /) })
 })
 
-it('compares address balances if the node cannot trace transactions', async () => {
+it('the credit command compares address balances if the node cannot trace transactions', async () => {
   const { user, hash } = await paidByContract()
   proxy.fault = refusesOnly(({ method }) => method === 'debug_traceTransaction', {
     ...{ code: -32_601, message: 'the method debug_traceTransaction does not exist' },
@@ -152,7 +152,7 @@ it('compares address balances if the node cannot trace transactions', async () =
   expect(await num(user)).toBe('2')
 })
 
-it('freezes the deposit when the chain loses its block, and credits it again by hand', async () => {
+it('freezes a credited deposit when the chain loses its block, and an operator can credit it again', async () => {
   const user = await rich(COIN)
   const sender = Wallet.createRandom()
   await chain.rpc.call('anvil_setBalance', sender.address, quantity(10n * COIN))

@@ -36,7 +36,7 @@ const shortfall = async () => {
 }
 const told = () => app.log.lines.filter(({ level }) => level === 'error')
 
-it("matches the chain's balances after reorganizations of 1 to 20 blocks", async () => {
+it("the ledger matches the chain's balances after reorganizations of 1 to 20 blocks", async () => {
   const [lost, kept] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   scene.watch()
   await scene.caughtUp()
@@ -63,7 +63,7 @@ it("matches the chain's balances after reorganizations of 1 to 20 blocks", async
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
 })
 
-it('freezes a credited and spent deposit, alerts the operator, and keeps balances non-negative', async () => {
+it('a reorganization freezes a spent deposit, alerts the operator, and keeps balances non-negative', async () => {
   const user = await app.newUser({ points: '0' })
   const payment = await newPayment(user)
   scene.watch()
@@ -115,7 +115,7 @@ it('freezes a credited and spent deposit, alerts the operator, and keeps balance
   ])
 })
 
-it('lets the operator collect or write off the shortfall, and reverses it if the deposit returns', async () => {
+it('an operator can collect or write off the shortfall, which is reversed if the deposit returns', async () => {
   const [debtor, spared] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const payments = [await newPayment(debtor), await newPayment(spared)]
   scene.watch()
@@ -201,7 +201,7 @@ it('credits deposits on a restored chain of the same length', async () => {
   expect(await scene.headNumber()).toBe(height)
 })
 
-it('drops a rejected deposit with its lost block, and finds it in its new block', async () => {
+it('drops a rejected deposit with its lost block, and finds the deposit in its new block', async () => {
   const [bad, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   await app.sql(`create or replace function test_refuse() returns trigger language plpgsql as
     $$ begin raise exception 'for a test'; end $$`)
@@ -224,7 +224,7 @@ it('drops a rejected deposit with its lost block, and finds it in its new block'
   expect([await job_failures(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
 })
 
-it('freezes nothing if a node lacks blocks, and continues with a node that has them', async () => {
+it('freezes no deposit if a node lacks blocks, and continues with a node that has the blocks', async () => {
   const proxy = await startChainProxy(atEnd, scene.url)
   const user = await app.newUser({ points: '0' })
   scene.watch({ rpcUrl: proxy.url })

@@ -13,7 +13,7 @@ const scene = useDepositScene(app)
 const hasLogged = (reason: string) =>
   eventually(() => app.log.lines.some(({ fields }) => reasonOf(fields).includes(reason)))
 
-it('credits each transfer event of the configured token once, and ignores others', async () => {
+it('credits each transfer event of the configured token once, and ignores other tokens', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const token = await deploy(scene, 'TestToken', [6])
   const stranger = await deploy(scene, 'TestToken', [6])
@@ -46,7 +46,7 @@ it('credits each transfer event of the configured token once, and ignores others
   expect(await contradictions(app)).toEqual([])
 })
 
-it('freezes reorganized token deposits, and releases them in another block', async () => {
+it('freezes reorganized token deposits, and releases the deposits in another block', async () => {
   const user = await app.newUser({ points: '0' })
   const token = await deploy(scene, 'TestToken', [18])
   scene.watch({ token: token.address })
@@ -76,7 +76,7 @@ it('freezes reorganized token deposits, and releases them in another block', asy
   expect(await contradictions(app)).toEqual([])
 })
 
-it('keeps tokens at their address, pays withdrawals in coins, and reports tokens lost with a deleted key', async () => {
+it('keeps token deposits at their address, pays withdrawals in coins, and reports tokens of deleted keys', async () => {
   const user = await app.newUser({ points: '0' })
   const token = await deploy(scene, 'TestToken', [18])
   scene.watch({ token: token.address })
@@ -91,7 +91,7 @@ it('keeps tokens at their address, pays withdrawals in coins, and reports tokens
   expect(told).toMatchObject([{ level: 'error', fields: { tokens: '3' } }])
 })
 
-it('credits nothing if the configured token is invalid or has too many decimals, and reports it', async () => {
+it('credits no deposits if the configured token is invalid or has too many decimals, and reports the problem', async () => {
   const user = await app.newUser({ points: '0' })
   const small = await deploy(scene, 'TestToken', [19])
   const waiting = scene.watch({ token: small.address })

@@ -24,7 +24,7 @@ const bookedOf = (user: TestUser) =>
     [user.id],
   )
 
-it('credits a confirmed deposit; before, only its owner sees it in both APIs', async () => {
+it('credits a confirmed deposit, which only its owner sees before the confirmation', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const earlier = await app.newUser({ points: '0' })
   scene.watch()
@@ -70,7 +70,7 @@ it('credits a confirmed deposit; before, only its owner sees it in both APIs', a
   expect(await app.wallet(user)).toMatchObject({ num: amount })
 })
 
-it("uses the chain's finality if configured", async () => {
+it("deposits use the chain's finality if configured", async () => {
   const user = await app.newUser({ points: '0' })
   const finalizedAt = () => scene.rpc.call<{ number: string }>('eth_getBlockByNumber', 'finalized', false)
   scene.watch({ confirmations: 'finalized' })
@@ -118,7 +118,7 @@ const whatIsKept = async () => {
   return row!
 }
 
-it('suspends a deposit that the ledger rejects, credits the others, and retries it', async () => {
+it('suspends a deposit that the ledger rejects, credits the other deposits, and retries the suspended one', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const allow = await refuseWallet(bad)
   scene.watch()
@@ -210,7 +210,7 @@ it('finds deposits of many blocks after a downtime', async () => {
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
 })
 
-it('credits once when one process takes over from another', async () => {
+it('credits a deposit once when one process takes over from another', async () => {
   const user = await app.newUser({ points: '0' })
   const first = scene.watch()
   scene.watch()
@@ -227,7 +227,7 @@ it('credits once when one process takes over from another', async () => {
   expect(await bookedOf(user)).toHaveLength(2)
 })
 
-it('ignores failed transactions, transactions without value, and other recipients', async () => {
+it('the deposit scan ignores failed transactions, transactions without value, and other recipients', async () => {
   const user = await app.newUser({ points: '0' })
   const reverting = await app.newUser({ points: '0' })
   // Code that reverts, so that the payment is included and fails.
@@ -251,7 +251,7 @@ const lacksNextBlock = rewriting(({ method, params }, result) =>
 it.each([
   ['is unreachable', cuts, ''],
   ['lacks the next block', lacksNextBlock, 'returned contradictory answers'],
-])('waits while the node %s, logs it once, and continues', async (_, fault, reason) => {
+])('the deposit scan waits while the node %s, logs the problem once, and continues', async (_, fault, reason) => {
   const user = await app.newUser({ points: '0' })
   const proxy = await startChainProxy(onTestFinished, scene.url)
   scene.watch({ rpcUrl: proxy.url })

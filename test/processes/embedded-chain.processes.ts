@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-describe('the embedded chain', () => {
+describe('embedded chain', () => {
   const relay = new Wallet(developmentKey)
 
   /** Sends a transaction that carries a log, and waits until it is `depth` blocks deep. */
@@ -91,28 +91,33 @@ describe('the embedded chain', () => {
     return { hash: transaction?.hash, logs: logs.map((log) => log.transactionHash), blockHash: receipt?.blockHash }
   }
 
-  it.runIf(process.platform === 'linux')('uses a private socket, has no accounts, and opens no TCP port', async () => {
-    await mkdir(join(dir, 'chain'), { mode: 0o755 })
-    await chmod(join(dir, 'chain'), 0o755)
-    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    const path = fileURLToPath(anvil.rpcUrl.replace('ipc:', 'file:'))
-    expect(anvil.isPrivate).toBe(true)
-    expect((await stat(path)).isSocket()).toBe(true)
-    expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
-    expect(await createRpc({ url: anvil.rpcUrl }).call('eth_accounts')).toEqual([])
+  it.runIf(process.platform === 'linux')(
+    'the embedded chain uses a private socket, has no accounts, and opens no TCP port',
+    async () => {
+      await mkdir(join(dir, 'chain'), { mode: 0o755 })
+      await chmod(join(dir, 'chain'), 0o755)
+      const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+      const path = fileURLToPath(anvil.rpcUrl.replace('ipc:', 'file:'))
+      expect(anvil.isPrivate).toBe(true)
+      expect((await stat(path)).isSocket()).toBe(true)
+      expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
+      expect(await createRpc({ url: anvil.rpcUrl }).call('eth_accounts')).toEqual([])
 
-    const ports = await listeningPorts(await anvilPid())
-    expect(ports.length).toBeGreaterThan(0)
-    const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
-    for (const { port } of ports.filter(({ isShared }) => !isShared)) {
-      for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
-        expect([port, host, await connects(port, host)]).toEqual([port, host, false])
+      const ports = await listeningPorts(await anvilPid())
+      expect(ports.length).toBeGreaterThan(0)
+      const own = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+        addresses.map(({ address }) => address),
+      )
+      for (const { port } of ports.filter(({ isShared }) => !isShared)) {
+        for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
+          expect([port, host, await connects(port, host)]).toEqual([port, host, false])
+        }
       }
-    }
-    await anvil.stop()
-  })
+      await anvil.stop()
+    },
+  )
 
-  it('uses a socket in the temporary folder if its path is too long', async () => {
+  it('the embedded chain uses a socket in the temporary folder if its path is too long', async () => {
     const deep = join(dir, 'd'.repeat(120))
     const first = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20, isService: true })
     const second = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
@@ -126,7 +131,7 @@ describe('the embedded chain', () => {
     await rm(dirname(fileURLToPath(first.rpcUrl.replace('ipc:', 'file:'))), { recursive: true })
   })
 
-  it('mines blocks until a transaction is final, then stops', async () => {
+  it('the embedded chain mines blocks until a transaction is final, then stops', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { receipt } = await transact(anvil.rpcUrl)
     const rpc = createRpc({ url: anvil.rpcUrl })
@@ -138,7 +143,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('returns balances at the final block at any depth', async () => {
+  it('the embedded chain returns balances at the final block at any depth', async () => {
     const confirmations = 64
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20, confirmations })
     const rpc = createRpc({ url: anvil.rpcUrl })
@@ -153,7 +158,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('keeps transactions, receipts and logs after a restart, and is not saved again by read-only commands', async () => {
+  it('the embedded chain keeps its data after a restart, and read-only commands do not save the state again', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(first.rpcUrl)
     await first.stop()
@@ -168,7 +173,7 @@ describe('the embedded chain', () => {
     expect((await readdir(join(dir, 'chain'))).filter((name) => name.startsWith('unpacked'))).toEqual([])
   })
 
-  it('fails to start with an unreadable saved state, and keeps the file', async () => {
+  it('the embedded chain fails to start with an unreadable saved state, and keeps the file', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     await transact(first.rpcUrl)
     await first.stop()
@@ -190,7 +195,7 @@ describe('the embedded chain', () => {
     await writeFile(state, whole)
   })
 
-  it('keeps running if saving fails at shutdown, and the next start takes it over', async () => {
+  it('the embedded chain keeps running if saving fails at shutdown, and the next start continues with it', async () => {
     const told: string[] = []
     const warn = (_facts: object, sentence: string) => void told.push(sentence)
     const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
@@ -210,7 +215,7 @@ describe('the embedded chain', () => {
     expect(await savedState()).toContain(hash)
   })
 
-  it('logs the same warning at each failed save', async () => {
+  it('the embedded chain logs the same warning at each failed save', async () => {
     const told = createTestLog()
     const chain = await startEmbeddedAnvil({ dir, log: told, blockTime: 20 })
     const state = join(dir, 'chain', 'state.json.gz')
@@ -228,7 +233,7 @@ describe('the embedded chain', () => {
     await chain.stop()
   })
 
-  it('removes half-written files of a killed owner', async () => {
+  it('the embedded chain removes half-written files of a killed owner', async () => {
     const folder = join(dir, 'chain')
     await mkdir(folder)
     for (const name of ['state.json.gz.0123456789ab', 'unpacked.json']) await writeFile(join(folder, name), 'half')
@@ -237,7 +242,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('stops an anvil whose owner was killed during its start', async () => {
+  it('the embedded chain stops an anvil process whose owner was killed during its start', async () => {
     const starter = beginToHold('anvil', dir)
     const begun = await waitFor(20_000, async () => (await anvilsOf())[0])
     expect(begun).toBeDefined()
@@ -252,7 +257,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('survives a killed owner, and the next start takes it over and mines', async () => {
+  it('the embedded chain survives a killed owner, and the next start takes it over and mines', async () => {
     const holder = await hold('anvil', dir)
     const { hash, receipt } = await transact(holder.url)
     const pid = await anvilPid()
@@ -264,7 +269,7 @@ describe('the embedded chain', () => {
     await next.stop()
   })
 
-  it('restarts with all saved data if anvil is killed', async () => {
+  it('the embedded chain restarts with all saved data if anvil is killed', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(anvil.rpcUrl)
     const isSaved = await waitFor(20_000, async () => ((await savedState()).includes(hash) ? true : undefined))
@@ -275,7 +280,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('can be used by a command beside the service, but not by a second service', async () => {
+  it('a command can use the embedded chain of a running service, but a second service cannot', async () => {
     const service = await startEmbeddedAnvil({ dir, log, blockTime: 20, isService: true })
     const command = await startEmbeddedAnvil({ dir, log })
     expect(command.rpcUrl).toBe(service.rpcUrl)

@@ -67,7 +67,7 @@ afterEach(async () => {
 })
 
 describe('embedded PostgreSQL', () => {
-  it('survives a killed owner, and the next start takes it over with all committed data', async () => {
+  it('embedded PostgreSQL survives a killed owner, and the next start takes it over with all committed data', async () => {
     const first = await hold('postgres', dir)
     await createWords(first.url)
     const pid = await postmaster()
@@ -81,7 +81,7 @@ describe('embedded PostgreSQL', () => {
   })
 
   it.runIf(process.getuid?.() === 0 && process.platform === 'linux')(
-    'can be created by root in a private folder such as /root',
+    'root can create embedded PostgreSQL in a private folder such as /root',
     async () => {
       const { postgres } = await findBinaries()
       const native = dirname(dirname(postgres))
@@ -97,7 +97,7 @@ describe('embedded PostgreSQL', () => {
   )
 
   it.runIf(process.getuid?.() === 0)(
-    'can be transferred by root from another user ID; other users get instructions',
+    'root can transfer embedded PostgreSQL from another user ID, and other users get instructions',
     async () => {
       await createStopped()
       const dataDir = join(dir, 'postgres')
@@ -116,7 +116,7 @@ describe('embedded PostgreSQL', () => {
     },
   )
 
-  it('is not started without its password, and nothing is written', async () => {
+  it('embedded PostgreSQL does not start without its password, and writes nothing', async () => {
     await createStopped()
     const keys = join(dir, 'keys')
     const file = join(keys, 'postgres.json')
@@ -144,7 +144,7 @@ describe('embedded PostgreSQL', () => {
     await expectKept()
   })
 
-  it('removes an incomplete data folder and stops its initdb', async () => {
+  it('embedded PostgreSQL removes an incomplete data folder and stops its initdb', async () => {
     const halfMade = async () => (await readdir(dir)).filter((name) => name.startsWith('postgres.init'))
     const makersOf = async () => {
       const [name] = (await halfMade()).filter((each) => !each.endsWith('.password'))
@@ -163,7 +163,7 @@ describe('embedded PostgreSQL', () => {
     await postgres.stop()
   })
 
-  it('writes nothing for a command, so that commands work on a full disk', async () => {
+  it('embedded PostgreSQL writes nothing for a command, so that commands work on a full disk', async () => {
     const first = await startEmbeddedPostgres({ dir, log, isService: true })
     const version = async () => {
       const { ino, mtimeMs } = await stat(join(dir, 'keys/postgres.json'))
@@ -176,7 +176,7 @@ describe('embedded PostgreSQL', () => {
     await first.stop()
   })
 
-  it('restarts with the same port and password, readable only by its owner, and without half-written files', async () => {
+  it('embedded PostgreSQL restarts with the same port and password, which only its owner can read', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()
     const { mode } = await stat(join(dir, 'keys/postgres.json'))
@@ -191,7 +191,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('starts despite stale lock files with a reused process ID', async () => {
+  it('embedded PostgreSQL starts despite stale lock files with a reused process ID', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     const names = (await readdir(join(dir, 'postgres'))).filter((name) => /^postmaster\.pid$|\.lock$/.test(name))
     const files = names.map((name) => join(dir, 'postgres', name))
@@ -207,7 +207,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('is reached by a socket in its folder, or by its port if the path is too long', async () => {
+  it('embedded PostgreSQL uses a socket in its folder, or its port if the path is too long', async () => {
     const near = await startEmbeddedPostgres({ dir, log })
     const far = await startEmbeddedPostgres({ dir: join(dir, 'deep'.repeat(25)), log })
     const addressSeenBy = ({ localUrl }: typeof near) => query(localUrl, 'SELECT host(inet_client_addr()) AS address')
@@ -217,7 +217,7 @@ describe('embedded PostgreSQL', () => {
     expect((await stat(join(dir, 'postgres'))).mode & 0o077).toBe(0)
   })
 
-  it('is reached without TLS, independent of the TLS settings', async () => {
+  it('connects to embedded PostgreSQL without TLS, independent of the TLS settings', async () => {
     const { PGSSLMODE } = process.env
     process.env.PGSSLMODE = 'require'
     onTestFinished(() => {
@@ -230,7 +230,7 @@ describe('embedded PostgreSQL', () => {
     await server.stop()
   })
 
-  it('recovers if the server is killed, while the service continues', async () => {
+  it('embedded PostgreSQL recovers if its server is killed, while the service continues', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await createWords(server.url)
     process.kill(await postmaster(), 'SIGKILL')
@@ -239,7 +239,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(server.url)).toBe(false)
   })
 
-  it('is restarted repeatedly, for example on a full disk, and can be stopped meanwhile', async () => {
+  it('restarts embedded PostgreSQL repeatedly, for example on a full disk, and can be stopped meanwhile', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await createWords(server.url)
     const needed = join(dir, 'postgres/global/pg_control')
@@ -262,7 +262,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(server.url)).toBe(false)
   })
 
-  it('is used by a command beside the service, and refused to a second service', async () => {
+  it('a command can use the embedded PostgreSQL of a running service, but a second service cannot', async () => {
     const service = await hold('postgres', dir)
     const command = await startEmbeddedPostgres({ dir, log })
     expect(command.url).toBe(service.url)
@@ -275,7 +275,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(service.url)).toBe(false)
   })
 
-  it('has one owner if several commands start concurrently; they run one after another', async () => {
+  it('commands that start concurrently own embedded PostgreSQL one after another', async () => {
     const service = await hold('postgres', dir)
     const { url } = service
     await end(service, 'SIGKILL')
@@ -290,7 +290,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(url)).toBe(false)
   })
 
-  it('starts if another program has the process ID of the last owner', async () => {
+  it('embedded PostgreSQL starts if another program has the process ID of the last owner', async () => {
     const other = spawn('sleep', ['60'])
     onTestFinished(() => void other.kill('SIGKILL'))
     await writeFile(join(dir, 'postgres.owner.7'), JSON.stringify({ identity: `${other.pid}-1`, isService: true }))
@@ -300,7 +300,7 @@ describe('embedded PostgreSQL', () => {
     expect(other.exitCode ?? other.signalCode).toBeNull()
   })
 
-  it('logs the violated constraint, but not the row', async () => {
+  it('embedded PostgreSQL logs a violated constraint, but not the row', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await query(server.url, 'CREATE TABLE people (email text CONSTRAINT one_each UNIQUE, age int CHECK (age > 0))')
     const insert = async (email: string, age: number) => {
@@ -318,7 +318,7 @@ describe('embedded PostgreSQL', () => {
     expect(told).not.toContain('@example.org')
   })
 
-  it('is waited for, with a message, during a long recovery', async () => {
+  it('the start waits for a long recovery of embedded PostgreSQL, with a message', async () => {
     await createStopped()
     // The server waits for a slow archive.
     await appendFile(join(dir, 'postgres', 'postgresql.conf'), "\nrestore_command = 'sleep 2; false'\n")
@@ -336,7 +336,7 @@ describe('embedded PostgreSQL', () => {
     (await query(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"))[0].pid
   const isGone = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)
 
-  it('is killed and restarted if it hangs while stopping', async () => {
+  it('kills and restarts embedded PostgreSQL if it hangs while stopping', async () => {
     const told = createTestLog()
     const server = await startEmbeddedPostgres({ dir, log: told, patience: 3_000 })
     await createWords(server.url)
@@ -350,7 +350,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(server.url)).toBe(false)
   })
 
-  it("is not stopped by Ctrl-C in the terminal's process group", async () => {
+  it("Ctrl-C in the terminal's process group does not stop embedded PostgreSQL", async () => {
     const holder = await hold('postgres', dir)
     const exited = once(holder.process, 'exit')
     process.kill(-(holder.process.pid ?? 0), 'SIGINT')

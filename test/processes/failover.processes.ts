@@ -98,8 +98,8 @@ const linesOf = async (check: string) => {
   )
 }
 
-describe('a failover', () => {
-  it('ends connections to a server that became read-only, and asks callers to retry', async () => {
+describe('failover', () => {
+  it('a failover ends connections to a server that became read-only, and asks callers to retry', async () => {
     await first.configure({ default_transaction_read_only: 'on' })
     await returnsRow(first, `select where current_setting('default_transaction_read_only')::boolean`)
     const statuses: number[] = []
@@ -120,7 +120,7 @@ describe('a failover', () => {
     expect(await assetsOn(first)).toBe(1)
   })
 
-  it('continues on the promoted standby without a restart', async () => {
+  it('the service continues on the promoted standby without a restart', async () => {
     await until('the standby has everything', async () => (await assetsOn(second)) === 1)
     await first.kill()
     const file = newFile('three')
@@ -133,7 +133,7 @@ describe('a failover', () => {
     expect((await alice.rest('GET', 'auth/users/me/')).status).toBe(200)
   })
 
-  it('lets commands continue', async () => {
+  it('commands continue after a failover', async () => {
     const { code, stdout } = await annalHere(app.env, ['migrate', 'status'])
     expect(stdout).toMatch(/\d/)
     expect(code).toBe(0)
@@ -154,8 +154,8 @@ describe('a failover', () => {
   })
 })
 
-describe('a primary whose standby may have been promoted', () => {
-  it('reports a missing order only after its standbys confirm', async () => {
+describe('primary whose standby may have been promoted', () => {
+  it('reports a missing order only after the standbys of the primary confirm', async () => {
     const store = await createStore(app)
     const missing = toId('order', crypto.randomUUID())
     await second.configure({ synchronous_standby_names: 'nobody' })
@@ -167,7 +167,7 @@ describe('a primary whose standby may have been promoted', () => {
 })
 
 describe('annal doctor', () => {
-  it('reports whether acknowledged writes survive a failover', async () => {
+  it('`annal doctor` reports whether acknowledged writes survive a failover', async () => {
     const asynchronous = 'warning: Replication is asynchronous: a failover loses the latest acknowledged writes.'
     expect(await linesOf('replication')).toEqual([expect.stringContaining('The database has no standby server.')])
     third = await second.makeStandby(first.place)
@@ -193,8 +193,8 @@ describe('annal doctor', () => {
   })
 })
 
-describe('a planned switchover', () => {
-  it('ends every session on the old primary, including those that only listen', async () => {
+describe('planned switchover', () => {
+  it('a planned switchover ends every session on the old primary, including sessions that only listen', async () => {
     expect(await register('six')).toEqual([201])
     await until('the standby has everything', async () => (await assetsOn(third)) === 4)
     expect(await sessionsOn(second)).not.toEqual([])

@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('a process frozen during a migration delays the next one for a limited time, and changes nothing when it resumes', async () => {
+it('a process frozen during a migration delays the next migration for a limited time, and changes nothing later', async () => {
   await database.query('select pg_advisory_lock($1)', [GATE])
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'migrator.ts')]
   frozen = spawn(process.execPath, [...args, testDatabase.url, folder, String(SILENCE)], {

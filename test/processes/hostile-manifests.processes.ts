@@ -76,14 +76,16 @@ async function assertTaken(how: readonly Change[]) {
   expect([null, 'VALID', 'INVALID', 'UNREADABLE']).toContain(told === null ? null : told.state)
 }
 
-describe('a file with a hostile manifest', () => {
-  it.each(corpus as Change[][])('is dealt with: %j', (...how) => assertTaken(how.flat()))
+describe('hostile manifests', () => {
+  it.each(corpus as Change[][])('a file with a hostile manifest is processed safely: %j', (...how) =>
+    assertTaken(how.flat()),
+  )
 
-  it('is processed safely with any change', async () => {
+  it('a manifest with any changed bytes is processed safely', async () => {
     await fc.assert(fc.asyncProperty(changes, assertTaken), { seed, numRuns, endOnFailure: true })
   })
 
-  it('names a remote manifest that is not fetched', async () => {
+  it('reports the URL of a remote manifest without fetching the manifest', async () => {
     const asked = vi.fn()
     const server = createServer((_, res) => {
       asked()
@@ -97,7 +99,7 @@ describe('a file with a hostile manifest', () => {
     expect([asked.mock.calls.length, copy.status]).toEqual([0, 200])
   })
 
-  it('is not read above fifty megabytes, and says so', async () => {
+  it('does not read a manifest in a file above fifty megabytes, and reports the limit', async () => {
     const { asset } = await take(Buffer.concat([whole, Buffer.from('a larger one')]), 'image/webp')
     await app.sql('update assets set file_size = 250000000, content_credentials = null where id = $1::uuid', [
       asset.uuid,

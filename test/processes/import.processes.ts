@@ -41,7 +41,7 @@ const ownedBy = async ({ id }: SignedIn) =>
 const states = (report: { rows: { state: string }[] }) => report.rows.map(({ state }) => state)
 
 describe('annal import', () => {
-  it('registers the files of a folder with progress, and only new files the next time', async () => {
+  it('`annal import` registers the files of a folder with progress, and only new files the next time', async () => {
     const user = await app.newUser({ points: '0.716' })
     const folder = await newFolder(3)
     await writeFile(join(folder, '.hidden'), 'not this')
@@ -64,7 +64,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('reads fields from CSV and JSON lines, and reports each invalid row', async () => {
+  it('`annal import` reads fields from CSV and JSON lines, and reports each invalid row', async () => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(4)
     const csv = join(dir, 'rows.csv')
@@ -136,7 +136,7 @@ describe('annal import', () => {
       'csv',
       (name) => `\uFEFF${listOf(name, ';', ['"FILE"', '"Caption"', '"tag"'])}`,
     ],
-  ])('reads a list with %s and paths with backslashes', async (kind, extension, contentOf) => {
+  ])('`annal import` reads a list with %s and paths with backslashes', async (kind, extension, contentOf) => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(3)
     const list = join(dir, `${kind.replaceAll(' ', '-')}.${extension}`)
@@ -153,7 +153,7 @@ describe('annal import', () => {
     ])
   })
 
-  it('reads paths with backslashes in JSON lines, and never outside the folder', async () => {
+  it('`annal import` reads paths with backslashes in JSON lines, and never outside the folder', async () => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(2)
     await mkdir(join(folder, 'below'))
@@ -177,7 +177,7 @@ describe('annal import', () => {
     ])
   })
 
-  it('reports files and folders whose names are not UTF-8 by row, and registers the others', async () => {
+  it('`annal import` reports file names that are not UTF-8 by row, and registers the other files', async () => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(1)
     const below = Buffer.from(`${folder}/caf\xe9`, 'latin1')
@@ -202,7 +202,7 @@ describe('annal import', () => {
     expect(said).toMatchObject({ code: 2, stderr: expect.stringMatching(/There is no .*The name is not UTF-8/) })
   })
 
-  it('stops before the start if the wallet balance is too low, and names the missing amount', async () => {
+  it('`annal import` stops before the start if the wallet balance is too low, and names the missing amount', async () => {
     const user = await app.newUser({ points: '0.4' })
     const folder = await newFolder(3)
     for (const args of [['--dry-run'], []]) {
@@ -218,7 +218,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0.042' })
   })
 
-  it('continues after a kill without registering or charging twice', async () => {
+  it('`annal import` continues after a kill without registering or charging twice', async () => {
     // Enough for each file once.
     const user = await app.newUser({ points: '3.58' })
     const folder = await newFolder(20)
@@ -240,7 +240,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('runs twice concurrently without charging twice, and stops on a signal', async () => {
+  it('`annal import` runs twice concurrently without charging twice, and stops on a signal', async () => {
     const user = await app.newUser({ points: '10' })
     const folder = await newFolder(6)
     const both = await Promise.all([importAs(user, folder), importAs(user, folder)])
@@ -259,7 +259,7 @@ describe('annal import', () => {
     expect(await ownedBy(user)).toBe(7)
   })
 
-  it('reports a file of another owner, and a file that changes during the import', async () => {
+  it('`annal import` reports a file of another owner, and a file that changes during the import', async () => {
     const folder = await newFolder(2)
     await importAs(await app.newUser({ points: '1' }), folder, '--limit', '1')
     const user = await app.newUser({ points: '1' })
@@ -276,7 +276,7 @@ describe('annal import', () => {
     expect(stopped).toBe(null)
   })
 
-  it('stops with an invalid token, and if no service answers', async () => {
+  it('`annal import` stops if the token is invalid or no service responds', async () => {
     const folder = await newFolder(1)
     const stale = await annal({ ...someone, token: 'not-a-token' }, folder)
     expect(stale).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/credentials/) })
@@ -292,7 +292,7 @@ describe('annal import', () => {
     [['.', '--concurrency', '0'], /from 1 to 32/],
     [['.', '--limit', 'x'], /--limit must be an integer from 1\./],
     [['.', '--url', 'localhost:4000'], /--url must be an address/],
-  ])('rejects the arguments %j with exit code 2 without a request', async (args, message) => {
+  ])('`annal import` rejects the arguments %j with exit code 2 without a request', async (args, message) => {
     const said = await annalHere({}, ['import', ...args])
     expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
@@ -314,7 +314,7 @@ describe('annal import', () => {
     ['both.csv', 'File;FILE\na;b\n', /The field 'file' is repeated/],
     ['unknown.jsonl', '{"file":"a","note":1}', /Unknown field 'note'/],
     ['photo.jpg', 'x', /is neither a folder nor/],
-  ])('rejects the source %s with exit code 2', async (name, content, message) => {
+  ])('`annal import` rejects the source %s with exit code 2', async (name, content, message) => {
     await writeFile(join(dir, name), content)
     const said = await annal(someone, join(dir, name))
     expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })

@@ -70,8 +70,8 @@ async function makeApp(name: string) {
   }
 }
 
-describe('rotating the key-encryption key', () => {
-  it('rewraps all data keys, leaves encrypted data unchanged, and writes an audit entry', async () => {
+describe('rotation of the key-encryption key', () => {
+  it('a key rotation rewraps all data keys, leaves encrypted data unchanged, and writes an audit entry', async () => {
     const buyer = await app.newUser()
     const order = await store.order(buyer, { action_args: { token: 'abc' } })
     const secretsOf = await makeApp(`app of ${buyer.username}`)
@@ -97,7 +97,7 @@ describe('rotating the key-encryption key', () => {
     ])
   })
 
-  it('waits during a short database outage, and reports nothing as unreadable', async () => {
+  it('a key rotation waits during a short database outage, and reports nothing as unreadable', async () => {
     for (let count = 0; count < 5; count += 1) await app.newUser()
     const { database } = app.installation
     let outages = 0
@@ -113,7 +113,7 @@ describe('rotating the key-encryption key', () => {
     expect([outages, await left()]).toEqual([3, 0])
   })
 
-  it('runs while accounts and orders are created', async () => {
+  it('a key rotation works while accounts and orders are created', async () => {
     const buyer = await app.newUser({ points: '1000' })
     const orders: string[] = []
     let isOver = false
@@ -135,7 +135,7 @@ describe('rotating the key-encryption key', () => {
     expect(await left()).toBe(0)
   })
 
-  it('reports keys that cannot be decrypted, and rewraps the others', async () => {
+  it('a key rotation reports keys that cannot be decrypted, and rewraps the other keys', async () => {
     const user = await app.newUser()
     const [whole] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
     const damage = 'update user_keys set wrapped_data_key = $2 where user_id = $1::uuid'
@@ -147,7 +147,7 @@ describe('rotating the key-encryption key', () => {
     expect(await operator().rotate(() => {})).toMatchObject({ isNew: false, rewrapped: 1, unreadable: [] })
   })
 
-  it('leaves no copy of a destroyed key, even after a killed start', async () => {
+  it('a key rotation leaves no copy of a destroyed key, even after a killed start', async () => {
     const file = join(dir, 'keys/key-encryption-key')
     const key = await readFile(file, 'utf8')
     const [copy, young, own] = ['0123456789ab', 'ba9876543210', 'kept'].map((name) => `${file}.${name}`)
@@ -165,8 +165,8 @@ describe('rotating the key-encryption key', () => {
   })
 })
 
-describe('a rejected sign-up', () => {
-  it('leaves no key share behind', async () => {
+describe('rejected sign-ups', () => {
+  it('a rejected sign-up leaves no key share behind', async () => {
     const user = await app.newUser()
     const folder = join(dir, 'keys/counterparts')
     const count = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 10).length

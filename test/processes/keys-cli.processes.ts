@@ -92,7 +92,7 @@ async function killHalfway(args: string[]) {
 }
 
 describe('annal keys', () => {
-  it('explains a full disk and changes nothing', async () => {
+  it('`annal keys` reports a full disk and changes nothing', async () => {
     const before = await annal(['keys', 'status'])
     const disk = { operation: 'sync', code: 'ENOSPC', below: join(dir, 'keys') } as const
     const { result } = await onFailingDisk(disk, () => annal(['keys', 'rotate']))
@@ -103,7 +103,7 @@ describe('annal keys', () => {
     expect(await annal(['keys', 'status'])).toEqual(before)
   })
 
-  it('continues a rotation after a kill', async () => {
+  it('`annal keys` continues a rotation after a kill', async () => {
     const signatures = await signAll()
     const [first] = (await status()).keys
     await killHalfway(['keys', 'rotate'])
@@ -123,7 +123,7 @@ describe('annal keys', () => {
     expect(await signAll()).toEqual(signatures)
   })
 
-  it('lists keys that can be destroyed, and destroys them after a waiting time', async () => {
+  it('`annal keys` lists keys that can be destroyed, and destroys the keys after a waiting time', async () => {
     const signatures = await signAll()
     const sealed = (await readKeys()).map((row) => row.sealed)
     const rotated = await annal(['keys', 'rotate'])
@@ -145,7 +145,7 @@ describe('annal keys', () => {
     expect(await signAll()).toEqual(signatures)
   })
 
-  it('rewraps everything with a key from the environment, and creates none there', async () => {
+  it('`annal keys` rewraps everything with a key from the environment, and creates no key there', async () => {
     const env = { KEY_ENCRYPTION_KEY: 'ab'.repeat(32) }
     const rotated = JSON.parse((await annal(['keys', 'rotate', '--json'], env)).stdout)
     expect(rotated).toMatchObject({ isNew: false, rewrapped: USERS, unreadable: [] })
@@ -158,7 +158,7 @@ describe('annal keys', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('KEY_ENCRYPTION_KEY_PREVIOUS') })
   })
 
-  it('names an account whose key cannot be decrypted, and exits with 1', async () => {
+  it('`annal keys` names an account whose key cannot be decrypted, and exits with 1', async () => {
     const env = { KEY_ENCRYPTION_KEY: 'ef'.repeat(32) }
     const { code, stderr } = await annal(['keys', 'rotate'], env)
     expect(code).toBe(1)

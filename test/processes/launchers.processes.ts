@@ -57,13 +57,13 @@ async function expectEnd({ pid, said, output }: Awaited<ReturnType<typeof start>
   expect(await output).not.toContain('goes on')
 }
 
-it('ends when the shell of npx is terminated', async () => {
+it('the service ends when the shell of npx is terminated', async () => {
   const started = await startInShell({ npm_lifecycle_event: 'npx', npm_lifecycle_script: "'annal'" })
   started.launcher.kill('SIGTERM')
   await expectEnd(started)
 })
 
-it('continues when the shell of another program ends', async () => {
+it('the service continues when the shell of another program ends', async () => {
   const started = await startInShell({ npm_lifecycle_event: 'npx', npm_lifecycle_script: "'concurrently'" })
   started.launcher.kill('SIGTERM')
   await until('it has gone on', () => started.said().includes('goes on'))
@@ -72,7 +72,7 @@ it('continues when the shell of another program ends', async () => {
   expect(await started.output).toContain('told to end')
 })
 
-it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npx gets %s', async (signal) => {
+it.each(['SIGTERM', 'SIGKILL'] as const)('the service ends when npx gets %s', async (signal) => {
   const started = await start('npx', ['annal', 'serve'])
   started.launcher.kill(signal)
   await until('it has heard', () => started.said().includes('told to end'), 10_000).catch((error: unknown) => {
@@ -81,11 +81,14 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('ends when npx gets %s', async (signal)
   })
 })
 
-it.each(['SIGTERM', 'SIGKILL'] as const)('ends when its launcher on an older Node gets %s', async (signal) => {
-  const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`
-  const preload = `data:text/javascript,${encodeURIComponent(pretend)}`
-  const started = await start(process.execPath, ['--import', preload, bin, 'serve'])
-  expect(started.pid).not.toBe(started.launcher.pid)
-  started.launcher.kill(signal)
-  await expectEnd(started)
-})
+it.each(['SIGTERM', 'SIGKILL'] as const)(
+  'the service ends when its launcher on an older Node gets %s',
+  async (signal) => {
+    const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })`
+    const preload = `data:text/javascript,${encodeURIComponent(pretend)}`
+    const started = await start(process.execPath, ['--import', preload, bin, 'serve'])
+    expect(started.pid).not.toBe(started.launcher.pid)
+    started.launcher.kill(signal)
+    await expectEnd(started)
+  },
+)

@@ -22,7 +22,7 @@ const manifest = (await import('../../package.json', { with: { type: 'json' } })
 const linesOf = (output: string): Record<string, unknown>[] =>
   output.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
 
-it('contains JSON lines with levels and UTC times, from Ready to Stopped', async () => {
+it('the log contains JSON lines with levels and UTC times, from Ready to Stopped', async () => {
   const service = await start()
   const answer = await fetch(`${service.url}/api/v3/nothing/`)
   const { output, code } = await service.stop()
@@ -47,7 +47,7 @@ it('contains JSON lines with levels and UTC times, from Ready to Stopped', async
   ])
 })
 
-it('names the reason when a second signal ends the service early', async () => {
+it('the log names the reason when a second signal ends the service early', async () => {
   const service = await start({ SHUTDOWN_DELAY_SECONDS: '60' })
   service.child.kill('SIGTERM')
   await eventually(
@@ -59,7 +59,7 @@ it('names the reason when a second signal ends the service early', async () => {
   ])
 })
 
-it('is readable text on a terminal', async () => {
+it('the log is readable text on a terminal', async () => {
   const port = String(await findFreePort())
   const command = annalCommand('serve').map((part) => `'${part}'`)
   const child = spawn('script', ['--quiet', '--command', `exec ${command.join(' ')}`, '/dev/null'], {

@@ -49,7 +49,7 @@ const historyOf = async ({ client }: Migrated) => {
   return rows
 }
 
-it('create the same tables and the same migration history', async () => {
+it('Prisma and Annal create the same tables and the same migration history', async () => {
   expect(await applyMigrations(ours.url)).toEqual(await deploy(prismas.url))
   const schema = await schemaOf(ours)
   expect(schema).toContainEqual(expect.stringContaining('enqueue'))
@@ -57,7 +57,7 @@ it('create the same tables and the same migration history', async () => {
   expect(await historyOf(ours)).toEqual(await historyOf(prismas))
 })
 
-it('find no pending migration and no drift after the other', async () => {
+it('Prisma and Annal find no pending migration and no drift after the other tool migrated', async () => {
   await applyMigrations(ours.url)
   await deploy(prismas.url)
   expect(await deploy(ours.url)).toEqual([])
@@ -73,7 +73,7 @@ it('find no pending migration and no drift after the other', async () => {
   expect(await nextOfPrisma(ours.url)).toMatchObject({ tag: 'reset', reason: expect.stringContaining('drifted') })
 })
 
-it('continue where the other stopped', async () => {
+it('Prisma and Annal continue where the other tool stopped', async () => {
   await writeMigration('20270101000000_first', 'create table first_words (word text);')
   await applyMigrations(ours.url, folder)
   await deploy(prismas.url, folder)
@@ -83,7 +83,7 @@ it('continue where the other stopped', async () => {
   expect(await historyOf(ours)).toEqual(await historyOf(prismas))
 })
 
-it('reject a database with foreign tables', async () => {
+it('Prisma and Annal reject a database with foreign tables', async () => {
   await writeMigration('20270101000000_first', 'create table first_words (word text);')
   for (const { client } of [ours, prismas]) await client.query('create table others (word text)')
   await expect(applyMigrations(ours.url, folder)).rejects.toThrow(/a separate database/)

@@ -22,20 +22,23 @@ it.each([
   ['a closed port', '127.0.0.1:5', /connect ECONNREFUSED 127\.0\.0\.1:5/],
   ['an unknown host', 'nohost.invalid', /getaddrinfo E\w+ nohost\.invalid/],
   ['a host with a missing certificate file', '127.0.0.1:5', /ENOENT.*\/none\.crt'/, '?sslrootcert=/none.crt'],
-])('names the variable of an unusable database at %s, without its password', async (_, host, reason, query = '') => {
-  const env = { DATABASE_URL: `postgresql://u:geheim@${host}/db${query}` }
-  const sentence = new RegExp(
-    `^The database that DATABASE_URL names cannot be had: ${reason.source}\\. Bring PostgreSQL back, or set DATABASE_URL right: .*\\n$`,
-  )
-  expect(await serve(env)).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) })
-  for (const args of [['jobs'], ['migrate'], ['users', 'find', 'ada']]) {
-    const said = await annalHere({ ANNAL_DIR: dir, ...env }, args)
-    expect(said, args.join(' ')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
-    expect(said.stderr).not.toContain('geheim')
-  }
-})
+])(
+  'a rejected start names the variable of an unusable database at %s, without its password',
+  async (_, host, reason, query = '') => {
+    const env = { DATABASE_URL: `postgresql://u:geheim@${host}/db${query}` }
+    const sentence = new RegExp(
+      `^The database that DATABASE_URL names cannot be had: ${reason.source}\\. Bring PostgreSQL back, or set DATABASE_URL right: .*\\n$`,
+    )
+    expect(await serve(env)).toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) })
+    for (const args of [['jobs'], ['migrate'], ['users', 'find', 'ada']]) {
+      const said = await annalHere({ ANNAL_DIR: dir, ...env }, args)
+      expect(said, args.join(' ')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
+      expect(said.stderr).not.toContain('geheim')
+    }
+  },
+)
 
-it('names the variable of a database URL that is another service', async () => {
+it('a rejected start names the variable of a database URL that leads to another service', async () => {
   const service = createServer((socket) => socket.destroy())
   const port = await listen(service, onTestFinished)
   const DATABASE_DIRECT_URL = `postgresql://127.0.0.1:${port}/db`
@@ -44,7 +47,7 @@ it('names the variable of a database URL that is another service', async () => {
   expect(await annalHere(env, ['jobs'])).toMatchObject({ code: 1, stderr })
 })
 
-it('names an address of another machine, and warns about unknown variables first', async () => {
+it('a rejected start names an address of another machine, and warns about unknown variables first', async () => {
   const { code, stderr } = await serve({ HOST: '192.0.2.1', DATABASE_URI: 'geheim' })
   const [warning, ...refusal] = stderr.trim().split('\n')
   expect(JSON.parse(warning!)).toMatchObject({
@@ -81,7 +84,7 @@ async function startMain(env: Record<string, string>) {
   return { code, stderr }
 }
 
-describe('the exit status of a rejected start', () => {
+describe('exit status of a rejected start', () => {
   it.each([
     ['an invalid variable', { CHAIN_CONFIRMATIONS: '-' }, 'CHAIN_CONFIRMATIONS'],
     ['a variable that names a missing file', { SMTP_URL_FILE: '/none' }, 'SMTP_URL_FILE'],
@@ -89,22 +92,22 @@ describe('the exit status of a rejected start', () => {
     ['unreadable trusted documents', { GRAPHQL_TRUSTED_DOCUMENTS: '/none.json' }, 'GRAPHQL_TRUSTED_DOCUMENTS'],
     ['unreadable certificates', { C2PA_CERTIFICATES: '/none', C2PA_PRIVATE_KEY: 'x' }, 'C2PA_CERTIFICATES'],
     ['an unreadable trust list', { C2PA_TRUST_LIST: '/none' }, 'C2PA_TRUST_LIST'],
-  ])('is 2 for %s', async (_, env, variable) => {
+  ])('the exit status of a rejected start is 2 for %s', async (_, env, variable) => {
     for (const said of [await serve(env), await startMain(env)])
       expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining(variable) })
   })
 
-  it('is 1 for an unavailable database', async () => {
+  it('the exit status of a rejected start is 1 for an unavailable database', async () => {
     const env = { DATABASE_URL: 'postgresql://127.0.0.1:5/db' }
     for (const said of [await serve(env), await startMain(env)])
       expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') })
   })
 })
 
-describe("a first start on the operator's own chain", () => {
+describe("first start on the operator's own chain", () => {
   const address = `0x${'11'.repeat(20)}`
 
-  it('is rejected with exit status 2 until a registry is configured or may be deployed', async () => {
+  it("a first start on the operator's own chain fails until a registry is configured or may be deployed", async () => {
     const shared = await createSharedInstallation({ CHAIN_DEPLOY_REGISTRY: '' })
     onTestFinished(shared.remove)
     const refused =

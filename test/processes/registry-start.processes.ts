@@ -35,7 +35,7 @@ const startOf = async (registry = registryOf()) => {
 }
 const forget = () => world.sql(`delete from key_values where key like 'registry-start:%'`)
 
-it('is stored at deployment, found by binary search otherwise, and searched again on another chain', async () => {
+it("stores the registry's start block at deployment, and otherwise finds it by binary search", async () => {
   const { before } = await settleAfter(150)
   const start = await startOf()
   expect(start).toBe(before + 1)
@@ -47,7 +47,7 @@ it('is stored at deployment, found by binary search otherwise, and searched agai
   expect(await startOf()).toBe(start)
 })
 
-it('is not guessed without archive state; the operator configures it', async () => {
+it("does not guess the registry's start block without archive state, and the operator configures it", async () => {
   await settleAfter(30)
   await forget()
   await mine(20)

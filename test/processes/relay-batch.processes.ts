@@ -67,7 +67,7 @@ const addAnother = statement(
 )
 
 describe('commits that are ready at the same time', () => {
-  it('share a transaction in order, each with its own event, status and share of the fee', async () => {
+  it('commits that are ready together share a transaction in order, each with its own event and fee share', async () => {
     const assets = await addReady(3, 40)
     world.relay(chain.url, { ...options, commitsPerTransaction: 50 })
     await eventually(world.statuses, all('FINAL', 120))
@@ -83,7 +83,7 @@ describe('commits that are ready at the same time', () => {
     await expectCosts()
   })
 
-  it('have enough gas for state that the next block adds', async () => {
+  it('a batch of commits has enough gas for state that the next block adds', async () => {
     const assets = await addReady(10, 1)
     world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 10))
@@ -95,7 +95,7 @@ describe('commits that are ready at the same time', () => {
     await expectCosts()
   })
 
-  it('are fewer per transaction if they are large or the block gas limit is low', async () => {
+  it('a transaction contains fewer commits if they are large or the block gas limit is low', async () => {
     const asset = await world.addAsset(await world.addUser())
     for (let index = 0; index < 8; index += 1) await world.addCommit(asset, 'x'.repeat(25_000))
     await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
@@ -117,7 +117,7 @@ describe('commits that are ready at the same time', () => {
   it.each([
     ['the registry of an earlier version', 'earlier-registry.json'],
     ['an installation with one commit per transaction', undefined],
-  ])('are sent separately in %s', async (_, file) => {
+  ])('commits are sent separately in %s', async (_, file) => {
     const earlier = file && JSON.parse(await readFile(new URL(`../support/chain/${file}`, import.meta.url), 'utf8'))
     const address = await deploy(earlier?.bytecode ?? registryBytecode)
     const assets = await addReady(2, 5)
@@ -129,14 +129,14 @@ describe('commits that are ready at the same time', () => {
     expect(await supportsBatches(chain.rpc, address)).toBe(!earlier)
   })
 
-  it('are not batched to a contract that accepts every call', async () => {
+  it('commits are not batched to a contract that accepts every call', async () => {
     const address = await deploy('0x600a600c600039600a6000f3600160005260206000f3')
     expect(await supportsBatches(chain.rpc, address)).toBe(false)
   })
 })
 
-describe('a batch', () => {
-  it('that the node cannot estimate is split, so that one commit does not delay the others', async () => {
+describe('batches', () => {
+  it('splits a batch that the node cannot estimate, so that one commit does not delay the others', async () => {
     const assets = await addReady(2, 6)
     const isEstimateOfBatch = ({ method, params }: RpcRequest) => {
       if (method !== 'eth_estimateGas') return false
@@ -150,7 +150,7 @@ describe('a batch', () => {
     await expectWhole(assets)
   })
 
-  it('without effect is signed again per commit, and nothing is refunded', async () => {
+  it('a batch without effect is signed again per commit, and no commit is refunded', async () => {
     // Before EIP-7623, a transaction with too little gas to execute was still accepted.
     const earlier = await startChain({ args: ['--hardfork', 'cancun'] })
     onTestFinished(() => earlier.stop())
@@ -169,7 +169,7 @@ describe('a batch', () => {
     expect(await countMembers()).toBe(7)
   })
 
-  it('with a missing receipt is found commit by commit in the registry', async () => {
+  it('finds a batch with a missing receipt commit by commit in the registry', async () => {
     let isHidden = true
     proxy.fault = rewriting(({ method }, result) =>
       isHidden && method === 'eth_getTransactionReceipt' ? null : result,
@@ -185,7 +185,7 @@ describe('a batch', () => {
     await expectCosts()
   })
 
-  it('is replaced as a whole at the same nonce with higher fees', async () => {
+  it('a batch is replaced as a whole at the same nonce with higher fees', async () => {
     await deployRegistry()
     await chain.rpc.call('evm_setAutomine', false)
     const assets = await addReady(2, 5)
@@ -205,7 +205,7 @@ describe('a batch', () => {
     await expectCosts()
   })
 
-  it('is found on the chain after a database restore, and identical unsent commits are sent', async () => {
+  it('finds a batch on the chain after a database restore, and sends identical unsent commits', async () => {
     const assets = await addReady(2, 5)
     await world.sql('alter table commits disable trigger user')
     await world.sql(
@@ -238,7 +238,7 @@ describe('a batch', () => {
     for (const { nid } of assets) expect(await registry.readCommits(nid)).toHaveLength(6)
   })
 
-  it('is stored before it is sent, and another process sends the same bytes', async () => {
+  it('a batch is stored before it is sent, and another process sends the same bytes', async () => {
     await deployRegistry()
     proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
     const assets = await addReady(2, 5)

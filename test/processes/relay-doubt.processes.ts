@@ -28,8 +28,8 @@ async function rests(relay: Relay) {
   )
 }
 
-describe('a node that lags behind other nodes', () => {
-  it('does not revert final commits, and causes no new signature', async () => {
+describe('node that lags behind other nodes', () => {
+  it('a lagging node does not revert final commits, and causes no new signature', async () => {
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
@@ -49,7 +49,7 @@ describe('a node that lags behind other nodes', () => {
     expect(await messagesOf(asset!)).toHaveLength(5)
   })
 
-  it('is detected by a process that starts meanwhile', async () => {
+  it('a process that starts meanwhile detects a lagging node', async () => {
     const [asset] = await world.addCommits(1, 3)
     const first = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
@@ -64,7 +64,7 @@ describe('a node that lags behind other nodes', () => {
     await eventually(world.statuses, all('FINAL', 4))
   })
 
-  it('does not revert a block that it lacks, behind a load balancer', async () => {
+  it('a lagging node behind a load balancer does not revert a block that it lacks', async () => {
     const [asset] = await world.addCommits(1, 1)
     const relay = world.relay(proxy.url, { ...options, confirmations: 8 })
     await eventually(world.statuses, all('INCLUDED', 1))
@@ -84,7 +84,7 @@ describe('a node that lags behind other nodes', () => {
     expect(await messagesOf(asset!)).toHaveLength(1)
   })
 
-  it('causes no second registry deployment if it lacks the first one', async () => {
+  it('a lagging node causes no second registry deployment if it lacks the first deployment', async () => {
     const first = world.relay(proxy.url, options)
     const registry = await hasRegistry(first)
     await first.stop()
@@ -102,8 +102,8 @@ describe('a node that lags behind other nodes', () => {
   })
 })
 
-describe('a node without a block at some height', () => {
-  it('is reported, and the commits of that block are sent again', async () => {
+describe('node without a block at some height', () => {
+  it('reports a node without a block at some height, and sends the commits of that block again', async () => {
     const [asset] = await world.addCommits(1, 2)
     const patient = { ...options, gapPatience: 50, confirmations: 4 }
     const relay = world.relay(proxy.url, patient)
@@ -136,8 +136,8 @@ describe('a node without a block at some height', () => {
   })
 })
 
-describe('a node that returns a wrong transaction count', () => {
-  it('(too low) is contradicted by its blocks; no nonce gap is filled and nothing reverted', async () => {
+describe('node that returns a wrong transaction count', () => {
+  it('a transaction count that is too low fills no nonce gap and reverts nothing', async () => {
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
@@ -153,7 +153,7 @@ describe('a node that returns a wrong transaction count', () => {
     expect(await nonces()).toEqual([1, 2, 3, 4])
   })
 
-  it('(too high) causes no nonce gap', async () => {
+  it('a transaction count that is too high causes no nonce gap', async () => {
     const [asset] = await world.addCommits(1, 2)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 2))

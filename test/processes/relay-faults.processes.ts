@@ -17,8 +17,8 @@ const transactions = () =>
 const noncesByCommit = async () =>
   Object.fromEntries((await transactions()).map(({ commit_id, nonce }) => [commit_id, nonce]))
 
-describe('the relay with a faulty network', () => {
-  it('creates one event after a lost reply, with or without a crash', async () => {
+describe('relay with a faulty network', () => {
+  it('the relay creates one event after a lost reply, with or without a crash', async () => {
     let sendings = 0
     proxy.fault = onlyTo((call) => isSending(call) && ++sendings % 2 === 0, losesReply)
     const assets = await world.addCommits(4, 15)
@@ -39,7 +39,7 @@ describe('the relay with a faulty network', () => {
     ['refuses connections', cuts],
     ['answers HTML', html],
   ]
-  it.each(outages)('waits while the node %s, logs it once, and continues', async (_, fault) => {
+  it.each(outages)('the relay waits while the node %s, logs the problem once, and continues', async (_, fault) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     proxy.fault = fault
@@ -58,7 +58,7 @@ describe('the relay with a faulty network', () => {
     expect(relay.status()).toMatchObject({ state: 'working', lastError: null })
   })
 
-  it('stops without waiting for a hanging node', async () => {
+  it('the relay stops without waiting for a hanging node', async () => {
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)
     onTestFinished(() => void vi.restoreAllMocks())
     const relay = world.relay(proxy.url)
@@ -71,7 +71,7 @@ describe('the relay with a faulty network', () => {
     expect(relay.status().state).toBe('stopped')
   })
 
-  it('signs nothing on a different chain, after a restart or a node change', async () => {
+  it('the relay signs nothing on a different chain, after a restart or a node change', async () => {
     const isRefused = (lastError: string | null) =>
       /on chain 31337, but the node at \S+ is on chain 1\./.test(lastError ?? '')
     const first = world.relay(proxy.url)
@@ -97,7 +97,7 @@ describe('the relay with a faulty network', () => {
     await eventually(world.statuses, all('FINAL', 5))
   })
 
-  it.each([1, 4, 11])('sends commits again after a reorganization of %i blocks', async (depth) => {
+  it.each([1, 4, 11])('the relay sends commits again after a reorganization of %i blocks', async (depth) => {
     // The deepest one also removes the deployment of the registry.
     await chain.rpc.call('anvil_mine', quantity(6))
     const assets = await world.addCommits(3, 4)
@@ -123,7 +123,7 @@ describe('the relay with a faulty network', () => {
     await expectWhole(assets)
   })
 
-  it('raises fees at the same nonce when the base fee exceeds the offer', async () => {
+  it('the relay raises fees at the same nonce when the base fee exceeds the offered fee', async () => {
     const relay = world.relay(chain.url, { commitsPerTransaction: 1 })
     await hasRegistry(relay)
     await chain.rpc.call('evm_setAutomine', false)
@@ -154,7 +154,7 @@ describe('the relay with a faulty network', () => {
     await expectWhole(assets)
   })
 
-  it('raises fees at the same nonce if the node keeps rejecting the transaction', async () => {
+  it('the relay raises fees at the same nonce if the node keeps rejecting the transaction', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     proxy.fault = onlyTo(isSending, refuses({ code: -32000, message: 'transaction underpriced' }))
@@ -177,7 +177,7 @@ describe('the relay with a faulty network', () => {
     ],
     ['an outage', { code: -32603, message: 'internal error' }],
     ['empty account on Nethermind', { code: -32010, message: 'InsufficientFunds, Account balance: 0' }],
-  ])('does not raise fees for an error that is not about the price: %s', async (_, error) => {
+  ])('the relay does not raise fees for an error that is not about the price: %s', async (_, error) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     const assets = await world.addCommits(1, 1)
@@ -193,29 +193,32 @@ describe('the relay with a faulty network', () => {
   it.each([
     ['has no balance', { code: -32000, message: 'insufficient funds for gas * price + value' }],
     ['gets an internal error', { code: -32603, message: 'internal error' }],
-  ])('does not raise fees for a transaction that the node dropped, while its account %s', async (_, error) => {
-    const relay = world.relay(proxy.url)
-    await hasRegistry(relay)
-    await chain.rpc.call('evm_setAutomine', false)
-    const assets = await world.addCommits(1, 1)
-    relay.wake()
-    await eventually(world.statuses, all('BROADCAST', 1))
-    proxy.fault = onlyTo(isSending, refuses(error))
-    const [lost] = await transactions()
-    await chain.rpc.call('anvil_dropTransaction', lost!.hash)
-    const known = await eventually(transactions, (rows) => rows.length === 2)
-    await world.sql(`update chain_transactions set created_at = created_at - interval '1 hour'`)
-    await chain.rpc.call('anvil_mine', quantity(5))
-    const { faults } = proxy
-    await eventually(() => proxy.faults >= faults + 10)
-    expect(await transactions()).toHaveLength(known.length)
-    proxy.fault = undefined
-    await chain.rpc.call('evm_setAutomine', true)
-    await eventually(world.statuses, all('FINAL', 1))
-    await expectWhole(assets)
-  })
+  ])(
+    'the relay does not raise fees for a transaction that the node dropped, while its account %s',
+    async (_, error) => {
+      const relay = world.relay(proxy.url)
+      await hasRegistry(relay)
+      await chain.rpc.call('evm_setAutomine', false)
+      const assets = await world.addCommits(1, 1)
+      relay.wake()
+      await eventually(world.statuses, all('BROADCAST', 1))
+      proxy.fault = onlyTo(isSending, refuses(error))
+      const [lost] = await transactions()
+      await chain.rpc.call('anvil_dropTransaction', lost!.hash)
+      const known = await eventually(transactions, (rows) => rows.length === 2)
+      await world.sql(`update chain_transactions set created_at = created_at - interval '1 hour'`)
+      await chain.rpc.call('anvil_mine', quantity(5))
+      const { faults } = proxy
+      await eventually(() => proxy.faults >= faults + 10)
+      expect(await transactions()).toHaveLength(known.length)
+      proxy.fault = undefined
+      await chain.rpc.call('evm_setAutomine', true)
+      await eventually(world.statuses, all('FINAL', 1))
+      await expectWhole(assets)
+    },
+  )
 
-  it('treats "already known" errors as sent, including Nethermind\'s wording', async () => {
+  it(`the relay treats "already known" errors as sent, including Nethermind's wording`, async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     const known = refuses({ code: -32010, message: 'AlreadyKnown' })
@@ -230,7 +233,7 @@ describe('the relay with a faulty network', () => {
     await expectWhole(assets)
   })
 
-  it('signs nothing above the maximum fee', async () => {
+  it('the relay signs nothing above the maximum fee', async () => {
     const first = world.relay(chain.url)
     await hasRegistry(first)
     await first.stop()
@@ -250,7 +253,7 @@ describe('the relay with a faulty network', () => {
     await eventually(world.statuses, all('FINAL', 1))
   })
 
-  it('refunds a commit after three final transactions without effect', async () => {
+  it('the relay refunds a commit after three final transactions without effect', async () => {
     const relay = world.relay(chain.url)
     await hasRegistry(relay)
     const { registry } = relay.status()
@@ -266,7 +269,7 @@ describe('the relay with a faulty network', () => {
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
   })
 
-  it('works with a registry from the genesis block without state', async () => {
+  it('the relay works with a registry from the genesis block without state', async () => {
     const [asset] = await world.addCommits(1, 1)
     const first = world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 1))
@@ -279,7 +282,7 @@ describe('the relay with a faulty network', () => {
     await eventually(world.statuses, all('FINAL', 2))
   })
 
-  it('sends all stored transactions again to a chain that lost everything', async () => {
+  it('the relay sends all stored transactions again to a chain that lost everything', async () => {
     const assets = await world.addCommits(6, 5)
     const relay = world.relay(chain.url, { doubtPatience: 100 })
     await eventually(world.statuses, all('FINAL', 30))
@@ -298,7 +301,7 @@ describe('the relay with a faulty network', () => {
     expect(await noncesByCommit()).toMatchObject(before)
   })
 
-  it('sends final commits again that the chain lost, even without new commits', async () => {
+  it('the relay sends final commits again that the chain lost, even without new commits', async () => {
     const assets = await world.addCommits(3, 2)
     const pauses = { idle: 20, resting: 50, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 }
     const relay = world.relay(chain.url, { doubtPatience: 100, pauses })
@@ -319,7 +322,7 @@ describe('the relay with a faulty network', () => {
     expect(await noncesByCommit()).toMatchObject(before)
   })
 
-  it('continues after losing the connection of its lease', async () => {
+  it('the relay continues after losing the connection of its lease', async () => {
     const assets = await world.addCommits(2, 2)
     const relay = world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 4))

@@ -59,8 +59,8 @@ const epochOf = async (name: string) => {
   return row!
 }
 
-describe('a lease', () => {
-  it('of a frozen process expires by the database clock, and its later writes are rejected', async () => {
+describe('leases', () => {
+  it('the lease of a frozen process expires by the database clock, and its later writes are rejected', async () => {
     const frozen = await startHolder('lane')
     expect(await frozen.write()).toBe('written')
     const { epoch, left } = await epochOf('lane')
@@ -76,7 +76,7 @@ describe('a lease', () => {
     await successor.close()
   })
 
-  it('of a process frozen during a transaction expires', async () => {
+  it('the lease of a process frozen during a transaction expires', async () => {
     const frozen = await startHolder('lane', 'in-transaction')
     frozen.signal('SIGSTOP')
     const successor = createLease(world)
@@ -84,7 +84,7 @@ describe('a lease', () => {
     await successor.close()
   })
 
-  it('of a killed process is free immediately', async () => {
+  it('the lease of a killed process is free immediately', async () => {
     const killed = await startHolder('lane')
     const successor = createLease(world)
     expect(await successor.acquire('lane')).toBe(false)
@@ -93,7 +93,7 @@ describe('a lease', () => {
     await successor.close()
   })
 
-  it('is kept if DATABASE_URL sets another application name', async () => {
+  it('a process keeps its lease if DATABASE_URL sets another application name', async () => {
     const named = new URL(world.databaseUrl)
     named.searchParams.set('application_name', 'gateway')
     const databaseUrl = named.href
@@ -104,7 +104,7 @@ describe('a lease', () => {
     await Promise.all([holder.close(), other.close()])
   })
 
-  it('is kept while its holder runs, and released when it closes', async () => {
+  it('a process keeps its lease while it runs, and releases the lease when it closes', async () => {
     const holder = createLease(world)
     const other = createLease(world)
     expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
@@ -117,8 +117,8 @@ describe('a lease', () => {
   })
 })
 
-describe('the relay', () => {
-  it('continues in another process while its holder is frozen, and commits nothing twice', async () => {
+describe('relay', () => {
+  it('the relay continues in another process while the lease holder is frozen, and commits nothing twice', async () => {
     const frozen = await startHolder('relay:prepare')
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(chain.url)
@@ -131,7 +131,7 @@ describe('the relay', () => {
     await relay.stop()
   })
 
-  it('fills no nonce gap after another process took over', async () => {
+  it('the relay fills no nonce gap after another process took over', async () => {
     const [asset] = await world.addCommits(1, 1)
     const account = createRelayAccount(relayKeys[0]!)
     const lane = createLane(account.address, { account, index: 0, lanes: 1 })

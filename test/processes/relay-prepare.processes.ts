@@ -20,7 +20,7 @@ const custodyWithout = (lost: ReadonlySet<string>): Custody => ({
 })
 
 describe('commits that cannot be prepared', () => {
-  it('never delay commits of other users, and are logged once each', async () => {
+  it('commits that cannot be prepared never delay commits of other users, and are logged once each', async () => {
     const assets = await world.addCommits(67, 1)
     const others = await world.addCommits(67, 1)
     const lost = new Set([assets, others].map(([asset]) => asset!.owner.id))
@@ -37,7 +37,7 @@ describe('commits that cannot be prepared', () => {
     for (const { fields } of told) expect(fields).toMatchObject({ commit: expect.stringMatching(/^commit_\w{26}$/) })
   })
 
-  it('are retried with backoff and a reason, and are sent after the cause is fixed', async () => {
+  it('commits that cannot be prepared are retried with backoff, and are sent after the cause is fixed', async () => {
     const [asset] = await world.addCommits(1, 3)
     const lost = new Set([asset!.owner.id])
     const relay = world.relay(chain.url, { custody: custodyWithout(lost) })
@@ -53,14 +53,14 @@ describe('commits that cannot be prepared', () => {
   })
 })
 
-describe('an unavailable file store', () => {
+describe('unavailable file store', () => {
   const hanging = (store: ContentStore): ContentStore => ({
     ...store,
     putDocument: (_, cancel) =>
       new Promise((__, reject) => cancel?.addEventListener('abort', () => reject(unavailable('The file store')))),
   })
 
-  it('delays neither prepared commits nor the shutdown', async () => {
+  it('an unavailable file store delays neither prepared commits nor the shutdown', async () => {
     await world.addCommits(2, 1)
     // The commits of the first relay wait for blocks.
     await chain.rpc.call('evm_setAutomine', false)
@@ -89,31 +89,36 @@ describe('an unavailable file store', () => {
       /^The file store is not available .*\(refused\)$/,
     ],
     ['full', insufficientStorage(new Error('ENOSPC')), /^There is no room in the file store\. \(ENOSPC\)$/],
-  ])('that is %s is logged once, and commits continue soon after it recovers', async (_, refusal, told) => {
-    await world.addCommits(5, 1)
-    let isAway = true
-    const contentStore: ContentStore = {
-      ...world.contentStore,
-      putDocument: (bytes) => (isAway ? Promise.reject(refusal) : world.contentStore.putDocument(bytes)),
-    }
-    const relay = world.relay(chain.url, { contentStore })
-    await eventually(waiting, (rows) => rows.length === 5 && rows.every(({ attempts }) => attempts > 1))
-    await world.sql('update commit_relays set attempts = 12')
-    const tryNow = async () => {
-      await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
-      relay.wake()
-    }
-    await eventually(async () => {
-      await tryNow()
-      return (await waiting()).every(({ attempts }) => attempts > 12)
-    })
-    for (const { pause } of await waiting()) expect(pause).toBeLessThanOrEqual(30)
-    const message = 'Preparation of commits failed; retrying'
-    expect(world.log.lines).toMatchObject([{ level: 'warn', message, fields: { reason: expect.stringMatching(told) } }])
-    isAway = false
-    await eventually(async () => {
-      await tryNow()
-      return (await world.statuses()).FINAL === 5
-    })
-  })
+  ])(
+    'a file store that is %s is logged once, and commits continue soon after it recovers',
+    async (_, refusal, told) => {
+      await world.addCommits(5, 1)
+      let isAway = true
+      const contentStore: ContentStore = {
+        ...world.contentStore,
+        putDocument: (bytes) => (isAway ? Promise.reject(refusal) : world.contentStore.putDocument(bytes)),
+      }
+      const relay = world.relay(chain.url, { contentStore })
+      await eventually(waiting, (rows) => rows.length === 5 && rows.every(({ attempts }) => attempts > 1))
+      await world.sql('update commit_relays set attempts = 12')
+      const tryNow = async () => {
+        await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
+        relay.wake()
+      }
+      await eventually(async () => {
+        await tryNow()
+        return (await waiting()).every(({ attempts }) => attempts > 12)
+      })
+      for (const { pause } of await waiting()) expect(pause).toBeLessThanOrEqual(30)
+      const message = 'Preparation of commits failed; retrying'
+      expect(world.log.lines).toMatchObject([
+        { level: 'warn', message, fields: { reason: expect.stringMatching(told) } },
+      ])
+      isAway = false
+      await eventually(async () => {
+        await tryNow()
+        return (await world.statuses()).FINAL === 5
+      })
+    },
+  )
 })

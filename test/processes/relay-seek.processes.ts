@@ -23,8 +23,8 @@ const isRead = ({ method }: RpcRequest) => method === 'eth_call'
 const signatures = () =>
   world.sql<{ commit_id: string; hash: string }>('select commit_id, hash from chain_transactions order by created_at')
 
-describe('a commit without a receipt', () => {
-  it('is found in the registry and not signed again', async () => {
+describe('commits without a receipt', () => {
+  it('a commit without a receipt is found in the registry and not signed again', async () => {
     proxy.fault = rewriting((_, result) => (isReceipt(result) ? null : result))
     const [asset] = await world.addCommits(1, 3)
     world.relay(proxy.url, { ...options, commitsPerTransaction: 1 })
@@ -33,7 +33,7 @@ describe('a commit without a receipt', () => {
     expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
-  it('stays pending while the node cannot report who used its nonce', async () => {
+  it('a commit without a receipt stays pending while the node cannot report who used its nonce', async () => {
     let asked = 0
     // The node returns only the transaction count of the account.
     proxy.fault = rewriting((_, result) => {
@@ -55,7 +55,7 @@ describe('a commit without a receipt', () => {
     expect(await messagesOf(asset!)).toEqual(['change 1'])
   })
 
-  it('is signed again if another transaction used its nonce', async () => {
+  it('a commit without a receipt is signed again if another transaction used its nonce', async () => {
     const relay = world.relay(proxy.url, options)
     await eventually(async () => relay.status().registry, Boolean)
     await chain.rpc.call('evm_setAutomine', false)
@@ -77,7 +77,7 @@ describe('a commit without a receipt', () => {
   })
 })
 
-describe('a database restored from before its commits were sent', () => {
+describe('database restored from before its commits were sent', () => {
   /** As a dump has them that was taken when they were accepted. */
   const restore = async () => {
     await world.sql('delete from chain_transaction_members')
@@ -99,7 +99,7 @@ describe('a database restored from before its commits were sent', () => {
     return assets
   }
 
-  it('finds them on the chain, and signs only missing ones', async () => {
+  it('a restored database finds its commits on the chain, and signs only missing commits', async () => {
     const assets = await world.addCommits(3, 4)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 12))
@@ -123,18 +123,21 @@ describe('a database restored from before its commits were sent', () => {
     ['replaced', [1], false],
     ['supplemented by a second key', [1, 0], false],
     ['replaced and its address is configured in lower case', [1], true],
-  ])('finds them even if the relay key was %s since', async (_, later, isLowerCase) => {
-    const assets = await sendAndRestore(4, 2)
+  ])(
+    'a restored database finds its commits even if the relay key was %s since the backup',
+    async (_, later, isLowerCase) => {
+      const assets = await sendAndRestore(4, 2)
 
-    const { address } = createRelayAccount(relayKeys[0]!)
-    const earlierRelays = [isLowerCase ? address.toLowerCase() : address]
-    world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
-    await eventually(world.statuses, all('FINAL', 8))
-    expect(await signatures()).toEqual([])
-    for (const asset of assets) await world.addCommit(asset)
-    await eventually(world.statuses, all('FINAL', 12))
-    for (const asset of assets) expect(await messagesOf(asset)).toEqual(['change 1', 'change 2', 'change 3'])
-  })
+      const { address } = createRelayAccount(relayKeys[0]!)
+      const earlierRelays = [isLowerCase ? address.toLowerCase() : address]
+      world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
+      await eventually(world.statuses, all('FINAL', 8))
+      expect(await signatures()).toEqual([])
+      for (const asset of assets) await world.addCommit(asset)
+      await eventually(world.statuses, all('FINAL', 12))
+      for (const asset of assets) expect(await messagesOf(asset)).toEqual(['change 1', 'change 2', 'change 3'])
+    },
+  )
 
   it('marks commits final that another account sent, on an idle chain', async () => {
     await sendAndRestore(40, 1)
@@ -168,7 +171,7 @@ describe('a database restored from before its commits were sent', () => {
       await chain.rpc.call('eth_sendTransaction', { from, to, data: encodeCommit(nid, `${written}`), gas: '0x7a120' })
   }
 
-  it('finds them in a history that an attacker made long, in steps', async () => {
+  it('a restored database finds its commits step by step in a history that an attacker made long', async () => {
     const [asset, other] = await world.addCommits(2, 1)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -198,7 +201,7 @@ describe('a database restored from before its commits were sent', () => {
     expect(await signatures()).toHaveLength(1)
   })
 
-  it('finds them in the event log if the registry cannot list so many', async () => {
+  it('a restored database finds its commits in the event log if the registry cannot list so many', async () => {
     await sendAndRestore(2, 2)
     proxy.fault = onlyTo(isRead, refuses({ code: -32_000, message: 'EVM error OutOfGas' }))
     world.relay(proxy.url, options)
@@ -206,7 +209,7 @@ describe('a database restored from before its commits were sent', () => {
     expect(await signatures()).toEqual([])
   })
 
-  it('waits for transactions in the mempool instead of reusing their nonce', async () => {
+  it('a restored database waits for transactions in the mempool instead of reusing their nonce', async () => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -233,7 +236,7 @@ describe('a database restored from before its commits were sent', () => {
   it.each([
     ['whose author’s key is missing', false],
     ['whose author’s key was destroyed with the account', true],
-  ])('finds commits %s instead of refunding them', async (_, isForGood) => {
+  ])('a restored database finds commits %s instead of refunding the commits', async (_, isForGood) => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -282,7 +285,7 @@ describe('a database restored from before its commits were sent', () => {
     expect(await messagesOf(asset!)).toEqual(['change 1', 'change 2'])
   })
 
-  it('refunds nothing while the chain is unavailable', async () => {
+  it('refunds no commit while the chain is unavailable', async () => {
     await world.addCommits(1, 1)
     await world.sql('update commit_relays set attempts = 90')
     const sign = () => Promise.reject(new LostKeyError('There is no key share.'))

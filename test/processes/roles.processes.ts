@@ -74,7 +74,7 @@ it('each role runs in its processes, and a missing role is reported', async () =
   for (const service of [deliveries, http]) expect(await service.stop()).toMatchObject({ code: 0 })
 })
 
-it('rejects an unknown role and lists the valid ones', async () => {
+it('rejects an unknown process role and lists the valid roles', async () => {
   const { code, output } = await (await shared.spawn(['--roles', 'http,relays'])).ended
   expect(code).not.toBe(0)
   expect(output).toMatch(/ROLES: Expected some of http, relay, jobs, deliveries/)

@@ -17,7 +17,7 @@ async function* bytes(name: string) {
   yield Buffer.from(name.repeat(20_000))
 }
 
-it('garbage collection never deletes blocks of needed or incoming files, and deletes all others', async () => {
+it('garbage collection deletes all unused blocks, but never blocks of needed or incoming files', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-grace-'))
   const [blocks, pins] = [join(dir, 'blocks'), join(dir, 'pins')]
   await mkdir(pins)

@@ -55,7 +55,7 @@ it.each([
   ['a read over GraphQL', 'ada', 12_000, byGraphQL(read)],
   ['an update over GraphQL', 'bob', 3_000, byGraphQL(update)],
   ['a read over REST', 'eve', 12_000, byRest],
-])('%s leaves no long-lived objects', async (_, name, requests, ask) => {
+])('%s leaves no long-lived objects in memory', async (_, name, requests, ask) => {
   const preload = new URL('../support/traced-collections.ts', import.meta.url)
   const service = await shared.start([], {
     ROLES: 'http',

@@ -11,7 +11,7 @@ const DELAY = '12'
 const shared = await createSharedInstallation({ SHUTDOWN_DELAY_SECONDS: DELAY })
 afterAll(shared.remove)
 
-it('reports that it is not ready after SIGTERM, still answers requests, and then ends', async () => {
+it('the service reports that it is not ready after SIGTERM, still serves requests, and then ends', async () => {
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
   const HEALTH_PORT = String(await findFreePort())

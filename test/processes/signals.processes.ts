@@ -25,13 +25,13 @@ async function beginRequest(url: string): Promise<OpenRequest> {
 const send = ({ npm }: NpmScript, signal: NodeJS.Signals, to: string) =>
   process.kill(to === 'group' ? -npm.pid! : npm.pid!, signal)
 
-describe.concurrent('a signal', () => {
+describe.concurrent('signals', () => {
   it.for([
     ['SIGTERM', 'npm', 'start'],
     ['SIGINT', 'group', 'start'],
     ['SIGTERM', 'npm', 'dev'],
   ] as const)(
-    '%s to the %s of npm run %s answers running requests and leaves no process',
+    '%s to the %s of npm run %s completes running requests and leaves no process',
     async ([signal, to, name], { expect, onTestFinished }) => {
       const script = await startNpmScript(name)
       onTestFinished(script.remove)
@@ -46,23 +46,26 @@ describe.concurrent('a signal', () => {
     },
   )
 
-  it.for(['start', 'dev'])('SIGKILL to the npm of npm run %s stops the service', async (name, { onTestFinished }) => {
-    const script = await startNpmScript(name)
-    onTestFinished(script.remove)
-    await script.ready()
-    script.npm.kill('SIGKILL')
-    await script.ended
-    const isRunning = () => {
-      try {
-        return process.kill(-script.npm.pid!, 0)
-      } catch {
-        return false
+  it.for(['start', 'dev'])(
+    'SIGKILL to the npm process of npm run %s stops the service',
+    async (name, { onTestFinished }) => {
+      const script = await startNpmScript(name)
+      onTestFinished(script.remove)
+      await script.ready()
+      script.npm.kill('SIGKILL')
+      await script.ended
+      const isRunning = () => {
+        try {
+          return process.kill(-script.npm.pid!, 0)
+        } catch {
+          return false
+        }
       }
-    }
-    await eventually(isRunning, (isStillRunning) => !isStillRunning)
-  })
+      await eventually(isRunning, (isStillRunning) => !isStillRunning)
+    },
+  )
 
-  it('during the start ends the service and leaves no process', async ({ expect, onTestFinished }) => {
+  it('a signal during the start ends the service and leaves no process', async ({ expect, onTestFinished }) => {
     const script = await startNpmScript('start')
     onTestFinished(script.remove)
     await script.answers()
@@ -93,7 +96,7 @@ it('closing the terminal stops the service and its embedded parts gracefully', a
   expect(await findPostgres()).toBeUndefined()
 })
 
-it('ends immediately on a second signal, and stops the embedded parts', async () => {
+it('the service ends immediately on a second signal, and stops the embedded parts', async () => {
   const { service, ended, findPostgres } = await startService()
   const [announced] = await once(service.stdout, 'data')
   const begun = await beginRequest(/http:\/\/localhost:\d+/.exec(String(announced))![0])
@@ -107,7 +110,7 @@ it('ends immediately on a second signal, and stops the embedded parts', async ()
   expect(await eventually(findPostgres, (server) => !server)).toBeUndefined()
 })
 
-describe('a service that hangs during shutdown', () => {
+describe('service that hangs during shutdown', () => {
   const start = async (milliseconds: number) => {
     const never = join(import.meta.dirname, '../support/never-stops.ts')
     const child = spawn(process.execPath, [never, String(milliseconds)], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -116,7 +119,7 @@ describe('a service that hangs during shutdown', () => {
     return { child, ended }
   }
 
-  it('ends at a second signal', async () => {
+  it('a service that hangs during shutdown ends at a second signal', async () => {
     const { child, ended } = await start(60_000)
     // Repeated, because a second signal right after the first counts as the same Ctrl-C.
     await eventually(
@@ -126,7 +129,7 @@ describe('a service that hangs during shutdown', () => {
     expect(await ended).toEqual([1, null])
   })
 
-  it('ends after the shutdown timeout', async () => {
+  it('a service that hangs during shutdown ends after the shutdown timeout', async () => {
     const { child, ended } = await start(50)
     child.kill('SIGTERM')
     expect(await ended).toEqual([1, null])

@@ -8,7 +8,7 @@ import { createSharedInstallation } from '../support/service.ts'
 const shared = await createSharedInstallation()
 afterAll(shared.remove)
 
-it('executes no request that arrived during a standstill, and continues afterwards', async () => {
+it('the service executes no request that arrived while it was suspended, and continues afterwards', async () => {
   const service = await shared.start()
   const signUp = (username: string) =>
     send(service.url, {

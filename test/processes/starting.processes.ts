@@ -18,7 +18,7 @@ const silentDatabase = async () =>
 const expectStarting = async (url: string) =>
   expect(await until('a response', () => send(url).catch(() => undefined))).toMatchObject({ status: 503 })
 
-it('with HEALTH_PORT, reports the start there, and opens PORT when it is ready', async () => {
+it('with HEALTH_PORT, the service reports its start there, and opens PORT when it is ready', async () => {
   const HEALTH_PORT = String(await findFreePort())
   const health = `http://127.0.0.1:${HEALTH_PORT}/readyz`
   const starting = await shared.spawn([], { HEALTH_PORT, DATABASE_URL: await silentDatabase() })
@@ -31,13 +31,13 @@ it('with HEALTH_PORT, reports the start there, and opens PORT when it is ready',
   expect(await service.stop()).toMatchObject({ code: 0 })
 })
 
-it('without HEALTH_PORT, reports the start on PORT', async () => {
+it('without HEALTH_PORT, the service reports its start on PORT', async () => {
   const starting = await shared.spawn([], { DATABASE_URL: await silentDatabase() })
   await expectStarting(`${starting.url}/readyz`)
   await starting.stop('SIGKILL')
 })
 
-it('without HOST, serves both loopback addresses, each with links to itself', async () => {
+it('without HOST, the service listens on both loopback addresses, each with links to itself', async () => {
   const service = await shared.start()
   const { port } = new URL(service.url)
   const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }

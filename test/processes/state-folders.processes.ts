@@ -73,8 +73,8 @@ async function doctor(shared: SharedInstallation, check: string) {
   return JSON.parse(stdout) as { check: string; state: string; finding: string; fix: string | null }[]
 }
 
-describe('the folder of blocks', () => {
-  it('is marked at the first start, and an empty or foreign folder is rejected with instructions', async () => {
+describe('blocks folder', () => {
+  it('marks the blocks folder at the first start, and later rejects an empty or foreign folder', async () => {
     const { shared, owner, blocks } = await stoppedWithFile()
     const marker = join(blocks, 'installation')
     expect(await readFile(marker, 'utf8')).toBe(`${owner}\n`)
@@ -113,7 +113,7 @@ describe('the folder of blocks', () => {
     expect((await doctor(shared, 'files'))[0]).toMatchObject({ state: 'ok' })
   })
 
-  it('is reported by /readyz of all processes if missing or replaced, and accepts no files until it is back', async () => {
+  it('/readyz reports a missing or replaced blocks folder, and no files are accepted until the folder returns', async () => {
     const shared = await newShared()
     const service = await shared.start()
     const background = await shared.start(['--roles', 'relay,jobs,deliveries'])
@@ -130,8 +130,8 @@ describe('the folder of blocks', () => {
   })
 })
 
-describe('the key vault', () => {
-  it('is reported by /readyz if a folder is missing or replaced, and creates no keys until it is back', async () => {
+describe('key vault', () => {
+  it('/readyz reports a missing or replaced key vault, and no keys are created until the folder returns', async () => {
     const shared = await newShared()
     const service = await shared.start()
     expect((await signUp(service.url)).status).toBe(201)
@@ -152,7 +152,7 @@ describe('the key vault', () => {
     expect((await signUp(service.url)).status).toBe(201)
   })
 
-  it('is rejected without the key shares of the accounts until they are abandoned', async () => {
+  it('rejects a key vault without the key shares of the accounts until the operator abandons the key shares', async () => {
     const { shared } = await stoppedWithFile()
     await rm(join(shared.dir, 'keys/counterparts'), { recursive: true })
     const reason = /counterparts is empty or belongs to another installation: .*annal keys abandon key-shares/
@@ -166,7 +166,7 @@ describe('the key vault', () => {
   })
 })
 
-describe('a bucket', () => {
+describe('buckets', () => {
   const newBucket = async () => {
     const s3 = await startS3Counterpart()
     onTestFinished(s3.stop)
@@ -174,7 +174,7 @@ describe('a bucket', () => {
     return { s3, env: { ...s3.env, ...keys } }
   }
 
-  it('of another installation or empty is rejected; an unmarked one with the files is accepted', async () => {
+  it('rejects an empty bucket or the bucket of another installation, and accepts an unmarked bucket with the files', async () => {
     const { s3, env } = await newBucket()
     const { shared, owner } = await stoppedWithFile(env)
     const objects = new Map(s3.objects)
@@ -193,7 +193,7 @@ describe('a bucket', () => {
     expect(s3.objects.get('installation')?.bytes.toString()).toBe(owner)
   })
 
-  it('that is emptied or replaced is reported by /readyz', async () => {
+  it('/readyz reports a bucket that is emptied or replaced', async () => {
     const { s3, env } = await newBucket()
     const shared = await newShared(env)
     const service = await shared.start()
@@ -265,7 +265,7 @@ describe('embedded data', () => {
   const expectEmbeddedRefused = async (dir: string, reason: RegExp) =>
     expect(await (await startEmbedded(dir)).ended).toEqual({ code: 1, output: expect.stringMatching(reason) })
 
-  it('is reported by /readyz if its folder is missing or replaced', async () => {
+  it('/readyz reports embedded data whose folder is missing or replaced', async () => {
     const service = await startEmbedded()
     await service.ready()
     const aside = join(service.dir, 'aside')
@@ -286,7 +286,7 @@ describe('embedded data', () => {
     await service.stop()
   })
 
-  it('is not started on an empty folder or one of another installation', async () => {
+  it('does not start embedded parts on an empty folder or the folder of another installation', async () => {
     const [dir, other] = [await settled(), await settled()]
     const owner = (await readFile(join(dir, 'keys/vault-id'), 'utf8')).trim()
     const aside = join(dir, 'aside')

@@ -30,8 +30,8 @@ async function processed(file: File, fields: Record<string, string> = {}) {
   return { before: asset, after: await recordOf(asset.id) }
 }
 
-describe('the thumbnail of a picture', () => {
-  it('is the picture itself at first, then a small upright copy without metadata', async () => {
+describe('thumbnails of pictures', () => {
+  it('the thumbnail is the picture itself at first, then a small upright copy without metadata', async () => {
     const file = await newPicture({ width: 1600, height: 1000, orientation: 6 })
     const { before, after } = await processed(file)
     expect(before.asset_file_thumbnail).toBe(before.asset_file)
@@ -48,7 +48,7 @@ describe('the thumbnail of a picture', () => {
   })
 
   it.each(['png', 'webp', 'gif', 'avif', 'tiff'] as const)(
-    'is created for %s, without enlarging small pictures',
+    'creates a thumbnail for %s, without enlarging small pictures',
     async (format) => {
       const { after } = await processed(await newPicture({ width: 60, height: 40, format }))
       const { width, height } = await sharp((await fetchFile(after.asset_file_thumbnail)).bytes).metadata()
@@ -56,7 +56,7 @@ describe('the thumbnail of a picture', () => {
     },
   )
 
-  it('is decoded only if the file starts like a picture, whatever its type', async () => {
+  it('decodes a file for a thumbnail only if it starts like a picture, whatever its type', async () => {
     const make = vi.spyOn(app.installation.pictures, 'make')
     onTestFinished(() => make.mockRestore())
     const kinds = ['image/png', 'application/octet-stream']
@@ -67,14 +67,14 @@ describe('the thumbnail of a picture', () => {
     expect(make).toHaveBeenCalledOnce()
   })
 
-  it('can be downloaded', async () => {
+  it('the thumbnail of a picture can be downloaded', async () => {
     const { after } = await processed(await newPicture())
     const download = (field: string) => user.rest('POST', `assets/${after.id}/download/`, { multipart: { field } })
     expect(expectOk(await download('asset_file_thumbnail')).url).toBe(after.asset_file_thumbnail)
     expect(expectOk(await download('asset_file')).url).toBe(after.asset_file)
   })
 
-  it('is as private as its picture', async () => {
+  it('a thumbnail is as private as its picture', async () => {
     const { after } = await processed(await newPicture())
     const link = new URL(after.asset_file_thumbnail)
     expect(link.searchParams.get('signature')).toBeTruthy()
@@ -90,7 +90,7 @@ describe('the thumbnail of a picture', () => {
     expect((await fetchFile(bare)).status).toBe(404)
   })
 
-  it('does not change the version that writers compare', async () => {
+  it('the creation of a thumbnail does not change the version that writers compare', async () => {
     const { id, uuid } = await user.register({ asset_file: await newPicture() })
     const first = await user.rest('GET', `assets/${id}/`)
     const headers = { 'If-None-Match': first.headers.get('etag')! }
@@ -108,7 +108,7 @@ describe('the thumbnail of a picture', () => {
     expectError(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers: ifMatch }), 'CONFLICT')
   })
 
-  it('is deleted with the asset by garbage collection, and created again with a new registration', async () => {
+  it('garbage collection deletes the thumbnail with the asset, and a new registration creates it again', async () => {
     const file = await newPicture()
     const { after } = await processed(file)
     const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
@@ -125,7 +125,7 @@ describe('the thumbnail of a picture', () => {
   })
 })
 
-it('is kept by garbage collection exactly as long as its asset', async () => {
+it('garbage collection keeps a thumbnail exactly as long as its asset', async () => {
   const { after } = await processed(await newPicture())
   const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
   const { contentStore, config } = app.installation
@@ -143,7 +143,7 @@ it('is kept by garbage collection exactly as long as its asset', async () => {
   await expect(contentStore.readBlock(cid)).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-describe('no thumbnail is created', () => {
+describe('files without a thumbnail', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
   /** A file with this content, unique to the test, that claims to be a PNG picture. */
   const png = (content: string | Blob) =>
@@ -156,13 +156,13 @@ describe('no thumbnail is created', () => {
     ['a picture above the pixel limit', () => newPicture({ width: 8_000, height: 6_251, format: 'png' })],
   ]
 
-  it.each(cases)('for %s, and the job completes', async (_, file) => {
+  it.each(cases)('creates no thumbnail for %s, and the job completes', async (_, file) => {
     const { after } = await processed(await file())
     expect(after.asset_file_thumbnail).toBe(after.asset_file)
     expect(await thumbnailUrlOf(after.id)).toBeNull()
   })
 
-  it('for other files, and no job is queued', async () => {
+  it('creates no thumbnail for other files, and queues no job', async () => {
     const before = await waiting()
     const text = new File([`words ${performance.now()}`], 'a.txt', { type: 'text/plain' })
     expect((await user.register({ asset_file: text })).asset_file_thumbnail).toBeNull()
@@ -172,7 +172,7 @@ describe('no thumbnail is created', () => {
   })
 })
 
-it('assets without a thumbnail get one in batches, once', async () => {
+it('assets without a thumbnail get a thumbnail once, in batches', async () => {
   const old = []
   for (let n = 0; n < 3; n++) old.push((await user.register({ asset_file: await newPicture() })).uuid)
   await app.sql('update assets set thumbnail_requested = id <> all ($1::uuid[])', [old])
@@ -183,7 +183,7 @@ it('assets without a thumbnail get one in batches, once', async () => {
   expect(await waiting()).toBe(before + 3)
 })
 
-it('the queue creates thumbnails, and an unreadable picture delays no other', async () => {
+it('the queue creates thumbnails, and an unreadable picture delays no other picture', async () => {
   await app.sql(`delete from jobs.job where name = 'thumbnail'`)
   // The job of the lost file fails and is retried later.
   const lost = await user.register({ asset_file: await newPicture() })

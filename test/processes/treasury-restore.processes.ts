@@ -61,7 +61,7 @@ const compare = async ({ privateKey }: ReturnType<typeof createKeyPair>, ...more
   return { code, ...JSON.parse(stdout) }
 }
 
-it.each(['old', 'new'])('pays nothing twice after a treasury change, if the %s treasury paid', async (who) => {
+it.each(['old', 'new'])('pays no withdrawal twice after a treasury change, if the %s treasury paid', async (who) => {
   const [earlier, later] = [await newTreasury(), await newTreasury()]
   await note(earlier)
   const user = await app.newUser({ num: '10' })

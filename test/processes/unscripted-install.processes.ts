@@ -13,7 +13,7 @@ afterAll(() => rm(dir, { recursive: true }))
 
 const olderNode = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`
 
-it('reports on an older Node which version is required and why it is missing', async () => {
+it('on an older Node, reports the required version and the reason for the missing part', async () => {
   await mkdir(join(dir, 'bin'))
   await writeFile(join(dir, 'package.json'), '{"type":"module"}')
   await copyFile(join(import.meta.dirname, '../../bin/annal.js'), join(dir, 'bin/annal.js'))

@@ -21,7 +21,7 @@ async function start(stdio: Parameters<typeof startAnnal>[3]) {
   return { child, ended, serves }
 }
 
-it('serves requests and stops gracefully if the disk of its log is full', async () => {
+it('the service serves requests and stops gracefully if the disk of its log is full', async () => {
   const full = await open('/dev/full', 'w')
   onTestFinished(() => full.close())
   const { child, ended, serves } = await start(['ignore', full.fd, full.fd])
@@ -30,7 +30,7 @@ it('serves requests and stops gracefully if the disk of its log is full', async 
   expect(await ended).toEqual([0, null])
 })
 
-it('serves requests and stops gracefully if its output is not read', async () => {
+it('the service serves requests and stops gracefully if nobody reads its output', async () => {
   const { child, ended, serves } = await start('pipe')
   child.stdout.destroy()
   child.stderr.destroy()

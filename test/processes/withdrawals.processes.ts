@@ -78,7 +78,7 @@ const newestTransferOf = async (user: SignedIn) => {
   return [kind, num]
 }
 
-it('waits if the treasury sent unknown transactions, even with an empty database', async () => {
+it('a withdrawal waits if the treasury sent unknown transactions, even with an empty database', async () => {
   const noted = () => app.sql(`select from key_values where key = $1`, [`treasury:${treasuryAddress}`])
   const first = moveCoins()
   await eventually(noted, ([row]) => row !== undefined)
@@ -94,7 +94,7 @@ it('waits if the treasury sent unknown transactions, even with an empty database
   await chain.rpc.call('anvil_setNonce', treasuryAddress, quantity(0))
 })
 
-it('pays the exact amount to the wei at the quoted fee, and keeps points', async () => {
+it('a withdrawal pays the exact amount to the wei at the quoted fee, and keeps points', async () => {
   const user = await app.newUser({ num: '10', points: '12' })
   const to = address()
   const quote = await quoteOf(user, { amount: '3.5', to })
@@ -121,7 +121,7 @@ it('pays the exact amount to the wei at the quoted fee, and keeps points', async
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('sends a mail at request and completion, and is private to its owner', async () => {
+it('a withdrawal sends a mail at request and completion, and is private to its owner', async () => {
   const [user, stranger] = [await app.newUser({ num: '2' }), await app.newUser()]
   const { id } = await withdraw(user, { amount: '1', to: address() })
   moveCoins()
@@ -133,7 +133,7 @@ it('sends a mail at request and completion, and is private to its owner', async 
   expect(expectOk(await stranger.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull()
 })
 
-it('is rejected without a charge for a wrong password, address, amount or daily limit', async () => {
+it('rejects a withdrawal without a charge for a wrong password, address, amount or daily limit', async () => {
   const user = await app.newUser({ num: '100', points: '12' })
   const [to, other] = [address(), await app.newUser()]
   const wrongCase = to.replace(/[a-f]/i, (letter) =>
@@ -160,7 +160,7 @@ it('is rejected without a charge for a wrong password, address, amount or daily 
   expect(quote.problems.map(({ field }: { field: string }) => field)).toEqual(['to', 'amount'])
 })
 
-it('is delayed after a password change', async () => {
+it('a withdrawal is delayed after a password change', async () => {
   const user = await app.newUser({ num: '5' })
   await app.sql(`insert into audit_entries (user_id, action) values ($1::uuid, 'password.changed')`, [user.id])
   const answer = expectError(
@@ -172,7 +172,7 @@ it('is delayed after a password change', async () => {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(80_000)
 })
 
-it('never overdraws with concurrent requests, and a repeated request charges nothing', async () => {
+it('concurrent withdrawals never overdraw the wallet, and a repeated request charges nothing', async () => {
   const user = await app.newUser({ num: '3.5' })
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(user, { amount: '1', to: address() })))
   const codes = answers.map((answer) => codeOf(answer) ?? 'OK')
@@ -187,7 +187,7 @@ it('never overdraws with concurrent requests, and a repeated request charges not
   expect(await statusOf(again)).toHaveLength(1)
 })
 
-it('respects the limits with concurrent requests', async () => {
+it('concurrent withdrawals respect the limits', async () => {
   const user = await app.newUser({ num: '100' })
   const asked = await whileHeld(app, `select from wallets where user_id = '${user.id}' for update`, async () => {
     const both = [1, 2].map(() => ask(user, { amount: '30', to: address() }))
@@ -199,7 +199,7 @@ it('respects the limits with concurrent requests', async () => {
   expect(await statusOf(user)).toHaveLength(1)
 })
 
-it('can be cancelled before it is signed, and is refunded with its fee', async () => {
+it('a withdrawal can be cancelled before it is signed, and is refunded with its fee', async () => {
   const user = await app.newUser({ num: '3' })
   const { id } = await withdraw(user, { amount: '1', to: address() })
   const cancelled = await Promise.all([1, 2, 3].map(() => user.rest('POST', `wallet/withdrawals/${id}/cancel/`)))
@@ -215,7 +215,7 @@ it('can be cancelled before it is signed, and is refunded with its fee', async (
   await becomes(user, 'confirmed')
 })
 
-it('waits while the treasury lacks coins, and alerts the operator', async () => {
+it('a withdrawal waits while the treasury lacks coins, and alerts the operator', async () => {
   await fund(0n)
   const { user, to } = await withdrawFour()
   moveCoins()
@@ -228,7 +228,7 @@ it('waits while the treasury lacks coins, and alerts the operator', async () => 
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
-it('records the L1 data fee in the ledger', async () => {
+it('a withdrawal records the L1 data fee in the ledger', async () => {
   const l1Fee = 10n ** 15n
   proxy.fault = withL1Fee(l1Fee)
   const { user, to } = await withdrawFour()
@@ -243,7 +243,7 @@ it('records the L1 data fee in the ledger', async () => {
   expect((await findings()).broken).toEqual([])
 })
 
-it('costs the quoted fee even after gas prices exceeded the maximum', async () => {
+it('a withdrawal costs the quoted fee even after gas prices exceeded the maximum', async () => {
   const { user, to, fee } = await withdrawFour()
   // A mempool that accepts fees below the base fee, like that of geth.
   proxy.fault = async (_, pass) =>
@@ -264,7 +264,7 @@ it('costs the quoted fee even after gas prices exceeded the maximum', async () =
   expect((await findings()).broken).toEqual([])
 })
 
-it('is paid if the treasury can pay it while larger ones wait, and the operator sees all waiting ones', async () => {
+it('pays a withdrawal within the treasury balance while larger withdrawals wait, and lists all waiting withdrawals', async () => {
   await fund(1n)
   const many = await app.newUser({ num: '40' })
   const [few, late] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
@@ -293,7 +293,7 @@ it('is paid if the treasury can pay it while larger ones wait, and the operator 
 const count = (to: string, from: string) => chain.rpc.call('anvil_setCode', to, `0x62${from}5b600190038060045700`)
 const TOO_MUCH_GAS = 'needs more gas to take coins than a payment may'
 
-it('is rejected by both APIs if the recipient needs too much gas', async () => {
+it('both APIs reject a withdrawal if the recipient needs too much gas', async () => {
   const user = await app.newUser({ num: '5' })
   const [costly, endless, wallet] = [address(), address(), address()]
   await count(costly, '010000')
@@ -316,7 +316,7 @@ it('is rejected by both APIs if the recipient needs too much gas', async () => {
   expect(await balanceOf(wallet)).toBe(COIN)
 })
 
-it('that needs too much gas is refunded, and those behind it are paid', async () => {
+it('refunds a withdrawal that needs too much gas, and pays the withdrawals behind it', async () => {
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const to = address()
   await withdraw(user, { amount: '1', to: address() })
@@ -332,7 +332,7 @@ it('that needs too much gas is refunded, and those behind it are paid', async ()
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('is paid once despite lost messages and several processes', async () => {
+it('a withdrawal is paid once despite lost messages and several processes', async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   proxy.ambush = () => true
   await withdraw(user, { amount: '4', to })
@@ -364,7 +364,7 @@ const isRefused = (to: string) =>
   })
 const becomesNow = (user: SignedIn, status: string) => eventually(async () => (await statusOf(user))[0] === status)
 
-it('is refunded if the recipient rejects it, before or after signing', async () => {
+it('a withdrawal is refunded if the recipient rejects it, before or after signing', async () => {
   const user = await app.newUser({ num: '5' })
   const [before, after] = [address(), address()]
   await withdraw(user, { amount: '1', to: before })
@@ -391,7 +391,7 @@ it('is refunded if the recipient rejects it, before or after signing', async () 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('stays included if one node lags, unless no node has its block for long', async () => {
+it('a withdrawal stays included if one node lags, unless no node has its block for a long time', async () => {
   const { user, to } = await withdrawFour()
   const mover = moveCoins()
   await movesTo(to, 'BROADCAST')
@@ -410,7 +410,7 @@ it('stays included if one node lags, unless no node has its block for long', asy
   expect((await findings()).broken).toEqual([])
 })
 
-it('is sent again only once if a node returns its receipt but lacks the block', async () => {
+it('a withdrawal is sent again only once if a node returns its receipt but lacks the block', async () => {
   const { user, to } = await withdrawFour()
   const doubtPatience = 2_000
   moveCoins(undefined, { doubtPatience })
@@ -433,7 +433,7 @@ it('is sent again only once if a node returns its receipt but lacks the block', 
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
-it('is not refunded if a node writes the receipt status with a leading zero', async () => {
+it('a withdrawal is not refunded if a node writes the receipt status with a leading zero', async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   proxy.fault = rewriting(({ method }, result) =>
     method === 'eth_getTransactionReceipt' && result ? { ...result, status: '0x01' } : result,
@@ -445,7 +445,7 @@ it('is not refunded if a node writes the receipt status with a leading zero', as
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
 })
 
-it('waits without a refund while a node omits the receipt status', async () => {
+it('a withdrawal waits without a refund while a node omits the receipt status', async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   let receipts = 0
   proxy.fault = rewriting(({ method }, result) => {
@@ -466,7 +466,7 @@ it('waits without a refund while a node omits the receipt status', async () => {
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
-it('that failed in a block that is reorganized away is paid once and not refunded', async () => {
+it('a withdrawal that failed in a reorganized block is paid once and not refunded', async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   const { total } = await withdraw(user, { amount: '1', to })
   const snapshot = await chain.rpc.call<string>('evm_snapshot')
@@ -491,7 +491,7 @@ it('that failed in a block that is reorganized away is paid once and not refunde
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('that was confirmed, reorganized away and then failed is refunded', async () => {
+it('refunds a withdrawal that was confirmed, reorganized away and then failed', async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   const { fee } = await withdraw(user, { amount: '1', to })
   const snapshot = await chain.rpc.call<string>('evm_snapshot')
@@ -533,7 +533,7 @@ const pricesOf = (recipient: string, isFiller: boolean) =>
     [recipient, isFiller],
   )
 
-it('that no block has room for is refunded, and those behind it are paid', async () => {
+it('refunds a withdrawal that fits into no block, and pays the withdrawals behind it', async () => {
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const [wallet, to] = [address(), address()]
   await count(wallet, '000200')
@@ -568,7 +568,7 @@ it('that no block has room for is refunded, and those behind it are paid', async
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('that a node rejects for its gas a few times is paid without a second signature', async () => {
+it('a withdrawal that a node rejects for its gas a few times is paid without a second signature', async () => {
   const [user, to] = [await app.newUser({ num: '5' }), address()]
   await withdraw(user, { amount: '1', to })
   let refusals = 0

@@ -20,7 +20,7 @@ async function newUser(options?: Parameters<typeof app.newUser>[0]) {
 }
 
 describe('without the optional modules', () => {
-  it('registers an asset, changes it, and lists its history', async () => {
+  it('a server without the optional modules registers an asset, changes it, and lists its history', async () => {
     const user = await newUser()
     const { id } = (await registerWith(user.rest, { caption: 'before' })).body
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'after' } }))
@@ -29,21 +29,21 @@ describe('without the optional modules', () => {
     expect(commits).toHaveLength(2)
   })
 
-  it('charges a confirmed order', async () => {
+  it('a server without the optional modules charges a confirmed order', async () => {
     const buyer = await newUser({ num: '10', points: '0' })
     const order = await store.order(buyer)
     expectOk(await store.confirm(buyer, order.id))
     expect(await app.wallet(buyer)).toEqual({ num: '7.5', points: '0' })
   })
 
-  it('deletes an account', async () => {
+  it('a server without the optional modules deletes an account', async () => {
     const user = await newUser()
     await registerWith(user.rest, {})
     expectOk(await user.rest('DELETE', 'auth/users/me/', { json: { current_password: PASSWORD } }))
     expect(await user.rest('GET', 'auth/users/me/')).toMatchObject({ status: 401 })
   })
 
-  it('shows the page of an asset without a link to a signed copy', async () => {
+  it('a server without the optional modules shows an asset page without a link to a signed copy', async () => {
     const user = await newUser()
     const { id } = (await registerWith(user.rest, { public_access: 'true' })).body
     const page = await fetch(`${url}/assets/${id}`)
@@ -51,13 +51,16 @@ describe('without the optional modules', () => {
     expect(await page.text()).not.toContain('/c2pa')
   })
 
-  it.each(['admin', 'api/v3/wallet/deposits/', 'api/v3/wallet/withdrawals/'])('answers 404 at /%s', async (path) => {
-    const user = await newUser()
-    const answer = await fetch(`${url}/${path}`, { headers: { authorization: `token ${user.token}` } })
-    expect(answer.status).toBe(404)
-  })
+  it.each(['admin', 'api/v3/wallet/deposits/', 'api/v3/wallet/withdrawals/'])(
+    'a server without the optional modules returns 404 at /%s',
+    async (path) => {
+      const user = await newUser()
+      const answer = await fetch(`${url}/${path}`, { headers: { authorization: `token ${user.token}` } })
+      expect(answer.status).toBe(404)
+    },
+  )
 
-  it('executes only operations that the schema has', async () => {
+  it('a server without the optional modules executes only operations in its schema', async () => {
     const schema = buildSchema(await (await fetch(`${url}/schema.graphql`)).text())
     expect(schema.getType('Withdrawal')).toBeUndefined()
     expect(schema.getType('Asset')).toBeDefined()

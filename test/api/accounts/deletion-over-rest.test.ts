@@ -203,7 +203,7 @@ it('account deletion keeps the arguments of an order until its webhook delivery 
   expect(await look()).toEqual([{ erased: true, unsigned: true }])
 })
 
-it('account deletion transfers later deposits to the platform once', async () => {
+it('a deposit to a deleted account is transferred to the platform exactly once', async () => {
   const user = await app.newUser({ points: '0' })
   expect((await remove(user)).status).toBe(204)
   await app.installation.database.query(deposit, { user: user.id, amount: '3' })
@@ -224,7 +224,7 @@ it('account deletion repeats the deletion of the key share in a background job',
   await app.jobs['forget-key'](jobs[0]!.data)
 })
 
-it('account deletion succeeds once among 50 concurrent deletions, changes and payments', async () => {
+it('an account is deleted once despite 50 concurrent deletions, changes and payments', async () => {
   const store = await createStore(app, { price: '0.1' })
   const user = await app.newUser({ num: '50' })
   const asset = await user.register()

@@ -143,7 +143,7 @@ it('a session that begins during an account lock stays invalid after the account
   ;(await restApi.readMe(user)).fails('AUTHENTICATION_FAILED')
 })
 
-it('administrators find users by ID, e-mail address or the beginning of a name, without private fields', async () => {
+it('administrators can find users by ID, e-mail address or the beginning of the name, but see no private fields', async () => {
   const SEARCH = 'query ($search: String!) { users(search: $search) { id username email lockedAt } }'
   const name = `find${process.pid}`
   const [one, other] = [await app.newUser({ username: `${name}a` }), await app.newUser({ username: name })]

@@ -87,7 +87,7 @@ it('reports a remote manifest with its URL, and does not fetch it', async () => 
   expect([copy.status, state, assertions['c2pa.actions.v2'].actions[0].action]).toEqual([200, 'Valid', 'c2pa.opened'])
 })
 
-it('accepts the time stamp of an unknown authority if the certificate has expired since', async () => {
+it('accepts the time stamp of an unknown authority after the signing certificate has expired', async () => {
   const { id, rest } = await register(
     await readFile(join(import.meta.dirname, '../../ecosystem/c2pa/expired-signer.jpg')),
   )

@@ -20,7 +20,7 @@ import { schema } from '../../support/full-api.ts'
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))
 
-it('schema.graphql matches the printed schema', () => {
+it('schema.graphql matches the schema in the code', () => {
   const committed = readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8')
   expect(committed, 'run npm run generate').toBe(schemaText(schema))
 })
@@ -42,7 +42,7 @@ function* described(): Generator<[string, string | null | undefined]> {
   }
 }
 
-it('every type, field, argument and value has a description', () => {
+it('every GraphQL type, field, argument and enum value has a description', () => {
   expect([...described()].filter(([, description]) => !description?.trim()).map(([name]) => name)).toEqual([])
 })
 
@@ -52,7 +52,7 @@ it('ErrorCode lists every error code with its documented meaning', () => {
   expect(Object.fromEntries(told)).toEqual(errorMeanings)
 })
 
-it('every object with an ID is a Node', () => {
+it('every GraphQL object type with an ID implements Node', () => {
   const nodes = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType)
   const withId = types.filter((type) => isObjectType(type) && type.getFields().id && !type.name.endsWith('Payload'))
   expect(withId.map(({ name }) => name)).toEqual(nodes.map(({ name }) => name))
@@ -63,7 +63,7 @@ it('only payloads of deletions contain the ID of the object, because Relay merge
   expect(named.map(({ name }) => name)).toEqual(['DeleteAccountPayload', 'DeleteAssetPayload', 'RevokeSessionPayload'])
 })
 
-it('every mutation takes one input and returns its own payload type', () => {
+it('every GraphQL mutation takes one input and returns its own payload type', () => {
   const mutations = Object.values(schema.getMutationType()!.getFields())
   for (const { name, args, type } of mutations.filter(({ args }) => args.length > 0)) {
     expect(
@@ -75,7 +75,7 @@ it('every mutation takes one input and returns its own payload type', () => {
   }
 })
 
-it('no field is a Float except Verification.chainId', () => {
+it('no GraphQL field is a Float except Verification.chainId', () => {
   const floats = types
     .filter((type) => isObjectType(type) || isInputObjectType(type))
     .flatMap((type) =>

@@ -284,4 +284,5 @@ it('rejects a HEAD request with a very long URL without a response body', async 
   expect([status, text]).toEqual([431, ''])
 })
 
-it('logs no errors for invalid input', () => expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))
+it('the server logs no errors for invalid input', () =>
+  expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))

@@ -114,7 +114,7 @@ describe('page of a public asset', () => {
   })
 })
 
-it('the asset page separates custom fields from facts of the service with the same name', async () => {
+it("the asset page separates custom fields from the service's own fields with the same name", async () => {
   const custom = { 'Registered by': 'Grace Hopper', Registered: 'January 1, 1999', 'SHA-256': '0'.repeat(64) }
   const fields = { public_access: 'true', nit_commit_custom: JSON.stringify(custom) }
   const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })

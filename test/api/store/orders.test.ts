@@ -263,7 +263,7 @@ it('REST returns the order record of the contract, and ignores the price that ca
   expect(paid.payment_crypto_transaction_id).toBe(paid.payment_tx_hash)
 })
 
-it('GraphQL returns the buyer with the wallet after the payment', async () => {
+it("GraphQL returns the buyer's wallet balance after the payment", async () => {
   const buyer = await app.newUser({ points: '1', num: '5' })
   const { id } = await store.order(buyer)
   const fields = 'id email displayName address role lockedAt wallet { points num }'

@@ -35,7 +35,7 @@ function testsOf({ name, severity, summary, runbook }: Alert) {
   ]
 }
 
-it.each(alerts)('$name fires only in its firing case, with the expected text', async (alert) => {
+it.each(alerts)('the alert $name fires only in its firing case, with the expected text', async (alert) => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-alerts-'))
   atEnd(() => rm(dir, { recursive: true, force: true }))
   const file = join(dir, 'alerts.test.yml')

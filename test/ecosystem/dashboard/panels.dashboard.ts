@@ -65,8 +65,8 @@ afterAll(async () => {
 const filled = (expr: string) =>
   expr.replaceAll('$__rate_interval', '20s').replaceAll('$job', '.*').replaceAll('$instance', '.*')
 
-describe('the dashboard', () => {
-  it('has data for every query of every panel', async () => {
+describe('dashboard', () => {
+  it('the dashboard has data for every query of every panel', async () => {
     const answers = await Promise.all(
       dashboardQueries.map(async (query) => ({ ...query, samples: await prometheus.ask(filled(query.expr)) })),
     )
@@ -75,8 +75,8 @@ describe('the dashboard', () => {
   })
 })
 
-describe('the alerts', () => {
-  it('are valid Prometheus rules on existing metrics, and stay silent for a healthy service', async () => {
+describe('alerts', () => {
+  it('the alerts are valid Prometheus rules on existing metrics, and stay silent for a healthy service', async () => {
     const rules = await prometheus.alertingRules()
     expect(rules.map(({ name }) => name)).toEqual(alerts.map(({ name }) => name))
     expect(rules.filter(({ health }) => health !== 'ok')).toEqual([])

@@ -61,8 +61,8 @@ async function expectRestored(env: Record<string, string>, person: Person, remem
   expect(await service.stop()).toBe(0)
 }
 
-describe('a backup', () => {
-  it('of a dump, keys, blocks and chain can be restored elsewhere and passes all checks', async () => {
+describe('backups', () => {
+  it('a backup of a dump, keys, blocks and chain can be restored elsewhere and passes all checks', async () => {
     const BACKUP = join(dir, 'backup')
     const before = {
       DATABASE_URL: await postgres.createDatabase('annal'),
@@ -96,7 +96,7 @@ describe('a backup', () => {
     await expectRestored(after, person, remembered)
   })
 
-  it('of a fully embedded installation can be restored elsewhere and passes all checks', async () => {
+  it('a backup of a fully embedded installation can be restored elsewhere and passes all checks', async () => {
     const BACKUP = join(dir, 'embedded-backup')
     const before = { ANNAL_DIR: join(dir, 'embedded-before'), BACKUP, PUBLIC_URL }
     const service = await serve(before)

@@ -27,11 +27,11 @@ afterAll(async () => {
   await docker('image', 'rm', '--force', name)
 })
 
-it('uses the tested Node version', async () => {
+it('the container image uses the tested Node version', async () => {
   expect(await readFile(file, 'utf8')).toContain(`\nARG NODE_IMAGE=node:${manifest.dependencies.node}-bookworm-slim\n`)
 })
 
-it('contains the service and its dependencies, but no build tools', async () => {
+it('the container image contains the service and its dependencies, but no build tools', async () => {
   expect(Number.parseInt(await inImage('du -sm /opt/annal'), 10)).toBeLessThanOrEqual(350)
   const modules = (await inImage('ls /opt/annal/node_modules')).split('\n')
   expect(modules).not.toEqual(
@@ -40,13 +40,13 @@ it('contains the service and its dependencies, but no build tools', async () => 
   expect(await inImage('test -e /src || echo absent')).toBe('absent')
 })
 
-it('runs as an unprivileged user on a read-only root', async () => {
+it('the container runs as an unprivileged user on a read-only root file system', async () => {
   expect(await inImage('id -u')).toBe('10001')
   await expect(inImage('touch /opt/annal/x')).rejects.toThrow('Read-only file system')
   await inImage('touch /tmp/x /var/lib/annal/x && rm /var/lib/annal/x')
 })
 
-it('serves requests, reports health, stops on SIGTERM, and keeps its data', async () => {
+it('the container serves requests, reports health, stops on SIGTERM, and keeps its data', async () => {
   const [port, healthPort] = [await findFreePort(), await findFreePort()]
   const url = `http://127.0.0.1:${port}`
   const env = { PORT: port, HEALTH_PORT: healthPort, HOST: '127.0.0.1', ANNAL_EMBEDDED: 'true', PUBLIC_URL: url }

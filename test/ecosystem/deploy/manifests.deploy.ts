@@ -27,8 +27,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
-describe('the Compose file', () => {
-  it('is valid, and uses the secrets of make-secrets.sh', async () => {
+describe('Compose file', () => {
+  it('the Compose file is valid, and uses the secrets of make-secrets.sh', async () => {
     await bash(`${tools}/node_modules/.bin/dclint --quiet ${deploy}/compose/compose.yaml`, dir)
     const copy = join(dir, 'make-secrets.sh')
     await writeFile(copy, await readFile(join(deploy, 'compose/make-secrets.sh')))
@@ -44,22 +44,25 @@ describe('the Compose file', () => {
   })
 })
 
-describe('the Kubernetes manifests', () => {
-  it.each(KUBERNETES)('match the schemas of Kubernetes %s without unknown fields', async (version) => {
-    const files = (await bash('ls *.yaml | grep -v kustomization', join(deploy, 'kubernetes'))).trim().split('\n')
-    const validate = `${dir}/venv/bin/kubernetes-validate --strict -k ${version}`
-    await bash(`${validate} ${files.join(' ')}`, join(deploy, 'kubernetes'))
-  })
+describe('Kubernetes manifests', () => {
+  it.each(KUBERNETES)(
+    'the Kubernetes manifests match the schemas of Kubernetes %s without unknown fields',
+    async (version) => {
+      const files = (await bash('ls *.yaml | grep -v kustomization', join(deploy, 'kubernetes'))).trim().split('\n')
+      const validate = `${dir}/venv/bin/kubernetes-validate --strict -k ${version}`
+      await bash(`${validate} ${files.join(' ')}`, join(deploy, 'kubernetes'))
+    },
+  )
 })
 
-describe('the load balancer configurations', () => {
+describe('load balancer configurations', () => {
   it.each([
     ['haproxy', 'haproxy -c -f haproxy/haproxy.cfg'],
     [
       'nginx',
       `printf 'pid /tmp/annal-nginx.pid; events {} http { include %s; }' "$PWD/nginx/annal.conf" > "$TMP_CONF" && nginx -t -e stderr -c "$TMP_CONF"`,
     ],
-  ])('of %s are valid', async (program, line) => {
+  ])('the load balancer configuration of %s is valid', async (program, line) => {
     const missing = `echo '${program} is missing: apt-get install ${program}' >&2; exit 1`
     const TMP_CONF = join(dir, `${program}.conf`)
     const said = await bash(`command -v ${program} > /dev/null || { ${missing}; }; { ${line}; } 2>&1`, deploy, {
@@ -69,16 +72,16 @@ describe('the load balancer configurations', () => {
   })
 })
 
-describe('the Prometheus and Alertmanager configurations', () => {
+describe('Prometheus and Alertmanager configurations', () => {
   it.each([
     ['promtool', 'prometheus', 'promtool check config prometheus/prometheus.yml'],
     ['amtool', 'prometheus-alertmanager', 'amtool check-config alertmanager/alertmanager.yml'],
-  ])('pass %s', async (tool, name, line) => {
+  ])('the Prometheus and Alertmanager configurations pass %s', async (tool, name, line) => {
     const missing = `echo '${tool} is missing: apt-get install ${name}' >&2; exit 1`
     expect(await bash(`command -v ${tool} > /dev/null || { ${missing}; }; ${line}`, deploy)).toContain('SUCCESS')
   })
 
-  it('send critical alerts to a separate receiver', async () => {
+  it('Alertmanager sends critical alerts to a separate receiver', async () => {
     const receiverOf = async (severity: string) =>
       (
         await bash(`amtool config routes test --config.file=alertmanager/alertmanager.yml severity=${severity}`, deploy)
@@ -91,8 +94,8 @@ describe('the Prometheus and Alertmanager configurations', () => {
   })
 })
 
-describe('the PgBouncer configuration', () => {
-  it('is loaded by PgBouncer and accepts Annal', async () => {
+describe('PgBouncer configuration', () => {
+  it('PgBouncer loads its configuration and accepts Annal', async () => {
     const missing = "echo 'pgbouncer is missing: apt-get install pgbouncer' >&2; exit 1"
     await bash(`command -v pgbouncer > /dev/null || { ${missing}; }`, dir)
     const postgres = await startEmbeddedPostgres({ dir: join(dir, 'postgres'), log: silent })
@@ -135,8 +138,8 @@ async function startPgBouncer({ port, password, search }: URL) {
   return { url: `postgresql://annal:${password}@127.0.0.1:${own}/annal${search}`, stop: () => child.kill() }
 }
 
-describe('the systemd unit', () => {
-  it('is valid and restricts the service', async () => {
+describe('systemd unit', () => {
+  it('the systemd unit is valid and restricts the service', async () => {
     const unit = await readFile(join(deploy, 'systemd/annal.service'), 'utf8')
     // What it starts is not installed here.
     await writeFile(join(dir, 'annal.service'), unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'))

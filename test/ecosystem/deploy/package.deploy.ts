@@ -35,14 +35,14 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-describe('the package', () => {
-  it('leaves no files behind when packed, and contains no tests or secrets', async () => {
+describe('npm package', () => {
+  it('packing the npm package leaves no files behind, and the package contains no tests or secrets', async () => {
     expect((await bash('git status --porcelain --ignored dist', root)).trim()).toBe('')
     const names = (await bash(`tar -tzf ${tarball}`, dir)).trim().split('\n')
     expect(names.filter((name) => /^package\/(src|test|proofs|bench)\/|\.env/.test(name))).toEqual([])
   })
 
-  it('stays below its maximum size with production dependencies only', async () => {
+  it('the npm package stays below its maximum size with production dependencies only', async () => {
     expect(await megabytesOf(join(project, 'node_modules'))).toBeLessThanOrEqual(MOST_MEGABYTES)
     const installed = await readdir(join(project, 'node_modules'))
     expect(installed.filter((name) => /^(prisma|typescript|effect|vitest|@electric-sql|@biomejs)$/.test(name))).toEqual(
@@ -50,7 +50,7 @@ describe('the package', () => {
     )
   })
 
-  it('serves from an empty folder, keeps its data there, and stops on SIGTERM', async () => {
+  it('the npm package serves from an empty folder, keeps its data there, and stops on SIGTERM', async () => {
     const port = await findFreePort()
     const first = start('npx annal serve', project, port)
     await first.ready()

@@ -173,7 +173,7 @@ const newestCommit = () => page.locator('.history > li').first()
 const awaitFinal = () => newestCommit().getByText('Final on the chain').waitFor()
 const spendable = () => page.locator('.who .money').textContent()
 
-it('explains a rejected sign-in', async () => {
+it('the example app explains a rejected sign-in', async () => {
   await heading('Sign in')
   await page.getByLabel('E-mail address').fill(person.email)
   await page.getByLabel('Password').fill('a wrong one')
@@ -182,13 +182,13 @@ it('explains a rejected sign-in', async () => {
   await look('sign-in')
 })
 
-it('detects an inaccessible screen', async () => {
+it('the accessibility check detects an inaccessible screen', async () => {
   await page.evaluate(() => document.querySelector('main')!.append(document.createElement('img')))
   expect(await findings()).toEqual(['image-alt: <img>'])
   await page.reload()
 })
 
-it('signs up by keyboard', async () => {
+it('a user of the example app can sign up by keyboard', async () => {
   await tabTo('Sign up')
   await page.keyboard.press('Enter')
   await heading('Sign up')
@@ -205,7 +205,7 @@ it('signs up by keyboard', async () => {
   await look('no-assets')
 })
 
-it('uploads a file with progress, and shows its commit becoming final', async () => {
+it('the example app uploads a file with progress, and shows its commit becoming final', async () => {
   await page.getByRole('link', { name: 'Register a file' }).click()
   await heading('Register a file')
   await page.getByLabel('File').setInputFiles(photo)
@@ -241,7 +241,7 @@ it('uploads a file with progress, and shows its commit becoming final', async ()
   expect(await spendable()).toBe('11.821\u00a0NUM')
 })
 
-it('names an already registered file', async () => {
+it('the example app shows the existing asset of an already registered file', async () => {
   const nid = page.url().split('/').at(-1)!
   await page.getByRole('link', { name: 'Assets' }).click()
   await page.getByRole('link', { name: 'Register a file' }).click()
@@ -254,7 +254,7 @@ it('names an already registered file', async () => {
   expect(page.url()).toContain(nid)
 })
 
-it('shows the price of a change, and charges once despite a lost response and a double click', async () => {
+it('the example app shows the price of a change, and charges once despite a lost response', async () => {
   await page.getByLabel('Title').focus()
   await page.keyboard.press('End')
   await page.keyboard.type(', 1912')
@@ -283,7 +283,7 @@ it('shows the price of a change, and charges once despite a lost response and a 
   await look('asset')
 })
 
-it("shows both versions after a concurrent change, and keeps the user's input", async () => {
+it("the example app shows both versions after a concurrent change, and keeps the user's input", async () => {
   await page.getByLabel('Title').fill('Night at sea')
   await awaitPrice()
   const input = { id: page.url().split('/').at(-1), headline: 'Morning at sea' }
@@ -300,7 +300,7 @@ it("shows both versions after a concurrent change, and keeps the user's input", 
   expect(await page.locator('.history > li').count()).toBe(4)
 })
 
-it('shows missed events after a reconnect', async () => {
+it('the example app shows missed events after a reconnect', async () => {
   await stopSite()
   const input = { id: page.url().split('/').at(-1), caption: 'Written meanwhile.' }
   expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
@@ -310,7 +310,7 @@ it('shows missed events after a reconnect', async () => {
   await awaitFinal()
 })
 
-it('keeps form input while the asset cannot be reloaded', async () => {
+it('the example app keeps form input while the asset cannot be reloaded', async () => {
   const away = { data: { asset: null }, errors: [{ message: 'Away.', extensions: { code: 'UNAVAILABLE' } }] }
   const answerAway = (route: Route) =>
     route.request().postData()?.includes('query Asset(') ? route.fulfill({ json: away }) : route.fallback()
@@ -329,7 +329,7 @@ it('keeps form input while the asset cannot be reloaded', async () => {
   await awaitFinal()
 })
 
-it('orders and pays an action, and shows its result live', async () => {
+it('the example app orders and pays an action, and shows its result live', async () => {
   await page.getByRole('button', { name: 'Order Upscale' }).click()
   await heading('Upscale')
   expect(await page.getByRole('timer').textContent()).toMatch(/^1[45]:\d\d left to pay$/)
@@ -346,7 +346,7 @@ it('orders and pays an action, and shows its result live', async () => {
   await look('order-done')
 })
 
-it('cancels an order', async () => {
+it('the example app cancels an order', async () => {
   await page.goBack()
   await page.getByRole('button', { name: 'Order Upscale' }).click()
   await page.getByRole('button', { name: 'Cancel the order' }).click()
@@ -358,7 +358,7 @@ it('cancels an order', async () => {
   await look('orders')
 })
 
-it('lists each charge once in the wallet', async () => {
+it('the example app lists each charge once in the wallet', async () => {
   await page.getByRole('link', { name: 'Wallet' }).click()
   await heading('Your wallet')
   await page.getByRole('row').nth(8).waitFor()
@@ -385,7 +385,7 @@ async function sendCoins(to: string, coins: bigint) {
   }
 }
 
-it('shows and credits coins sent to the wallet address', async () => {
+it('the example app shows and credits coins sent to the wallet address', async () => {
   const deposits = page.getByRole('region', { name: 'Deposit' })
   await deposits.getByText('Send from an ordinary account').waitFor()
   const address = (await deposits.locator('.identifier').first().textContent())!
@@ -398,7 +398,7 @@ it('shows and credits coins sent to the wallet address', async () => {
   await look('deposit')
 })
 
-it('previews a withdrawal, asks for the password, and cancels it', async () => {
+it('the example app previews a withdrawal, asks for the password, and cancels the withdrawal', async () => {
   const before = await spendable()
   const form = page.getByRole('form', { name: 'Withdrawal' })
   const see = () => form.getByRole('button', { name: 'See what it takes' }).click()
@@ -435,7 +435,7 @@ it('previews a withdrawal, asks for the password, and cancels it', async () => {
   await look('withdrawal-cancelled')
 })
 
-it('completes a withdrawal and shows its transaction', async () => {
+it('the example app completes a withdrawal and shows its transaction', async () => {
   await page.goto('about:blank')
   await gateway.stop()
   gatewayEnv.WITHDRAWAL_HOLD_SECONDS = '0'
@@ -454,7 +454,7 @@ it('completes a withdrawal and shows its transaction', async () => {
   await look('withdrawal-sent')
 })
 
-it('pages through assets, and the back button works', async () => {
+it('the example app pages through assets, and the back button works', async () => {
   const token = await tokenOfPage()
   for (let n = 0; n < PAGE_SIZE; n += 1) {
     const body = new FormData()
@@ -479,13 +479,13 @@ it('pages through assets, and the back button works', async () => {
   await page.getByText('Night at sea').waitFor()
 })
 
-it('reports missing pages', async () => {
+it('the example app reports missing pages', async () => {
   await page.goto(`${siteUrl}/assets/bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`)
   expect(await alert()).toBe('There is nothing here, or nothing that you may see.')
   await look('missing')
 })
 
-it('ends the session at sign-out', async () => {
+it('the example app ends the session at sign-out', async () => {
   const token = await tokenOfPage()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await heading('Sign in')
@@ -493,7 +493,7 @@ it('ends the session at sign-out', async () => {
   expect((await graphql(token, '{ me { id } }')).errors?.[0]?.extensions.code).toBe('AUTHENTICATION_FAILED')
 })
 
-it('returns to the sign-in page if the session was ended elsewhere', async () => {
+it('the example app returns to the sign-in page if the session was ended elsewhere', async () => {
   await page.getByLabel('E-mail address').fill(person.email)
   await page.getByLabel('Password').fill(person.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -503,7 +503,7 @@ it('returns to the sign-in page if the session was ended elsewhere', async () =>
   await heading('Sign in')
 })
 
-it('loads nothing from other origins, and logs no browser errors', () => {
+it('the example app loads nothing from other origins, and logs no browser errors', () => {
   expect([...origins].filter((origin) => origin !== 'null').sort()).toEqual([gateway.url, siteUrl].sort())
   // The tests disconnect deliberately.
   expect(complaints.filter((text) => !/net::ERR_/.test(text))).toEqual([])

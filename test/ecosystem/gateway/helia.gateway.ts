@@ -31,7 +31,7 @@ const read = async (...wanted: Wanted[]): Promise<Found[]> => {
   return JSON.parse(stdout)
 }
 
-it('reads a file of one block, a file of many blocks, and a tree', async () => {
+it('Helia reads a file of one block, a file of many blocks, and a tree', async () => {
   const { small, large, tree } = published
   const files = [small, large, tree]
   expect(await read(...files.map(({ cid }) => ({ cid })))).toEqual(
@@ -39,7 +39,7 @@ it('reads a file of one block, a file of many blocks, and a tree', async () => {
   )
 })
 
-it('reads ranges', async () => {
+it('Helia reads byte ranges of a file', async () => {
   const { small, large } = published
   const cases = [
     { file: small, range: 'bytes=2-6', part: small.bytes.subarray(2, 7) },
@@ -52,7 +52,7 @@ it('reads ranges', async () => {
   )
 })
 
-it('does not find private files', async () => {
+it('Helia does not find private files', async () => {
   const [found] = await read({ cid: published.hidden })
   expect(found!.bytes === undefined || found!.status! >= 400, JSON.stringify(found)).toBe(true)
 })

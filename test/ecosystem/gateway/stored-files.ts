@@ -62,7 +62,7 @@ export function testStoredFiles(
   const { small, large, tree, hidden } = published
 
   describe('stored files', () => {
-    it('are read whole, in ranges, as blocks and as CARs', async () => {
+    it('the gateway serves stored files whole, in ranges, as blocks and as CARs', async () => {
       for (const { cid, bytes } of [small, large, tree]) {
         const found = await read(cid)
         expect([found.status, sha256Of(found.bytes)]).toEqual([200, sha256Of(bytes)])
@@ -74,7 +74,7 @@ export function testStoredFiles(
       expect((await read(hidden)).status).toBe(404)
     })
 
-    it('are covered by the doctor, check and repair commands', async () => {
+    it('the doctor, check and repair commands cover stored files', async () => {
       expect((await annal('doctor')).stdout).toMatch(healthy)
       expect(await isWhole()).toBe(true)
       await store.lose(tree.cid)
@@ -84,7 +84,7 @@ export function testStoredFiles(
       expect(sha256Of((await read(tree.cid)).bytes)).toBe(sha256Of(tree.bytes))
     })
 
-    it('are deleted with their asset after the grace period; others stay', async () => {
+    it('the files of a deleted asset are deleted after the grace period, and other files stay', async () => {
       const gone = await user.register({ asset_file: new File([new Uint8Array(2_000_000).fill(7)], 'gone.bin') })
       expectOk(await user.rest('DELETE', `assets/${gone.id}/`))
       expect(await collect()).toBe(0)
@@ -97,8 +97,8 @@ export function testStoredFiles(
     })
   })
 
-  describe('a failing file store', () => {
-    it('rejects an upload if it is killed, and accepts it afterwards', async () => {
+  describe('failing file stores', () => {
+    it('rejects an upload if the file store is killed, and accepts uploads afterwards', async () => {
       // Large enough that slow machines see its first blocks before its end.
       const bytes = bytesOf(200_000_000)
       const file = new File([bytes], 'film.mp4', { type: 'video/mp4' })
@@ -118,7 +118,7 @@ export function testStoredFiles(
       expect(sha256Of((await read(id)).bytes)).toBe(sha256Of(bytes))
     })
 
-    it('rejects uploads after a timeout while it hangs, and accepts them afterwards', async () => {
+    it('rejects uploads after a timeout while the file store hangs, and accepts uploads afterwards', async () => {
       await expectNothingCharged(async () => {
         store.freeze()
         try {

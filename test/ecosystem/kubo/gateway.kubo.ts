@@ -32,12 +32,12 @@ const lose = async (cid: string) => {
 const purge = () => kubo.ipfs('repo', 'gc')
 testStoredFiles(files, { ...kubo, age, lose, purge }, /^files +ok +Kubo answers at IPFS_API_URL\./m)
 
-it('doctor warns about the default settings, which acknowledge blocks before they are on the disk', async () => {
+it("`annal doctor` warns about Kubo's default settings, which acknowledge blocks before they are on disk", async () => {
   const warning = / warning +Kubo at 127\.0\.0\.1:\d+ acknowledges blocks before they are on its disk/
   expect((await annal('doctor')).stdout).toMatch(warning)
 })
 
-it('keeps acknowledged files if garbage is collected during uploads', async () => {
+it('a Kubo node keeps acknowledged files if garbage is collected during uploads', async () => {
   const files = Array.from({ length: 8 }, (_, n) => [n, newFile(`file-${n}.txt`, 'text/plain')] as const)
   const kept = new Map<string, number>()
   // Each file was deleted before and is old, so the collection may delete it while it is uploaded again.
@@ -63,7 +63,7 @@ it('keeps acknowledged files if garbage is collected during uploads', async () =
   expect(await isWhole()).toBe(true)
 })
 
-it('receives files that were committed during its outage', async () => {
+it('a Kubo node receives files that were committed during its outage', async () => {
   await kubo.kill()
   const asset = published.small.cid
   const changed = await user.rest('PATCH', `assets/${asset}/`, { json: { caption: 'while Kubo was away' } })

@@ -16,7 +16,7 @@ const addressOf = async () => {
 }
 const doctor = async () => (await annal('doctor', '--only', 'files')).stdout
 
-it('doctor reports a node that serves private files to peers', async () => {
+it('`annal doctor` reports a Kubo node that serves private files to peers', async () => {
   const file = newFile('private.txt', 'text/plain')
   const { id } = await user.register({ asset_file: file, caption: 'Mine alone', public_access: 'false' })
   const [{ assetTreeCid: tree }] = expectOk(await user.rest('GET', `assets/${id}/history/`)).commits

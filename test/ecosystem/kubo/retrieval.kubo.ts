@@ -24,14 +24,14 @@ const readFrom = async (node: KuboNode, cid: string, headers: Record<string, str
   return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
-it('reads a file of one block, one of many, and a tree', async () => {
+it('a Kubo node reads a file of one block, a file of many blocks, and a tree from Annal', async () => {
   for (const { cid, bytes } of [published.small, published.large, published.tree]) {
     const found = await readFrom(reader, cid)
     expect([found.status, found.bytes.length, sha256Of(found.bytes)]).toEqual([200, bytes.length, sha256Of(bytes)])
   }
 })
 
-it('reads a range of a file that it does not have', async () => {
+it('a Kubo node reads a byte range of a file from Annal', async () => {
   const other = await startKubo({ router })
   try {
     const { cid, bytes } = published.large
@@ -43,7 +43,7 @@ it('reads a range of a file that it does not have', async () => {
   }
 })
 
-it('pins a public file, and does not find private or deleted files', async () => {
+it('a Kubo node pins a public file, and does not find private or deleted files', async () => {
   const { user, small, hidden } = published
   await reader.ipfs('pin', 'add', small.cid)
   const note = new File([`withdrawn ${performance.timeOrigin}`], 'note.txt', { type: 'text/plain' })
@@ -57,8 +57,8 @@ it('pins a public file, and does not find private or deleted files', async () =>
     await expect(reader.ipfs('cat', '--timeout=10s', cid), cid).rejects.toThrow(/deadline exceeded|timeout|timed out/i)
 })
 
-describe('behind a load balancer that terminates TLS', () => {
-  it('is readable over HTTP/2', async () => {
+describe('load balancers that terminate TLS', () => {
+  it('Annal is readable over HTTP/2 behind a load balancer that terminates TLS', async () => {
     const router = await startRouter(`/ip4/127.0.0.1/tcp/${await startBalancer(app.url)}/tls/http`)
     const node = await startKubo({ router })
     try {

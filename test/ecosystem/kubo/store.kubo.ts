@@ -10,7 +10,7 @@ const SIZES = [1, 262_144, 300_000, 50_000_000]
 const old = () => `annal ${Math.floor(Date.now() / 1000) - 120}`
 
 describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
-  'a Kubo node with the profile %s',
+  'Kubo node with the profile %s',
   (profile) => {
     let node: KuboNode
     let store: ContentStore
@@ -20,7 +20,7 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
     })
     afterAll(() => node?.stop())
 
-    it.each(SIZES)('returns the same CID and bytes for a file of %i bytes', async (size) => {
+    it.each(SIZES)('a Kubo node returns the same CID and bytes for a file of %i bytes', async (size) => {
       const bytes = bytesOf(size)
       const { cid, size: stored } = await store.importFile(stream(bytes))
       expect([cid, stored]).toEqual([(await identifyFile(stream(bytes))).cid, size])
@@ -34,7 +34,7 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
       expect(await node.ipfs('pin', 'ls', '--type=recursive', '--names', cid)).toMatch(/ recursive annal \d+\n/)
     })
 
-    it.each([10, 200_000, 1_000_000])('keeps a document of %i bytes as one block', async (size) => {
+    it.each([10, 200_000, 1_000_000])('a Kubo node keeps a document of %i bytes as one block', async (size) => {
       const bytes = bytesOf(size, 'a document')
       const cid = await store.putDocument(bytes)
       expect(cid).toBe(store.identify(bytes).cid)
@@ -42,7 +42,7 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
       expect(await node.ipfs('pin', 'ls', '--type=recursive', '--names', cid)).toMatch(/ recursive annal \d+\n/)
     })
 
-    it('deletes only old unpinned files of ours', async () => {
+    it('garbage collection in a Kubo node deletes only old unpinned files of Annal', async () => {
       const cids: string[] = []
       for (const seed of ['needed', 'lost', 'young', 'foreign', 'old'])
         cids.push((await store.importFile(stream(bytesOf(600_000, seed)))).cid)
@@ -60,7 +60,7 @@ describe.each([undefined, 'legacy-cid-v0', 'unixfs-v0-2015', 'unixfs-v1-2025'])(
       await expectError(store.readBlock(gone), 'NOT_FOUND')
     })
 
-    it('keeps files that are added during its own collection', async () => {
+    it('a Kubo node keeps files that are added during its own garbage collection', async () => {
       let isOver = false
       const collecting = (async () => {
         while (!isOver) await node.ipfs('repo', 'gc', '--quiet')

@@ -34,7 +34,7 @@ const store = { ...s3, lose, age: () => s3.age(GRACE_SECONDS + 60), blockCount: 
 testStoredFiles(files, store, /^files +ok +Files can be written, read and deleted in the bucket files\./m)
 
 describe('files in a bucket', () => {
-  it('include thumbnails and copies with Content Credentials', async () => {
+  it('the bucket contains thumbnails and copies with Content Credentials', async () => {
     const asset = await user.register({
       asset_file: await newPicture({ width: 800, height: 600 }),
       public_access: 'true',
@@ -57,7 +57,7 @@ describe('files in a bucket', () => {
     for (const { cid } of pins) expect(await app.installation.contentStore.isWhole(cid), cid).toBe(true)
   })
 
-  it('can be read by blockstore-s3', async () => {
+  it('blockstore-s3 can read files in a bucket', async () => {
     await run('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], inFolder)
     const { stdout } = await run(
       process.execPath,
@@ -67,7 +67,7 @@ describe('files in a bucket', () => {
     expect(JSON.parse(stdout)).toEqual([published.small, published.tree].map(({ bytes }) => sha256Of(bytes)))
   })
 
-  it('are deleted page by page', async () => {
+  it('garbage collection deletes the files of a bucket page by page', async () => {
     const blocks = await s3.blocks()
     const root = dirname(dirname(blocks[0]!))
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
@@ -90,8 +90,8 @@ describe('files in a bucket', () => {
   })
 })
 
-describe('a failing storage', () => {
-  it('reports rejected credentials without printing them, and works when they are accepted', async () => {
+describe('failing storage', () => {
+  it('reports rejected storage credentials without printing them, and works when the credentials are accepted', async () => {
     await s3.kill()
     await s3.start('another-secret-than-ours')
     await expectNothingCharged(async () => expect((await upload(newFile())).status).toBe(503))
@@ -108,7 +108,7 @@ describe('a failing storage', () => {
     expectOk(await upload(newFile()))
   })
 
-  it('loses nothing if its bucket is missing for a while', async () => {
+  it('loses no files if the bucket is missing for a while', async () => {
     await s3.hide()
     await expectNothingCharged(async () => expect((await upload(newFile())).status).toBe(503))
     expect((await read(published.small.cid)).status).toBe(503)
