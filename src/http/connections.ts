@@ -1,59 +1,55 @@
 /**
- * Limits connections and slow readers. Unread responses stay in memory, so a reader has a time limit for each step of progress. An idle stream of
- * events holds no bytes and stays open. Node's socket timeout would close it.
+ * Limits connections and slow readers. Unread responses stay in memory, so a reader has a time limit for each step of
+ * progress. An idle event stream holds no bytes and stays open, unlike with the socket timeout of Node.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { totalmem } from 'node:os'
 import { report } from 'node:process'
 import { removeItem } from '../shared/async.ts'
-import type { Log } from '../shared/log.ts'
+import { createLogThrottle, type Log } from '../shared/log.ts'
 
-/** Share of the open files that connections may use. The process needs the others. */
+/** Share of the open files that connections may use. */
 const SHARE_OF_FILES = 1 / 2
-/** Memory that is reserved for a connection, in bytes: twice the size of the largest headers, some 60 KB with the objects that Node creates. */
+/** Memory per connection, in bytes: twice the 60 KB that the largest headers and their objects take. */
 const BYTES_PER_CONNECTION = 131_072
 
 /** Returns the maximum number of open files of this process, or Infinity without a limit, as on Windows. */
 export function openFileLimit(): number {
-  // Otherwise the report resolves the name of each connected address: five seconds if no name server answers.
+  // Otherwise the report resolves the name of each connected address, which takes five seconds without a name server.
   Object.assign(report, { excludeNetwork: true })
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } }
   const limit = userLimits?.open_files?.soft
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
 }
 
-/** Returns the maximum number of open connections at a port. A container may have less memory than the machine. */
+/** Returns the maximum number of open connections at a port. */
 export const maxConnections = (
   files = openFileLimit(),
   bytes = Math.min(process.constrainedMemory() || totalmem(), totalmem()),
 ): number => Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_PER_CONNECTION))
 
-const LOG_EVERY_MS = 10_000
-
-/** Creates a function to call for each connection that was closed above the limit. It logs their number at most every ten seconds. */
+/** Creates a function to call for each connection that was closed above the limit. It logs their number every ten seconds. */
 export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): () => void {
+  const throttle = createLogThrottle(10_000)
   let closed = 0
-  let loggedAt = Number.NEGATIVE_INFINITY
   return () => {
     closed += 1
-    const now = performance.now()
-    if (now - loggedAt < LOG_EVERY_MS) return
+    if (!throttle('drop')) return
     log.warn({ connections, closed }, 'Connection limit reached; closed new connections')
     closed = 0
-    loggedAt = now
   }
 }
 
-/** Limits of slow readers in production (decision 14). */
+/** Limits of slow readers (decision 14). "Unread bytes" are the response bytes that all callers have not read yet. */
 export const slowReaderDefaults = {
   /** Maximum time without progress, in milliseconds. */
   patience: 20_000,
-  /** The same while more bytes than `room` wait to be read. */
+  /** Maximum time without progress above `room`, in milliseconds. */
   patienceWhenFull: 1_000,
-  /** Bytes that wait to be read on all connections. Above this number, `patienceWhenFull` applies. */
+  /** Number of unread bytes above which `patienceWhenFull` applies. */
   room: 16_000_000,
-  /** Bytes that wait to be read on all connections. Above this number, connections are closed at the next check. */
+  /** Number of unread bytes above which connections are closed at the next check. */
   most: 32_000_000,
 }
 
@@ -62,8 +58,8 @@ export type SlowReaderOptions = typeof slowReaderDefaults
 const CHECK_INTERVAL_MS = 200
 
 /**
- * Bytes of the newest write that the system has not taken. `writableLength` does not change until a write is complete, so Node's own
- * timeout also reads this private property.
+ * Returns the bytes of the current write that the operating system has not accepted. `writableLength` changes only at the
+ * end of a write, so the timeout of Node also reads this private property.
  */
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
@@ -71,19 +67,20 @@ const queueOf = (socket: Socket) =>
 const MAX_OPEN_REQUESTS = 16
 
 interface Watched {
-  /** Open responses. All but the first wait for their turn and keep their bytes. */
+  /** Open responses. All except the first one keep their bytes until it is sent. */
   answers: ServerResponse[]
+  /** Last result of `queueOf`. */
   queue: number
   /** Time of the last change of `queue`. */
   since: number
 }
 
-function waitingOn(socket: Socket, { answers }: Watched): number {
+function unreadBytes(socket: Socket, { answers }: Watched): number {
   if (socket.destroyed) return 0
-  let waiting = socket.writableLength
-  // The first response writes to the connection, whose bytes are counted above.
-  for (const answer of answers) if (!answer.socket) waiting += answer.writableLength
-  return waiting
+  let unread = socket.writableLength
+  // The bytes of the first response are those of the socket.
+  for (const answer of answers) if (!answer.socket) unread += answer.writableLength
+  return unread
 }
 
 /** Watches the connections of a server until it closes. Also closes a connection with more than 16 open requests. */
@@ -101,23 +98,22 @@ export function closeSlowReaders(
 
   function check() {
     const now = performance.now()
-    let waiting = 0
-    const holders: { socket: Socket; watched: Watched; held: number; weight: number }[] = []
+    let unread = 0
+    const readers: { socket: Socket; watched: Watched; held: number; weight: number }[] = []
     for (const [socket, watched] of connections) {
       const queue = queueOf(socket)
       if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
       else if (now - watched.since >= patience) close(socket, watched, now)
-      const held = waitingOn(socket, watched)
+      const held = unreadBytes(socket, watched)
       if (held === 0) continue
-      waiting += held
-      holders.push({ socket, watched, held, weight: held * (now - watched.since + CHECK_INTERVAL_MS) })
+      unread += held
+      readers.push({ socket, watched, held, weight: held * (now - watched.since + CHECK_INTERVAL_MS) })
     }
-    if (waiting <= room) return
-    // Weighs bytes by time: a small part that waits long frees less than a large document.
-    for (const { socket, watched, held } of holders.sort((a, b) => b.weight - a.weight)) {
-      if (waiting <= room) return
-      if (waiting <= most && now - watched.since < patienceWhenFull) continue
-      waiting -= held
+    // The weight is bytes times waiting time, so that closing few connections frees most memory.
+    for (const { socket, watched, held } of readers.sort((a, b) => b.weight - a.weight)) {
+      if (unread <= room) return
+      if (unread <= most && now - watched.since < patienceWhenFull) continue
+      unread -= held
       close(socket, watched, now)
     }
   }
@@ -143,16 +139,15 @@ export function closeSlowReaders(
   }
 }
 
-/** Time to read and discard a rejected body, in milliseconds. A caller whose connection is cut at once never reads the response. */
+/** Maximum time to read and discard a rejected body, in milliseconds. */
 const LINGER_MS = 30_000
 
 /**
- * Reads the rest of a rejected body for a while and discards it. Node destroys a connection that ends with its response
- * (`Connection: close`, HTTP/1.0), and the bytes that still arrive would then discard the response. So such a connection is half
- * closed until its body has arrived (test/api/http/broken-bodies.test.ts).
+ * Reads and discards the rest of a rejected body. Node destroys a connection after its last response, and bytes that still
+ * arrive make the caller lose the response. So the connection is half closed (test/api/http/broken-bodies.test.ts).
  */
 export function discardRest(req: IncomingMessage, res: ServerResponse) {
-  // Before Node's own listener, which ends the connection.
+  // Runs before Node's own listener, which ends the connection.
   res.prependOnceListener('finish', () => {
     if (req.complete) return
     req.resume()
@@ -164,21 +159,21 @@ export function discardRest(req: IncomingMessage, res: ServerResponse) {
       socket.end()
     }
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-    const forget = () => {
+    const restore = () => {
       clearTimeout(timer)
-      socket.off('close', forget)
+      socket.off('close', restore)
       socket.destroySoon = close
       if (ends) close.call(socket)
     }
-    req.once('close', forget)
-    // An answered request has no event for the end of its connection.
-    socket.once('close', forget)
+    req.once('close', restore)
+    // The request does not emit `close` if its connection ends after the response.
+    socket.once('close', restore)
   })
 }
 
 /**
- * Aborts an incomplete HTTP/1.0 response by a reset. A reader by HTTP/1.0, such as nginx, treats the end of the connection as the end of a
- * response without a length (test/api/files/gateway.test.ts).
+ * Makes an incomplete HTTP/1.0 response end with a reset. An HTTP/1.0 client such as nginx treats a normal end of the
+ * connection as the end of a response without a length (test/api/files/gateway.test.ts).
  */
 export function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
   const { destroy } = socket

@@ -14,7 +14,7 @@ const noCredentials = { token: undefined, apiKey: undefined }
 const credentialsOf = (headers: IncomingHttpHeaders) => ({
   // An unknown scheme counts as anonymous.
   token: SECRET_HEADER.exec(headers.authorization ?? '')?.[2],
-  // Apps without an API key send an empty header.
+  // Some apps without an API key send an empty header.
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
@@ -22,7 +22,7 @@ const credentialsOf = (headers: IncomingHttpHeaders) => ({
 const MAX_BODY_BYTES = 1_000_000
 const BYTES_PER_REQUEST = 100_000
 
-/** Returns how many requests of the caller's quota a request uses: one, and one more for every 100 KB to parse. Counted before the body is read. */
+/** Returns the number of requests that a request counts as: one, plus one for every 100 KB of its body. */
 function costOf({ headers }: IncomingMessage): number {
   const declared = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : MAX_BODY_BYTES)
   return 1 + Math.floor(Math.min(Number(declared) || 0, MAX_BODY_BYTES) / BYTES_PER_REQUEST)
@@ -32,7 +32,7 @@ interface ContextOptions {
   ignoresCredentials?: boolean
   /** The request counts against no limit. The caller is anonymous. */
   isUncounted?: boolean
-  /** Throws if the caller may not send this request. Called before anything else of the request is validated. */
+  /** Throws if the caller may not send this request. Called before the request is validated. */
   admit?: (identity: Identity) => void
 }
 
@@ -48,7 +48,7 @@ interface Dependencies {
 export const createRequestLogs = (log: Log) => (res: ServerResponse) => () =>
   log.child({ requestId: res.getHeader('X-Request-Id') })
 
-/** Creates contexts of requests. Creating one throws THROTTLED, VALIDATION_FAILED, and the errors of `admit`. */
+/** Creates a function that creates the context of a request. It throws THROTTLED, VALIDATION_FAILED, and errors of `admit`. */
 export function createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf }: Dependencies) {
   return async (
     req: IncomingMessage,
@@ -64,7 +64,6 @@ export function createRequestContexts({ shared, logOf, watch, clientAddress, bas
     if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
     if (!isUncounted) await shared.requestQuota.consume(identity.actor, costOf(req))
     admit?.(identity)
-    // Other headers are validated after the request is counted and the caller is authorized.
     const key = headers['idempotency-key'] as string | undefined
     if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
       throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
@@ -87,7 +86,7 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = v4 ?? v6 ?? text
   if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return undefined
   const address = ipaddr.process(bare)
-  // The zone names an interface of this machine.
+  // The zone is the name of a network interface of this machine.
   if (address instanceof ipaddr.IPv6) delete address.zoneId
   return address
 }
@@ -95,13 +94,13 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 const networkOf = (text: string): Network =>
   ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`)
 
-/** Returns a function that finds the address of the caller. `trustedProxies`: addresses and CIDRs whose `X-Forwarded-For` is used. */
+/** Returns a function that finds the address of the caller. `trustedProxies`: addresses and CIDR blocks. */
 export function createClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
   const networks = trustedProxies.map(networkOf)
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
 
-  /** Returns the right-most address that is not a trusted proxy, as `192.0.2.1` or `2001:db8:0:0:0:0:0:1`. Any caller can write those left of it. */
+  /** Returns the last address that is not a trusted proxy. Callers can forge the addresses before it. */
   return ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
     const remote = socket.remoteAddress ?? ''
     const forwarded = headers['x-forwarded-for']
@@ -110,7 +109,7 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: readon
     const hops = forwarded === undefined ? [] : String(forwarded).split(',')
     while (client && hops.length && isTrusted(client)) {
       const next = parseAddress(hops.pop()!.trim())
-      // The proxy passed on a text that is not an address, so the proxy itself is the last known address.
+      // The proxy forwarded an invalid address, so the proxy itself is the last known address.
       if (!next) break
       client = next
     }
@@ -118,15 +117,15 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: readon
   }
 }
 
-/** A host name or address with an optional port, and nothing that would change the meaning of a URL. */
+/** A host name or address with an optional port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
-/** Matches a host name, as `URL` normalizes it, that always leads to this machine. */
+/** A host name, as `URL` normalizes it, that always resolves to this machine. */
 const LOOPBACK = /^((.+\.)?localhost|\[::1\]|127(\.\d+){3})$/
 
 /**
- * Returns a function that finds the base URL for the links in a response. Without a configured one it is the host of the request if that is a
- * loopback host: a container may use another name or port than `fallback` has. An untrusted client can send any other Host header.
+ * Returns a function that finds the base URL for links in a response: the configured one, or the host of the request if it is
+ * a loopback host, because the port of a container may be mapped. Other hosts are not used: clients can send any.
  */
 export function createBaseUrl({ configured, fallback }: { configured: string | undefined; fallback: string }) {
   return ({ headers: { host = '' } }: Pick<IncomingMessage, 'headers'>): string => {

@@ -1,5 +1,4 @@
 /** Creates the routes of both APIs and the pages of an application. */
-import type { GraphQLSchema } from 'graphql'
 import type { App, Modules } from '../app.ts'
 import { createGateway } from '../files/gateway.ts'
 import {
@@ -28,33 +27,23 @@ import { statuses } from './error-status.ts'
 import { type AddRoutes, addRawRoute } from './http-server.ts'
 import { findAwayParts } from './probes.ts'
 import { MAX_FIELDS, readForm, readText } from './request-body.ts'
-import type { DirectRoute, Route } from './rest/define-route.ts'
+import type { DirectRoute } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import type { FileParts } from './rest/file-routes.ts'
 import { addRestRoutes } from './rest/rest-handler.ts'
 import { routes as coreRoutes } from './rest/routes.ts'
 
-/** A large response holds some megabytes, and keeps the process busy while it is created. */
+/** Limits of large responses, which take megabytes and block the process while they are created. */
 const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
 
-/** Operations of one caller. Each waiting operation holds its request body. */
+/** Limits of the operations of one caller. Each waiting operation keeps its request body in memory. */
 const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
 
 /** Maximum size of a request body without its files, in bytes. */
 const MAX_BODY_BYTES = 1_000_000
 
-/** The schema and the routes of the core and of the optional modules. */
-export interface Api {
-  schema: GraphQLSchema
-  /** Routes that execute an operation. */
-  routes: Route[]
-  /** Creates the routes of optional modules that execute no operation. */
-  createDirectRoutes(parts: FileParts): DirectRoute[]
-  admin: Awaited<ReturnType<NonNullable<Modules['admin']>['loadApi']>> | undefined
-}
-
-/** Loads the types and routes of the modules. */
-export async function loadApi(modules: Modules): Promise<Api> {
+/** Loads the schema and the routes of the core and of the optional modules. */
+export async function loadApi(modules: Modules) {
   const [coins, contentCredentials, admin] = await Promise.all([
     modules.coins?.loadApi(),
     modules.contentCredentials?.loadApi(),
@@ -62,29 +51,29 @@ export async function loadApi(modules: Modules): Promise<Api> {
   ])
   return {
     schema: createSchema(),
+    /** Routes that execute an operation. */
     routes: [...coreRoutes, ...(coins?.routes ?? []), ...(contentCredentials?.routes ?? [])],
-    createDirectRoutes: (parts) => contentCredentials?.createDirectRoutes(parts) ?? [],
+    /** Creates the routes of optional modules that execute no operation. */
+    createDirectRoutes: (parts: FileParts): DirectRoute[] => contentCredentials?.createDirectRoutes(parts) ?? [],
     admin,
   }
 }
 
-/** Readiness checks of the process, and options of the routes. */
-export interface RouteOptions {
+interface RouteOptions {
   telemetry: Telemetry
-  /** Names of the parts whose folders are missing or belong to another installation. */
+  /** Returns the names of the parts whose folders are missing or belong to another installation. */
   missingFolders(): Promise<string[]>
-  /** Returns the names of unavailable parts without which nothing can be served. */
+  /** Returns the names of the unavailable parts without which no request can be served. */
   missing(): Promise<string[]>
-  /** Returns the names of other unavailable parts, besides the file store. */
+  /** Returns the names of other unavailable parts, except the file store. */
   degraded?(): Promise<string[]>
-  /** False executes every operation with graphql-js. Tests use it to compare the answers. Default: true. */
+  /** False executes every operation with graphql-js, to compare the responses in tests. Default: true. */
   fastPaths?: boolean
 }
 
-/** Routes of an application. */
-export interface Routes {
+/** Routes of an application. `watched`: load of its queues, for metrics. */
+interface Routes {
   addRoutes: AddRoutes
-  /** Load of queues, for metrics. */
   watched: WatchedServices
 }
 
@@ -92,7 +81,6 @@ export interface Routes {
 const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
   refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
-/** Creates the routes. `addRoutes` adds them to a server. */
 export async function createRoutes(app: App, options: RouteOptions): Promise<Routes> {
   const { context: shared, modules, linkConfig, links } = app
   const { config, contentStore, log, meter, publicUrl } = shared

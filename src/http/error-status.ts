@@ -2,7 +2,7 @@ import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from
 import { isJsonObject } from '../shared/input.ts'
 import { snakeCase } from '../shared/text.ts'
 
-/** Callers depend on both values, so they must not change. It does not compile if a code is missing. */
+/** REST status and type by error code. Callers depend on them, so they must not change. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
   ASSET_WRITE_PERMISSION_DENIED: { status: 403, type: 'asset_write_permission_denied' },
@@ -58,17 +58,14 @@ export interface Refusal {
 const inSnakeCase = (details: object) =>
   Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
 
-/** Returns the body of an error. Callers read it without checks. `detail` repeats the message for two SDKs that read only that field. */
+/** Returns the REST response body of an error. `detail` repeats the message for two SDKs that read only that field. */
 export function presentRefusal({ code, message: given, details: found }: Refusal) {
   const { status, type } = statuses[code]
   const details = isJsonObject(found) ? inSnakeCase(found) : found
-  // The message starts with the first field, which has another name in REST.
+  // The message starts with the name of the first field, which is different in REST.
   const message = code === 'VALIDATION_FAILED' && isJsonObject(details) ? firstProblem(details as FieldErrors) : given
-  return {
-    error: { type, message, ...(details !== undefined && { details }) },
-    status_code: status,
-    detail: message,
-  }
+  const error = { type, message, ...(details !== undefined && { details }) }
+  return { error, status_code: status, detail: message }
 }
 
 export function refusalHeaders({ code, retryAfter }: Refusal): Record<string, string> {

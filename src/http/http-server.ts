@@ -1,4 +1,4 @@
-/** The HTTP server: one node:http server whose requests Fastify routes. It answers 503 until it has routes, and drains before it closes. */
+/** The HTTP server: a node:http server with Fastify as its router. It answers 503 until it has routes. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
@@ -30,9 +30,8 @@ const MAX_PARAM_LENGTH = 512
 export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
- * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
- * sends by itself. Links in mails carry secrets, so no Referer is sent. `@fastify/helmet` does not reach responses before routing
- * (test/api/http/security-headers.test.ts).
+ * Headers of every response. Other origins may load data, because browsers never send credentials by themselves. Mailed links
+ * contain secrets, so there is no Referer. `@fastify/helmet` misses responses before routing (security-headers.test.ts).
  */
 const securityHeaders = (isSecure: boolean) => ({
   'X-Content-Type-Options': 'nosniff',
@@ -43,11 +42,11 @@ const securityHeaders = (isSecure: boolean) => ({
 
 /** Follows requests for metrics, traces and the log. */
 export interface RequestTelemetry {
-  /** Calls `answer` and follows the request to the end of its response. Returns the result of `answer`. */
+  /** Calls `answer`, follows the request until its response ends, and returns the result of `answer`. */
   serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
-  /** Sets the code with which the server itself answers a request. */
+  /** Sets the error code of a request that the server itself rejects. */
   refused(res: ServerResponse, code: ErrorCode): void
-  /** Reports a request that could not be parsed or did not arrive in time. `answer`: its response, if its headers arrived. */
+  /** Reports a request that could not be parsed or timed out. `answer`: its response, if its headers arrived. */
   rejected(request: { requestId: string; status: number; code: ErrorCode; answer: ServerResponse | undefined }): void
 }
 
@@ -57,7 +56,7 @@ const noopTelemetry: RequestTelemetry = {
   rejected() {},
 }
 
-/** A caller's own request ID is logged, so it must be a UUID or 32 hex digits. Other text may be a misplaced secret. */
+/** Format of a request ID that a caller may choose. It is logged, and other text may be a secret. */
 const SAFE_REQUEST_ID = /^[\da-f]{8}(-?)([\da-f]{4}\1){3}[\da-f]{12}$/i
 
 const requestIdOf = ({ headers }: IncomingMessage) => {
@@ -66,23 +65,24 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
 }
 
 export interface HttpServerOptions {
-  /** Presents an error of a request that reaches no route. */
+  /** Creates the response to a request that reaches no route. */
   presentError: (error: DomainError) => { status: number; headers: Record<string, string>; body: object }
   log: Log
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
-  /** Maximum number of open connections at one port. Connections above it are closed when they arrive. */
+  /** Maximum number of open connections at one port. The server closes further connections when they arrive. */
   connections?: number
   telemetry?: RequestTelemetry | undefined
   timeouts?: typeof requestTimeouts
 }
 
-const withoutIpv6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+/** Errors of a machine without IPv6. */
+const NO_IPV6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
-/** A cache must not store the response to a malformed request: it would show it to every later caller of the path. */
+/** Prevents a cache from sending the response to a malformed request to later callers of the path. */
 const notCached = { 'Cache-Control': 'no-store' }
 
-/** Errors of Node's parser that have a code of their own. All others mean that the request is not valid HTTP. */
+/** Errors of Node's HTTP parser with another code than PARSE_ERROR. */
 const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the request are too large.'],
@@ -94,19 +94,17 @@ const notHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The 
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
-const HOST = /^host$/i
-
-/** A request has at most one Host header: a proxy may use another one than this server (RFC 9112, section 3.2). */
+/** Returns whether a request has several Host headers. A proxy may use another one than this server (RFC 9112, 3.2). */
 const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
-  rawHeaders.filter((name, index) => index % 2 === 0 && HOST.test(name)).length > 1
+  rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1
 
 const isAddressed = (req: IncomingMessage) =>
   !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
 
-/** The scheme and host of a target in absolute form, as senders to a proxy write it. */
+/** Scheme and host of a request target in absolute form, which proxies accept. */
 const ABSOLUTE = /^https?:\/\/[^/?#]+/i
 
-/** Returns path and query of a target in any form (RFC 9112, section 3.2). Returns undefined if the target has no path. */
+/** Returns path and query of a request target (RFC 9112, section 3.2). Returns undefined if the target has no path. */
 function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return url
   if (!ABSOLUTE.test(url)) return undefined
@@ -114,13 +112,13 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-/** The scheme of an identifier whose slashes are not encoded, as in `/assets/ipfs://<cid>/`. */
+/** An identifier with unencoded slashes in a path, as in `/assets/ipfs://<cid>/`. */
 const UNENCODED_SCHEME = /^([^?]*)\/ipfs:\/\//i
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** Creates a server that listens to nothing yet. It answers 503 until `serve` is called. */
+/** Creates a server. It answers 503 until `serve` is called. */
 export function createHttpServer(options: HttpServerOptions) {
   const { presentError, log, publicUrl, slowReaders = slowReaderDefaults, telemetry = noopTelemetry } = options
   const { connections = maxConnections(), timeouts = requestTimeouts } = options
@@ -140,7 +138,7 @@ export function createHttpServer(options: HttpServerOptions) {
   }
 
   const receive = (req: IncomingMessage, res: ServerResponse) => {
-    // The parser continues with the bytes that it has when the connection is cut.
+    // The parser processes its buffered bytes even after the connection was destroyed.
     if (req.socket.destroyed) return
     const target = targetOf(req)
     req.url = target ?? '/'
@@ -160,14 +158,14 @@ export function createHttpServer(options: HttpServerOptions) {
       connectionsCheckingInterval: timeouts.checkEvery,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
-      // Node would answer without a body.
+      // Node would send a response without a body.
       requireHostHeader: false,
     },
     receive,
   )
   const { currentAnswer } = closeSlowReaders(server, log, slowReaders)
   const emitRequest: RequestListener = (req, res) => void server.emit('request', req, res)
-  // Sends 100 when the body is read, and not when the request is rejected.
+  // Sends status 100 when the body is read, but not if the request is rejected before.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue()
@@ -178,8 +176,8 @@ export function createHttpServer(options: HttpServerOptions) {
   server.on('checkExpectation', emitRequest)
 
   /**
-   * Sends an error response on a connection whose request could not be read, unless a response to it has begun. Earlier requests are
-   * answered first: otherwise their caller would treat the error as the response to one of them.
+   * Sends an error response on a connection whose request could not be read. Previous requests are answered first, because
+   * their caller would treat the error as the response to one of them.
    */
   function answerUnreadable(socket: Duplex, error: DomainError, isHead: boolean) {
     const current = currentAnswer(socket)
@@ -203,20 +201,20 @@ export function createHttpServer(options: HttpServerOptions) {
   }
   const unreadable = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    // The parser reports the same connection again for each further byte.
+    // The parser reports the same connection again for each byte that follows.
     if (unreadable.has(socket) && socket.writable) return
     unreadable.add(socket)
     const isHead = error.rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
     answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
   })
 
-  /** Creates Fastify on this server. Routes read bodies themselves, after they have checked the caller. */
+  /** Creates Fastify on this server. Routes read bodies themselves, after authorization. */
   async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
     const router = fastify({
       serverFactory: () => server,
       clientErrorHandler: () => undefined,
       exposeHeadRoutes: false,
-      // Requests on open connections are answered during a drain.
+      // During a drain, requests on open connections are still answered.
       return503OnClosing: false,
       routerOptions: {
         ignoreTrailingSlash: true,
@@ -246,7 +244,7 @@ export function createHttpServer(options: HttpServerOptions) {
       const listener = Object.assign(next, { maxConnections: connections }).on('drop', logDrop)
       listener.once('error', (error: NodeJS.ErrnoException) => {
         const taken = `Port ${port} of ${address} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
-        const other = `Nobody can listen at port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
+        const other = `Annal cannot listen at port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may use.`
         reject(new Error(error.code === 'EADDRINUSE' ? taken : other, { cause: error }))
       })
       listener.listen(port, address, () => resolve((listener.address() as AddressInfo).port))
@@ -255,27 +253,26 @@ export function createHttpServer(options: HttpServerOptions) {
 
   return {
     /**
-     * Listens at a port and returns it. The host `localhost` means both loopback addresses. May be called again for another port: each has its own
-     * queue of connections. Throws an Error that names `variable` when the port is taken.
+     * Listens at a port and returns its number. `localhost` means both loopback addresses. May be called again for another
+     * port. Throws an Error that names the environment variable `variable` if the port is not available.
      */
     async listen(port: number, host: string, variable = 'PORT'): Promise<number> {
       if (host !== 'localhost') return listenAt(port, host, variable)
-      // Node listens at only one of its addresses, and a client may prefer the other.
+      // Node would listen at only one of the two addresses.
       const taken = await listenAt(port, '127.0.0.1', variable)
       await listenAt(taken, '::1', variable).catch((error: Error) => {
         const { code = '' } = error.cause as NodeJS.ErrnoException
-        // The system chose the port for IPv4 alone. Another program may have it for IPv6.
-        const isOthers = port === 0 && code === 'EADDRINUSE'
-        if (!withoutIpv6.has(code) && !isOthers) throw error
+        // The system chose port 0 for IPv4 only. Another program may use it for IPv6.
+        if (!NO_IPV6.has(code) && !(port === 0 && code === 'EADDRINUSE')) throw error
       })
       return taken
     },
-    /** Answers requests by these routes from now on. */
+    /** Starts to answer requests with these routes. */
     async serve(addRoutes: AddRoutes): Promise<void> {
       app = await createRouter(addRoutes)
       route = app.routing
     },
-    /** Ends each connection with its next response, so that callers have none left at the time of `drain`. */
+    /** Ends each connection with its next response, so that no idle connections exist at the time of `drain`. */
     endConnections(): void {
       endsConnections = true
     },
@@ -283,7 +280,7 @@ export function createHttpServer(options: HttpServerOptions) {
     async drain(milliseconds: number): Promise<void> {
       endsConnections = true
       const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
-      // A connection is kept open for the next request after its last response.
+      // A connection stays open after its response until it is idle here.
       const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), milliseconds)

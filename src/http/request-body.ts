@@ -1,83 +1,83 @@
-/** Reads request bodies into memory. Fastify limits neither all bodies together nor the pieces of one (test/api/http/small-chunks.test.ts). */
-
+/** Reads request bodies. Fastify limits neither their total size nor their chunks (test/api/http/small-chunks.test.ts). */
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
 import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
 
-/** Pieces of a body that may have any size. */
-const FREE_PIECES = 2_000
-/** Average size of each further piece, in bytes. A million pieces of one byte took 340 MB and 4 s of the event loop. */
-const LEAST_BYTES = 64
+/** Number of chunks of a body that may have any size. */
+const FREE_CHUNKS = 2_000
+/** Minimum average size of further chunks, in bytes. A million chunks of one byte took 340 MB and blocked for 4 s. */
+const MIN_CHUNK_BYTES = 64
 
 /** Maximum size of all incomplete bodies of the process together, in bytes. */
-const MAX_HELD_BYTES = 64_000_000
+const MAX_OPEN_BYTES = 64_000_000
 /** Added to the age of each body, in milliseconds, so that age alone does not decide among new bodies. */
-const LEAST_AGE_MS = 200
+const MIN_AGE_MS = 200
 
-interface Holder {
+/** A body that is being read. */
+interface OpenBody {
   bytes: number
   since: number
   isReleased: boolean
   refuse(error: DomainError): void
 }
 
-const TOO_MANY_PIECES = 'The body came in too many small pieces. Send it in larger ones.'
-/** An array: a `Set` that lives long would keep holders until a full garbage collection (test/processes/short-lived.processes.ts). */
-const holders: Holder[] = []
-let heldBytes = 0
+/** An array: a long-lived `Set` keeps its items until a full garbage collection (test/processes/short-lived.processes.ts). */
+const openBodies: OpenBody[] = []
+let openBytes = 0
 
-function release(holder: Holder) {
-  if (holder.isReleased) return
-  holder.isReleased = true
-  removeItem(holders, holder)
-  heldBytes -= holder.bytes
+function release(body: OpenBody) {
+  if (body.isReleased) return
+  body.isReleased = true
+  removeItem(openBodies, body)
+  openBytes -= body.bytes
 }
 
-/** Rejects the body that holds the most bytes for the longest time, so that slow senders do not lock others out. */
+/** Rejects the body with the highest product of size and age, so that slow senders do not block other callers. */
 function refuseHeaviest() {
   const now = performance.now()
-  const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE_MS)
-  const heaviest = holders.reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
+  const weightOf = ({ bytes, since }: OpenBody) => bytes * (now - since + MIN_AGE_MS)
+  const heaviest = openBodies.reduce((worst, body) => (weightOf(body) > weightOf(worst) ? body : worst))
   release(heaviest)
   const message = 'Too many request bodies are incomplete. Try again shortly.'
   heaviest.refuse(new DomainError('UNAVAILABLE', message, { retryAfter: 5 }))
 }
 
-/** Counts the bytes of a body that is being read. `refuse` is called when the process holds too many. */
-function holdBody(refuse: (error: DomainError) => void) {
-  const holder: Holder = { bytes: 0, since: performance.now(), isReleased: false, refuse }
-  holders.push(holder)
-  let pieces = 0
+/** Counts the bytes of a body that is being read. Calls `refuse` if the process has too many or the chunks are too small. */
+function trackBody(refuse: (error: DomainError) => void) {
+  const body: OpenBody = { bytes: 0, since: performance.now(), isReleased: false, refuse }
+  openBodies.push(body)
+  let chunks = 0
   return {
-    /** Sets the number of bytes in memory, for each piece. `received`: bytes of all pieces. */
-    hold(bytes: number, received: number) {
-      if (holder.isReleased) return
-      pieces += 1
-      if (pieces > FREE_PIECES + received / LEAST_BYTES) {
-        release(holder)
-        return refuse(new DomainError('PAYLOAD_TOO_LARGE', TOO_MANY_PIECES))
+    /** Sets the number of bytes in memory after each chunk. `received`: bytes of all chunks. */
+    update(bytes: number, received: number) {
+      if (body.isReleased) return
+      chunks += 1
+      if (chunks > FREE_CHUNKS + received / MIN_CHUNK_BYTES) {
+        release(body)
+        const message = 'The body came in too many small pieces. Send it in larger ones.'
+        return refuse(new DomainError('PAYLOAD_TOO_LARGE', message))
       }
-      heldBytes += bytes - holder.bytes
-      holder.bytes = bytes
-      while (heldBytes > MAX_HELD_BYTES) refuseHeaviest()
+      openBytes += bytes - body.bytes
+      body.bytes = bytes
+      while (openBytes > MAX_OPEN_BYTES) refuseHeaviest()
     },
-    release: () => release(holder),
+    release: () => release(body),
   }
 }
 
-/** Calls `fail` once if a body will never be complete, also if that has already happened. Returns a function that stops listening. */
-function onBroken(req: IncomingMessage, fail: (error: DomainError) => void): () => void {
-  const broken = () => {
+/** Calls `fail` if the connection ends before the body does. Returns a function that stops listening. */
+function onIncomplete(req: IncomingMessage, fail: (error: DomainError) => void): () => void {
+  const onClose = () => {
     if (!req.readableEnded) fail(new DomainError('PARSE_ERROR', 'The body ended too early.'))
   }
-  req.once('close', broken)
-  // `close` reports a broken connection. This listener stays, because the error may come at any time.
+  req.once('close', onClose)
+  // `close` reports a broken connection. An error without a listener would end the process.
   req.on('error', () => {})
-  if (req.destroyed) queueMicrotask(broken)
-  return () => req.off('close', broken)
+  if (req.destroyed) queueMicrotask(onClose)
+  return () => req.off('close', onClose)
 }
 
 const COMPRESSED = /\b(?:x-)?(?:gzip|compress|deflate|br|zstd)\b/i
@@ -95,25 +95,25 @@ function assertDeclared(req: IncomingMessage, maxBytes: number): void {
 
 function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = []
+    const chunks: Buffer[] = []
     let size = 0
     const settle = (finish: () => void) => {
-      forget()
+      stopListening()
       body.release()
-      req.off('data', take).off('end', end)
+      req.off('data', onData).off('end', onEnd)
       finish()
     }
     const fail = (error: DomainError) => settle(() => reject(error))
-    const take = (piece: Buffer) => {
-      size += piece.length
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
       if (size > maxBytes) return fail(tooLarge(maxBytes))
-      pieces.push(piece)
-      body.hold(size, size)
+      chunks.push(chunk)
+      body.update(size, size)
     }
-    const end = () => settle(() => resolve(Buffer.concat(pieces)))
-    const body = holdBody(fail)
-    const forget = onBroken(req, fail)
-    req.on('data', take).once('end', end)
+    const onEnd = () => settle(() => resolve(Buffer.concat(chunks)))
+    const body = trackBody(fail)
+    const stopListening = onIncomplete(req, fail)
+    req.on('data', onData).once('end', onEnd)
   })
 }
 
@@ -130,24 +130,19 @@ export async function readText(req: IncomingMessage, maxBytes: number): Promise<
   }
 }
 
-/** Returns the media type of a `Content-Type` header in lower case and without parameters. Returns an empty text without a header. */
+/** Returns the media type of a `Content-Type` header in lower case, without parameters. Empty without a header. */
 export const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
 /** Maximum number of fields of a form in any encoding. */
 export const MAX_FIELDS = 100
-/** Maximum number of parts that are files, including dropped ones. */
+/** Maximum number of file parts, including ignored ones. */
 const MAX_FILE_PARTS = 10
-/** Maximum number of parts, including those without a name. */
 const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
-/** Bytes of boundaries and part headers, and of bytes that are not parsed yet. */
+/** Maximum size of boundaries, part headers and unparsed bytes together. */
 const FRAMING_BYTES = 131_072
-
-type ReadForm = BodyReaders<IncomingMessage>['readForm']
 
 const notAForm = (cause: unknown) =>
   new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
-
-const ENCODED_PART = /^(?:base64|quoted-printable)$/
 
 interface Part {
   name: string | undefined
@@ -158,11 +153,11 @@ interface Part {
   mimetype: string
 }
 
-/** A browser sends a file part without a name for an input where no file was chosen. */
+/** Returns whether a part is a file. A browser sends a file without a name if the user chose none. */
 const isFile = (type: string, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
-/** Creates a parser that gives every part as a stream of bytes: of a text, it would replace bytes that are not UTF-8. */
+/** Creates a parser that treats every part as a file. In fields, it would replace bytes that are not UTF-8. */
 function createParser({ headers }: IncomingMessage, fileSize: number) {
   try {
     return new Busboy({
@@ -177,41 +172,41 @@ function createParser({ headers }: IncomingMessage, fileSize: number) {
 }
 
 /**
- * Reads a multipart form: fields into memory, files to their handlers. Throws PAYLOAD_TOO_LARGE and PARSE_ERROR before anything is read.
- * `graphql-upload-ts` and `@fastify/multipart` lack what these tests check: test/api/graphql/multipart.test.ts (no byte of a file before
- * permission), test/api/http/small-chunks.test.ts (bounded memory).
+ * Reads a multipart form: fields into memory, files to their handlers. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR. Other libraries
+ * read files before authorization (test/api/graphql/multipart.test.ts) or without a memory limit (small-chunks.test.ts).
  */
-export const readForm: ReadForm = (req, parts) => {
-  const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = parts
+export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options) => {
+  const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = options
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
   const parser = createParser(req, maxFileBytes)
   const dispositionNow = watchDispositions(parser)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
-  // A caller that cancels does not wait for it.
+  // A caller that cancels does not await `whole`.
   whole.catch(() => {})
   const streams = new Set<BusboyFileStream>()
-  const taken = new Set<BusboyFileStream>()
+  const handledFiles = new Set<BusboyFileStream>()
   const counts = { fields: 0, files: 0 }
-  let turn = Promise.resolve()
+  /** Settles when the handlers of all previous parts have finished. */
+  let handling = Promise.resolve()
   let received = 0
   let fieldBytes = 0
-  let isOver = false
+  let hasEnded = false
 
   function stop() {
-    isOver = true
-    forget()
+    hasEnded = true
+    stopListening()
     body.release()
     req.off('data', parse).off('end', end)
   }
 
   function fail(error: unknown) {
-    if (isOver) return
+    if (hasEnded) return
     stop()
     parser.destroy()
-    // The parser does not destroy its streams, and their readers would wait forever.
+    // The parser does not destroy its streams. Their readers would wait indefinitely.
     for (const stream of streams) stream.destroy(error instanceof Error ? error : undefined)
-    // Handlers close their files first.
-    void turn.then(() => reject(error))
+    // Reject after the handlers have closed their files.
+    void handling.then(() => reject(error))
   }
 
   const refuse = (message: string) => fail(new DomainError('PAYLOAD_TOO_LARGE', message))
@@ -229,15 +224,14 @@ export const readForm: ReadForm = (req, parts) => {
       if (fieldBytes > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }
-    if (!isOver) onField(name, decode(Buffer.concat(chunks)))
+    if (!hasEnded) onField(name, decode(Buffer.concat(chunks)))
   }
 
-  async function takePart({ name, stream, filename, disposition, encoding, mimetype }: Part) {
-    if (isOver) return
-    // The parser lets parts without a name through.
+  async function handlePart({ name, stream, filename, disposition, encoding, mimetype }: Part) {
+    if (hasEnded) return
     if (name === undefined) throw notAForm(new Error('a part has no name'))
-    // Otherwise its code would be registered and paid for instead of the file.
-    if (ENCODED_PART.test(encoding)) {
+    // The service would register the encoded text instead of the file.
+    if (/^(?:base64|quoted-printable)$/.test(encoding)) {
       const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
       throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
     }
@@ -246,10 +240,10 @@ export const readForm: ReadForm = (req, parts) => {
       return readField(name, stream)
     }
     count('files', MAX_FILE_PARTS)
-    const taking = onFile(name, { filename: fileNameOfPart(disposition, filename), mimetype, bytes: stream })
-    if (!taking) return void stream.resume()
-    taken.add(stream)
-    await taking
+    const handled = onFile(name, { filename: fileNameOfPart(disposition, filename), mimetype, bytes: stream })
+    if (!handled) return void stream.resume()
+    handledFiles.add(stream)
+    await handled
   }
 
   function parse(bytes: Buffer) {
@@ -258,14 +252,14 @@ export const readForm: ReadForm = (req, parts) => {
       req.pause()
       parser.once('drain', () => req.resume())
     }
-    let others = received
-    for (const { bytesRead } of taken) others -= bytesRead
-    if (others > maxBytes + FRAMING_BYTES) fail(tooLarge(maxBytes))
-    else if (!isOver) body.hold(others, received)
+    let bytesInMemory = received
+    for (const { bytesRead } of handledFiles) bytesInMemory -= bytesRead
+    if (bytesInMemory > maxBytes + FRAMING_BYTES) fail(tooLarge(maxBytes))
+    else if (!hasEnded) body.update(bytesInMemory, received)
   }
 
   function finish() {
-    if (isOver) return
+    if (hasEnded) return
     stop()
     resolve()
   }
@@ -273,20 +267,20 @@ export const readForm: ReadForm = (req, parts) => {
   // An empty body is an empty form.
   const end = () => (received > 0 ? parser.end() : finish())
 
-  const body = holdBody(fail)
-  const forget = onBroken(req, fail)
+  const body = trackBody(fail)
+  const stopListening = onIncomplete(req, fail)
   parser.on('file', (name: string | undefined, stream: BusboyFileStream, filename, encoding, mimetype) => {
     const disposition = dispositionNow()
     streams.add(stream)
-    // Reported by the parser, or by the handler of the part.
+    // The parser or the handler of the part reports the error.
     stream.on('error', () => {})
     stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
-    turn = turn.then(() => takePart({ name, stream, filename, disposition, encoding, mimetype })).catch(fail)
+    handling = handling.then(() => handlePart({ name, stream, filename, disposition, encoding, mimetype })).catch(fail)
   })
   parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
-  // Stays: destroying the parser may emit one more error.
+  // This listener stays, because destroying the parser may emit another error.
   parser.on('error', (error: Error) => fail(notAForm(error)))
-  parser.once('finish', () => void turn.then(finish))
+  parser.once('finish', () => void handling.then(finish))
   req.on('data', parse).once('end', end)
   return { whole, cancel: () => fail(new DomainError('PARSE_ERROR', 'The body is not needed.')) }
 }
@@ -301,19 +295,18 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/**
- * A private field of Busboy: its parser of parts. Busboy 3.2.6 ignores `filename*` after `filename` (test/api/http/file-names.test.ts). The public `Dicer`
- * has no limits of files and parts.
- */
-interface FormParser {
-  _parser: { parser: EventEmitter }
+declare module '@fastify/busboy' {
+  interface BusboyInstance {
+    /** Private. Busboy 3.2.6 ignores `filename*` after `filename`, and its public `Dicer` has no limits (file-names.test.ts). */
+    _parser: { parser: EventEmitter }
+  }
 }
 
 /** Returns a function that returns the `Content-Disposition` header of the newest part. */
-function watchDispositions(parser: unknown): () => string {
+function watchDispositions(busboy: BusboyInstance): () => string {
   let disposition = ''
-  // Before the parser's own listener, which reports the file.
-  ;(parser as FormParser)._parser.parser.prependListener('part', (part: EventEmitter) =>
+  // Runs before Busboy's own listener, which reports the file.
+  busboy._parser.parser.prependListener('part', (part: EventEmitter) =>
     part.on('header', (header: Record<string, string[] | undefined>) => {
       disposition = header['content-disposition']?.[0] ?? ''
     }),
@@ -345,10 +338,10 @@ function decodeExtended(value: string): string | undefined {
   }
 }
 
-/** .NET writes a name that is not ASCII like this, in addition to `filename*`. */
+/** .NET encodes `filename` like this, in addition to `filename*`. */
 const ENCODED_WORD = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
 
-/** Decodes a `filename`. Browsers encode these three characters and no others. */
+/** Decodes a `filename`. Browsers percent-encode only quotation marks and line breaks. */
 const decodePlain = (name: string) => {
   const encoded = ENCODED_WORD.exec(name)?.[1]
   return encoded ? Buffer.from(encoded, 'base64').toString() : name.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
@@ -360,8 +353,8 @@ function withoutFolders(path: string): string {
 }
 
 /**
- * Returns the file name of a part without folders, or an empty text if it has none. `filename*` has precedence over `filename` (RFC 6266, section
- * 4.3), unless it cannot be decoded. `parsed`: the parser's value of the last one of both.
+ * Returns the file name of a part without folders, or an empty text. `filename*` has precedence over `filename` (RFC 6266,
+ * section 4.3) unless it cannot be decoded. `parsed`: the parser's value of the last one of both.
  */
 function fileNameOfPart(disposition: string, parsed = ''): string {
   const parameters = parametersOf(disposition)

@@ -6,16 +6,16 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 
-/** Browsers of any origin may read and call. Credentials are in headers, never in cookies. */
+/** Headers that let any origin call the API. Credentials are in headers, never in cookies. */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
 }
 
-/** Headers of a response that browsers check before each use. */
+/** Headers of a response that browsers must revalidate before each use. */
 export const uncachedHeaders = { 'Cache-Control': 'private, no-cache' }
 
-/** Sends JSON text. It is sent as bytes: to a text, Fastify would add a charset to the Content-Type. */
+/** Sends JSON text, as bytes, because Fastify adds a charset to the Content-Type of a string. */
 export const sendJsonText = (reply: FastifyReply, text: string): FastifyReply =>
   reply.headers({ ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }).send(Buffer.from(text))
 
@@ -27,8 +27,8 @@ export const sendPage = (
 ): FastifyReply => reply.code(status).headers(headers).send(html)
 
 /**
- * Sends the parts of a body while they are read, each after the caller has read the one before. Sends no body for HEAD. Throws the error
- * of a part: the connection must then be aborted, because an incomplete body must not look complete. A caller that leaves is not an error.
+ * Sends the parts of a body while they are created, each after the caller has read the previous one. Sends no body for HEAD.
+ * Throws the error of a part. The caller must then abort the connection, so that the body does not look complete.
  */
 export async function sendParts(
   req: IncomingMessage,
@@ -44,18 +44,11 @@ export async function sendParts(
   })
 }
 
-/** A file that is created while it is sent. */
-interface Download {
-  name: string
-  mediaType: string
-  content: AsyncIterable<string | Uint8Array>
-}
-
-/** Sends a file to be saved. It is not cached. Throws the error of its content: the connection must then be aborted. */
+/** Sends a file that is created while it is sent, for saving. Throws the errors of `sendParts`. */
 export function sendDownload(
   req: IncomingMessage,
   res: ServerResponse,
-  { name, mediaType, content }: Download,
+  { name, mediaType, content }: { name: string; mediaType: string; content: AsyncIterable<string | Uint8Array> },
 ): Promise<void> {
   res.writeHead(200, {
     ...corsHeaders,
@@ -66,10 +59,10 @@ export function sendDownload(
   return sendParts(req, res, content)
 }
 
-/** Marks JSON text until the response is written. Input can contain no such text. */
+/** Prefix of text that `writeJson` writes as raw JSON. Input cannot contain it. */
 const MARK = '\0raw JSON: '
 
-/** Marks JSON text, so that the response contains it as it was sent. JavaScript numbers would lose digits. */
+/** Marks JSON text that the response contains unchanged. Parsing it would change large numbers. */
 export const rawJson = (text: string) => `${MARK}${text}`
 
 /** Start of a marked text in JSON. */
@@ -84,13 +77,13 @@ function endOfText(json: string, from: number): number {
   }
 }
 
-/** Returns a value as JSON, with marked texts as they are. A regular expression would overflow the stack for texts of megabytes. */
+/** Returns a value as JSON, with marked texts unchanged. A regular expression would overflow the stack for long texts. */
 export function writeJson(answer: unknown): string {
   const json = JSON.stringify(answer)
   const parts: string[] = []
   let written = 0
   for (let at = json.indexOf(BEGIN); at >= 0; at = json.indexOf(BEGIN, Math.max(written, at + 1))) {
-    // A quotation mark within a text.
+    // The quotation mark is part of a text.
     if (json[at - 1] === '\\') continue
     const begin = at + BEGIN.length
     const end = endOfText(json, begin)
@@ -100,13 +93,13 @@ export function writeJson(answer: unknown): string {
   return parts.join('') + json.slice(written)
 }
 
-/** Returns whether `If-None-Match` names this entity tag. The comparison is weak, as RFC 9110 requires. */
+/** Returns whether `If-None-Match` contains this entity tag, by weak comparison (RFC 9110). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   const bare = (tag: string) => tag.trim().replace(/^W\//, '')
   return header?.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag)) ?? false
 }
 
-/** A large file of this program, such as 9 MB of scripts. It is compressed once: `@fastify/compress` would compress each response. */
+/** A static file, such as 9 MB of scripts. It is compressed once. `@fastify/compress` would compress each response. */
 export interface StaticFile {
   bytes: Buffer
   zipped: Buffer

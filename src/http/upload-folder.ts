@@ -1,4 +1,4 @@
-/** Stores files of open requests. They have no names, so they end with their request or with the process. */
+/** Stores files of open requests without names, so that they end with their request or the process. */
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,20 +7,17 @@ import { pipeline } from 'node:stream/promises'
 import type { HeldFile, UploadFolder } from '../files/file-types.ts'
 import { storageFailure } from '../shared/errors.ts'
 
-/** Size of a piece that is read, in bytes: one block of the file network. */
+/** Size of one read, in bytes: one block of the file network. */
 const READ_BYTES = 262_144
-/** Maximum number of bytes in memory that wait to be written. */
+/** Maximum number of bytes in memory that are not written yet. */
 const WRITE_BYTES = 262_144
-/** Minimum size of a piece that comes from the socket, in bytes. No boundary of a form is so long. */
-const OWN_BYTES = 4_096
+/** Minimum size of a chunk whose memory is freed, in bytes. Smaller ones may be form boundaries. */
+const MIN_FREED_BYTES = 4_096
 
-async function storing<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
+const storing = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
     throw storageFailure(error)
-  }
-}
+  })
 
 /** Stores files of requests below `dir`. A file is unlinked as soon as it is open. */
 export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
@@ -41,23 +38,26 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
     async hold(bytes, onBytes) {
       const handle = await storing(openNameless)
       let size = 0
-      const write = async (pieces: Buffer[]) => {
-        const count = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      const write = async (chunks: Buffer[]) => {
+        const count = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
         await onBytes(count)
-        await storing(() => writeAll(handle, pieces, count))
+        await storing(() => writeAll(handle, chunks, count))
         size += count
-        pieces.forEach(letGo)
+        chunks.forEach(freeMemory)
       }
       try {
-        await pipeline(bytes, gathering(write))
+        // Chunks that arrive during a write are written together afterwards.
+        const writev = (chunks: { chunk: Buffer }[], done: (error?: Error | null) => void) =>
+          void write(chunks.map(({ chunk }) => chunk)).then(() => done(), done)
+        await pipeline(bytes, new Writable({ highWaterMark: WRITE_BYTES, writev }))
       } catch (error) {
         await handle.close()
         throw error
       }
-      return held(handle, size)
+      return createHeldFile(handle, size)
     },
 
-    /** Files with names were left by crashes and other versions. */
+    /** Deletes files with names, which crashes leave. */
     async sweep(seconds, onError) {
       const before = Date.now() - seconds * 1_000
       for (const name of await readdir(dir).catch(() => [])) {
@@ -70,29 +70,20 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   }
 }
 
-/** Bytes that arrive during a write are written together afterwards. A slow sender holds no memory. */
-const gathering = (write: (pieces: Buffer[]) => Promise<void>) =>
-  new Writable({
-    highWaterMark: WRITE_BYTES,
-    writev: (chunks, done) => void write(chunks.map(({ chunk }) => chunk)).then(() => done(), done),
-  })
-
-/** A disk that is nearly full writes a part, and rejects the next one. */
-async function writeAll(handle: FileHandle, pieces: readonly Buffer[], count: number): Promise<void> {
-  const { bytesWritten } = await handle.writev(pieces)
-  if (bytesWritten < count) await handle.writeFile(Buffer.concat(pieces).subarray(bytesWritten))
+/** Writes all chunks. A disk that is nearly full writes a part, and then rejects the rest with an error. */
+async function writeAll(handle: FileHandle, chunks: readonly Buffer[], count: number): Promise<void> {
+  const { bytesWritten } = await handle.writev(chunks)
+  if (bytesWritten < count) await handle.writeFile(Buffer.concat(chunks).subarray(bytesWritten))
 }
 
-/**
- * Frees the memory of a piece that owns it. Garbage collection of the pieces costs more than the rest of an upload. A small piece may be a buffer
- * that the reader of the form still uses.
- */
-function letGo({ buffer, byteLength }: Buffer): void {
-  if (byteLength >= OWN_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+/** Frees the memory of a chunk that owns it. Garbage collection would cost more than the rest of an upload. */
+function freeMemory({ buffer, byteLength }: Buffer): void {
+  if (byteLength >= MIN_FREED_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer)
+    buffer.transfer(0)
 }
 
-/** A file that may be read several times. Readers at the time of its release read to the end. */
-function held(handle: FileHandle, size: number): HeldFile {
+/** Creates a file that may be read several times. Its release waits for open readers. */
+function createHeldFile(handle: FileHandle, size: number): HeldFile {
   let readers = 0
   let isReleased = false
   const closeUnread = async () => {

@@ -19,9 +19,9 @@ interface List<
     Pick<Route, 'path' | 'action'>,
     Partial<Omit<ListSource<Data, Variables, Node>, 'order' | 'present'>> {
   record: Item
-  /** Name of the records in the plural. The component of a page is named after it. */
+  /** Plural name of the records. The OpenAPI component of a page is named after it. */
   plural: string
-  /** The fields in which `search` looks for words. Left out when the list has a search of its own. */
+  /** Description of the fields that `search` reads. Missing if the list has another search. */
   searched?: string
   filters?: Filters
   order: Order
@@ -29,7 +29,7 @@ interface List<
   present: (node: Node) => z.output<Item>
 }
 
-/** A list whose response has other keys than the usual ones. */
+/** Response of a list with other keys than the default. */
 interface Body<Data> {
   key: string
   facts: (data: Data) => object
@@ -37,13 +37,14 @@ interface Body<Data> {
   description: string
 }
 
-/** Item of the connection that is the only field of an operation. */
+/** Type of the records of an operation whose only field is a connection. */
 type NodeOf<Data> =
   Data extends Record<string, unknown> ? (Data[keyof Data] extends Connection<infer Node> ? Node : never) : never
 
-const partOf = <Variables>(_request: RestRequest, part: Part) => part as unknown as Variables
+const partOf = (_request: RestRequest, part: Part) => part
 const onlyField = <Data, Node>(data: Data) => Object.values(data as object)[0] as Connection<Node>
 
+/** Defines the route of a list. */
 export function defineList<
   Data,
   Variables extends Record<string, unknown>,
@@ -61,16 +62,16 @@ export function defineList<
         .meta({ id: plural, description: body.description })
     : pageRecord(plural, record, count)
   const key = body?.key ?? 'results'
-  const listed = {
+  return {
     ...route,
-    method: 'GET' as const,
+    method: 'GET',
     query: pageQuery({
       ...(searched !== undefined && { search: searchParameter(searched) }),
       ...filters,
       ...(cursorLinks === 'far' && linkCursors),
     }),
-    // A page number can be out of range.
-    errors: [...errors, 'NOT_FOUND' as const],
+    // A page number may not exist.
+    errors: [...errors, 'NOT_FOUND'],
     variables: (request: RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
     answer,
     list: {
@@ -78,7 +79,6 @@ export function defineList<
       ...{ isEmpty, facts: body?.facts },
     },
   }
-  return listed as unknown as Route
 }
 
 const pageLinks = {
@@ -87,26 +87,25 @@ const pageLinks = {
   previous: url.nullable().describe('URL of the previous page. Null on the first page.'),
 }
 
-/** The schema of a page of records. `name` is the name of the records in the plural. */
+/** Schema of a page of records. `name`: their plural name. */
 const pageRecord = <Item extends z.ZodType>(name: string, item: Item, { count }: { count: z.ZodNumber } = pageLinks) =>
   z
     .object({ ...pageLinks, count, results: z.array(item) })
     .meta({ id: `PageOf${name}`, description: 'A page of a list.' })
 
-/** The `count` of a list whose records are counted up to a maximum. */
+/** `count` of a list whose records are counted up to a maximum. */
 const boundedCount = {
   count: pageLinks.count.describe(
     `Number of records on all pages. From ${MAX_COUNTED} on there may be more: records far beyond the page are not counted.`,
   ),
 }
 
-/** Parameters of a list whose links continue by cursor where positions are not accepted any more. */
+/** Parameters of a list with cursors in the links beyond the maximum offset. */
 const linkCursor = optionalText(
   'Position of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored elsewhere.',
 )
 const linkCursors = { after: linkCursor, before: linkCursor }
 
-/** The parameter `search` of a list. `fields` names the fields that are searched. */
 const searchParameter = (fields: string) =>
   optionalText(
     `Returns records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
@@ -114,7 +113,6 @@ const searchParameter = (fields: string) =>
 
 const wholeNumber = z.int().min(0).optional()
 
-/** The query parameters of a list, with those that narrow it. */
 const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
   z.object({
     ...filters,

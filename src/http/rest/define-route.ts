@@ -1,8 +1,8 @@
-/** Types of routes. A route is data: method, path, GraphQL operation, its variables from the request, and a presenter of the response. */
-
+/** Types of routes. A route is data: method, path, GraphQL operation, its variables, and a presenter of the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { FastifyReply } from 'fastify'
+import type { DocumentNode } from 'graphql'
 import type { z } from 'zod'
 import type { Context } from '../../context.ts'
 import type { PageAnswer } from '../../modules/pages/page.ts'
@@ -33,15 +33,14 @@ export type Tag = keyof typeof tags
 /** Direction in which a list is sorted by creation time. */
 export type Order = 'newest' | 'oldest'
 
-/** HTTP method of a route. HEAD uses GET. */
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export interface RestRequest {
   params: Record<string, string>
   query: URLSearchParams
   body: Fields
   header(name: string): string | undefined
-  /** Problems of body fields that a quote could not read. Undefined for other requests, which are rejected instead. */
+  /** Problems of body fields, for a quote. Undefined for other requests, which are rejected instead. */
   unread?: FieldErrors
   /** Absolute URL of the request's path, without its query. */
   url: string
@@ -52,13 +51,11 @@ export interface Description {
   /** Must not change, because generated clients name their functions after it. */
   operationId: string
   tag: Tag
-  /** A few words without a full stop. */
   summary: string
-  /** Further information, as Markdown. */
+  /** Markdown. */
   description?: string
-  /** Path parameters. Each has a description. */
   params?: z.ZodObject
-  /** Query parameters. Others are ignored. */
+  /** Parameters that the route reads. */
   query?: z.ZodObject
   /** Specific error codes, in addition to those of every route of its kind. */
   errors?: readonly ErrorCode[]
@@ -66,8 +63,8 @@ export interface Description {
   deprecated?: boolean
 }
 
-/** Arguments of a connection that select a part of a list. */
-export interface Part {
+/** Arguments of a GraphQL connection that select a part of a list. */
+export type Part = {
   first?: number | undefined
   last?: number | undefined
   after?: string | undefined
@@ -89,76 +86,79 @@ export interface ListSource<Data = unknown, Variables = Record<string, unknown>,
   order: Order
   /** Maximum number of records that one operation reads. */
   partSize: number
-  /** True when `totalCount` stops at a maximum. */
+  /** True if `totalCount` stops at a maximum. */
   hasBoundedCount: boolean
-  /**
-   * `far`: links continue by cursor where positions are not accepted any more. `always`: the link to the next page is a cursor, unless the
-   * caller pages by position.
-   */
+  /** `far`: links use cursors beyond the maximum offset. `always`: `next` is a cursor unless the caller sends an offset. */
   cursorLinks: 'never' | 'far' | 'always'
-  variables: (request: RestRequest, part: Part) => Variables
-  connectionOf: (data: Data, part: Part) => Connection<Node>
-  /** Returns whether no record can match the request, so that nothing is read. */
-  isEmpty?: ((query: URLSearchParams) => boolean) | undefined
-  present: (node: Node) => unknown
-  /** Further keys of the response. They precede the count. */
-  facts?: ((data: Data) => object) | undefined
+  variables(request: RestRequest, part: Part): Variables
+  connectionOf(data: Data, part: Part): Connection<Node>
+  /** Returns true if no record can match the request. Then nothing is read. */
+  isEmpty?(query: URLSearchParams): boolean
+  present(node: Node): unknown
+  /** Further keys of the response, before `count`. */
+  facts?(data: Data): object
 }
 
-export interface Route<
-  Data = unknown,
-  Variables extends Record<string, unknown> = Record<string, unknown>,
-  Body extends z.ZodType = z.ZodType,
-> extends Description {
+export interface Route extends Description {
   method: Method
   /** Path below `/api/v3`, without a trailing slash. `auth/…` is also served without the prefix. */
   path: string
   /** Checked by the policy before the body is read. */
   action: Action
-  /** Requirement of an API key: required or accepted. */
+  /** `needed`: an API key is required. `possible`: it is accepted. */
   apiKey?: 'needed' | 'possible'
   headers?: z.ZodObject
   /** Fields of the body, for the description only. Use cases validate input. */
   body?: z.ZodObject
   /** Checks limits and funds before the body is read. `declaredBytes`: its `Content-Length`. */
-  admit?: (context: Context, declaredBytes: number) => Promise<void>
+  admit?(context: Context, declaredBytes: number): Promise<void>
   /** Names of the body fields that accept a file. */
   files?: readonly string[]
-  /** Maximum size of one file, in bytes. The maximum size of an asset when missing. */
+  /** Maximum size of one file, in bytes. Default: the maximum size of an asset. */
   maxFileBytes?: number
   /** Field name for a body that is a JSON list. Without a name, such a body is rejected. */
   listAs?: string
-  operation: TypedDocumentNode<Data, Variables>
-  variables: (request: RestRequest) => Variables
-  /** 200 when missing. 204 sends no body. */
+  operation: DocumentNode
+  variables(request: RestRequest): Record<string, unknown>
+  /** Default: 200. The response of 204 has no body. */
   status?: number
   /** Schema of the response body. `nothing` for 204. */
-  answer: Body
-  /** Makes the response body. A list has a source instead. */
-  present?: (data: Data, request: RestRequest) => z.output<Body>
+  answer: z.ZodType
+  /** Creates the response body. A list has `list` instead. */
+  present?(data: unknown, request: RestRequest): unknown
   list?: ListSource
-  /** The route that answers `?dry_run=true`. A route without one rejects such a request. */
+  /** The route that answers `?dry_run=true`. Without it, such a request is rejected. */
   quote?: Route
-  /** True when the route is a quote. It reports fields that it cannot read instead of rejecting the request. */
+  /** True for a quote, which reports invalid fields instead of rejecting the request. */
   isQuote?: true
   /** Returns the version of the resource. */
-  etag?: (data: Data) => string | undefined
+  etag?(data: unknown): string | undefined
+}
+
+/** A route whose operation, variables, presenter and response have matching types. */
+interface TypedRoute<Data, Variables extends Record<string, unknown>, Body extends z.ZodType> extends Route {
+  operation: TypedDocumentNode<Data, Variables>
+  variables(request: RestRequest): Variables
+  answer: Body
+  present(data: Data, request: RestRequest): z.output<Body>
+  list?: never
+  etag?(data: Data): string | undefined
 }
 
 export interface Answer {
   status: number
-  /** The body, which becomes JSON. Undefined when the response has no body, or `parts` are set. */
+  /** The body, which is sent as JSON. */
   body?: unknown
-  /** The body as JSON that is read while it is sent. */
+  /** The body in parts of JSON that are created while they are sent. */
   parts?: AsyncIterable<Uint8Array>
   /** Version of the resource. The `ETag` begins with it. */
   etag?: string | undefined
 }
 
 /** A successful response of a direct route. */
-export interface DirectAnswer {
+interface DirectAnswer {
   description: string
-  /** MIME type of the response. Omit for an empty body. */
+  /** Missing for an empty body. */
   mediaType?: string
   schema?: z.ZodType
   /** True if the response has an `ETag`. */
@@ -189,29 +189,31 @@ export interface DirectRoute {
   path: string
   /** Missing for pages, for the GraphQL schema, and for aliases. */
   description?: DirectDescription
-  /** True if the response is the same for every caller. Credentials are ignored, even invalid ones. */
+  /** True if the response is the same for every caller. Invalid credentials are ignored. */
   ignoresCredentials?: boolean
   /** True for probes: the request counts against no limit. */
   isUncounted?: boolean
-  /** True if a caller with an expired token counts as anonymous, such as on the sign-in page. */
+  /** True to treat a caller with an expired token as anonymous, such as on the sign-in page. */
   isOpenToStaleTokens?: boolean
   /** Presents an error that occurs before the route is called. Errors are JSON when missing. */
   presentRefusal?: (refusal: Refusal, req: IncomingMessage) => PageAnswer
   handle: (input: DirectRequest) => Promise<void>
 }
 
-/** Checks that the types of operation, variables, presenter and response match. Returns the route without these types. */
+/** Checks that operation, variables, presenter and response of a route have matching types. */
 export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
-  route: Route<Data, Variables, Body> & Required<Pick<Route<Data, Variables, Body>, 'present'>> & { list?: never },
-): Route => route as unknown as Route
+  route: TypedRoute<Data, Variables, Body>,
+): Route => route
 
-type Command<Data, Variables extends Record<string, unknown>> = Omit<Route<Data, Variables>, 'answer' | 'status'>
+type Command<Data, Variables extends Record<string, unknown>> = Omit<
+  TypedRoute<Data, Variables, z.ZodType>,
+  'answer' | 'present' | 'status' | 'variables'
+> & { variables?(request: RestRequest): Variables }
 
 /** Defines a route that changes something and has no response body. */
 export const defineCommand = <Data, Variables extends Record<string, unknown>>(
-  route: Omit<Command<Data, Variables>, 'variables'> & Partial<Pick<Command<Data, Variables>, 'variables'>>,
-): Route =>
-  ({ variables: () => ({}), present: () => undefined, ...route, status: 204, answer: nothing }) as unknown as Route
+  command: Command<Data, Variables>,
+): Route => ({ variables: () => ({}), ...command, present: () => undefined, status: 204, answer: nothing })
 
 const routeOf =
   <const Name extends Method>(method: Name) =>

@@ -10,12 +10,12 @@ import { memoizeAsync } from '../../shared/async.ts'
 import { notFound } from '../../shared/errors.ts'
 import { assertMay } from '../../shared/policy.ts'
 import { createProbes, type ProbeParts, sendProbe } from '../probes.ts'
-import { corsHeaders, prepareFile, type StaticFile, sendJson, sendPage, sendStaticFile } from '../send.ts'
+import { corsHeaders, prepareFile, sendJson, sendPage, sendStaticFile } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { createFileRoutes, type FileParts } from './file-routes.ts'
 import { always } from './values.ts'
 
-export interface DirectParts extends FileParts, ProbeParts {
+interface DirectParts extends FileParts, ProbeParts {
   /** Returns the GraphQL schema. Null if introspection is off. */
   schemaText: (() => string) | null
   homePage: (req: DirectRequest['req']) => PageAnswer
@@ -34,9 +34,8 @@ const openApi = z
   .looseObject({ openapi: z.string().describe('OpenAPI version.') })
   .meta({ id: 'Description', description: 'An OpenAPI document.' })
 
-/** Loads a file at the first request and keeps it. */
-const once = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
-const fromText = (text: string) => once(async () => Buffer.from(text))
+/** Returns a function that loads a file at the first request and keeps it in memory. */
+const loadOnce = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
 
 /** Returns the OpenAPI document without white space. */
 async function loadDocument(): Promise<Buffer> {
@@ -44,7 +43,7 @@ async function loadDocument(): Promise<Buffer> {
   return Buffer.from(JSON.stringify(JSON.parse(text)))
 }
 
-/** Returns the script of Scalar. Its package exports only a plugin, whose page needs inline scripts. */
+/** Returns the script of Scalar. Its package exports only a Fastify plugin, whose page needs inline scripts. */
 async function loadScalar(): Promise<Buffer> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const app = fastify()
@@ -54,21 +53,21 @@ async function loadScalar(): Promise<Buffer> {
   return rawPayload
 }
 
-/** Creates the routes of the document, the page, and its scripts. `presentRefusal` presents an error of the page. */
+/** Creates the routes of the OpenAPI document, the reference page and its scripts. */
 function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): DirectRoute[] {
-  const { page, script } = docs
-  const file = (path: string, load: () => Promise<StaticFile>, headers: object): DirectRoute => ({
-    ...{ method: 'GET', path, ignoresCredentials: true },
-    handle: async ({ req, res }) =>
-      sendStaticFile(req, res, await load(), { ...headers, 'Cache-Control': 'public, no-cache' }),
-  })
-  const ofDocument = { 'Content-Type': 'application/json', ...corsHeaders }
-  const ofPage = { 'Content-Type': 'text/html; charset=utf-8', ...page.headers }
-  const ofScript = { 'Content-Type': 'text/javascript; charset=utf-8' }
-
+  const file = (path: string, type: string, headers: object, loadBytes: () => Promise<Buffer>): DirectRoute => {
+    const load = loadOnce(loadBytes)
+    const allHeaders = { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }
+    return {
+      ...{ method: 'GET', path, ignoresCredentials: true },
+      handle: async ({ req, res }) => sendStaticFile(req, res, await load(), allHeaders),
+    }
+  }
+  const html = 'text/html; charset=utf-8'
+  const javascript = 'text/javascript; charset=utf-8'
   return [
     {
-      ...file('/api/v3/openapi.json', once(loadDocument), ofDocument),
+      ...file('/api/v3/openapi.json', 'application/json', corsHeaders, loadDocument),
       description: {
         ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody', summary: 'Read this document' },
         answers: {
@@ -77,16 +76,13 @@ function createDocsRoutes({ docs, homeRefusal: presentRefusal }: DirectParts): D
         },
       },
     },
-    { ...file('/api/v3/docs', fromText(page.html), ofPage), presentRefusal },
-    file('/api/v3/docs/page.js', fromText(script), ofScript),
-    file('/api/v3/docs/scalar.js', once(loadScalar), ofScript),
+    { ...file('/api/v3/docs', html, docs.page.headers, async () => Buffer.from(docs.page.html)), presentRefusal },
+    file('/api/v3/docs/page.js', javascript, {}, async () => Buffer.from(docs.script)),
+    file('/api/v3/docs/scalar.js', javascript, {}, loadScalar),
   ]
 }
 
-const emptyPage = { count: 0, next: null, previous: null, results: [] }
-/** No version of an app is ever too old. */
 const appInfo = { latest_app_version: '0.0.0', update_urgency: 'low' }
-
 const appInfoRecord = z
   .object({
     latest_app_version: z.literal(appInfo.latest_app_version),
@@ -94,33 +90,32 @@ const appInfoRecord = z
   })
   .meta({ id: 'AppInfo', description: 'No version of an app is ever too old.' })
 
+const emptyPage = { count: 0, next: null, previous: null, results: [] }
 const emptyPageRecord = z
   .object({ count: always(0), next: always(null), previous: always(null), results: z.array(z.unknown()).max(0) })
   .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
 
-const infos = { body: appInfo, schema: appInfoRecord }
-const lists = { body: emptyPage, schema: emptyPageRecord }
-const infoFor = (path: string) => ({ ...infos, path, access: 'everybody' as const, summary: 'Check for an app update' })
-const listFor = (path: string, access: DirectDescription['access']) => ({
-  ...{ ...lists, path, access, summary: `The empty list ${path}` },
-})
+/**
+ * Constants and empty lists that the phone apps request at start: operation ID, path, and access if it is a list. The apps
+ * stop if such a request fails.
+ */
+const constants: [operationId: string, path: string, access?: DirectDescription['access']][] = [
+  ['getAppInfo', '/api/v3/app-info'],
+  ['getServicesAppInfo', '/api/v3/services/app-info'],
+  ['listSeries', '/api/v3/series', 'everybody'],
+  ['listProducts', '/api/v3/products', 'everybody'],
+  ['listStoreProducts', '/api/v3/store/products', 'everybody'],
+  ['listContacts', '/api/v3/contacts', 'user'],
+  ['listInbox', '/api/v3/transactions/inbox', 'user'],
+  ['listTransactions', '/api/v3/transactions', 'user'],
+  ['listTransactionsOfVersion2', '/api/v2/transactions', 'user'],
+]
 
-/** Responses of these routes, by the names of their operations. The phone app requests its transactions from version 2. */
-const constants: Record<string, ReturnType<typeof infoFor | typeof listFor>> = {
-  getAppInfo: infoFor('/api/v3/app-info'),
-  getServicesAppInfo: infoFor('/api/v3/services/app-info'),
-  listSeries: listFor('/api/v3/series', 'everybody'),
-  listProducts: listFor('/api/v3/products', 'everybody'),
-  listStoreProducts: listFor('/api/v3/store/products', 'everybody'),
-  listContacts: listFor('/api/v3/contacts', 'user'),
-  listInbox: listFor('/api/v3/transactions/inbox', 'user'),
-  listTransactions: listFor('/api/v3/transactions', 'user'),
-  listTransactionsOfVersion2: listFor('/api/v2/transactions', 'user'),
-}
-
-/** Constants and empty lists that the phone apps request at start. The apps stop when such a request fails. */
-const bootstrapRoutes = Object.entries(constants).map(
-  ([operationId, { path, access, summary, body, schema }]): DirectRoute => ({
+const constantRoutes = constants.map(([operationId, path, listAccess]): DirectRoute => {
+  const access = listAccess ?? 'everybody'
+  const summary = listAccess ? `The empty list ${path}` : 'Check for an app update'
+  const schema = listAccess ? emptyPageRecord : appInfoRecord
+  return {
     ...{ method: 'GET', path, ignoresCredentials: access === 'everybody' },
     description: {
       ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
@@ -128,14 +123,14 @@ const bootstrapRoutes = Object.entries(constants).map(
     },
     async handle({ reply, context }) {
       if (access === 'user') assertMay(context.actor, 'account:read')
-      sendJson(reply, body)
+      sendJson(reply, listAccess ? emptyPage : appInfo)
     },
-  }),
-)
+  }
+})
 
 const missing = z.array(z.string()).describe('Unavailable parts.').optional()
 
-/** Describes a JSON response. `id`: name of its schema, whose description is the first sentence of `description`. */
+/** Describes a JSON response. `id` and `about`: name and description of its schema. */
 const json = (id: string, shape: z.core.$ZodLooseShape, description: string, about = description) => ({
   ...{ description, mediaType: 'application/json' },
   schema: z.object(shape).meta({ id, description: about }),
@@ -161,39 +156,36 @@ const probeDescriptions = {
 
 /** Creates all direct routes except pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
-  const get = (path: string, handle: DirectRoute['handle'], more?: Partial<DirectRoute>) => ({
-    ...{ method: 'GET' as const, path, handle, ...more },
-  })
+  type Handle = DirectRoute['handle']
+  const get = (path: string, handle: Handle, more?: Partial<DirectRoute>): DirectRoute => {
+    return { method: 'GET', path, handle, ...more }
+  }
   const ignoresCredentials = true
   const probes = createProbes(parts)
-  const probe = (name: keyof typeof probes): DirectRoute =>
-    get(`/${name}`, async ({ reply }) => sendProbe(reply, await probes[name]()), {
-      ...{ ignoresCredentials, description: probeDescriptions[name], isUncounted: name !== 'version' },
-    })
-  const sendSchema: DirectRoute['handle'] = async ({ reply }) => {
+  const probe = (name: keyof typeof probes): DirectRoute => {
+    const options = { ignoresCredentials, description: probeDescriptions[name], isUncounted: name !== 'version' }
+    return get(`/${name}`, async ({ reply }) => sendProbe(reply, await probes[name]()), options)
+  }
+  const sendSchema: Handle = async ({ reply }) => {
     if (!parts.schemaText) throw notFound('Schema')
     reply.headers({ 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
     reply.send(parts.schemaText())
   }
-  const sendHome: DirectRoute['handle'] = async ({ req, reply }) => void sendPage(reply, parts.homePage(req))
+  const sendHome: Handle = async ({ req, reply }) => void sendPage(reply, parts.homePage(req))
 
   return [
     probe('healthz'),
     probe('readyz'),
     probe('version'),
-    get('/schema.graphql', sendSchema, {
-      ignoresCredentials,
-    }),
+    get('/schema.graphql', sendSchema, { ignoresCredentials }),
     get('/', sendHome, { ignoresCredentials, presentRefusal: parts.homeRefusal }),
-    get('/api/v3/events/stream', streamEvents, {
-      description: streamDescription,
-    }),
+    get('/api/v3/events/stream', streamEvents, { description: streamDescription }),
     get('/api/v3/auth/users/me/export', sendExport, { description: exportDescription }),
     // The phone app uses this path without the prefix.
     get('/auth/users/me/export', sendExport),
     get('/api/v3/assets/:nid/proof', sendProof, { description: proofDescription }),
     ...createDocsRoutes(parts),
-    ...bootstrapRoutes,
+    ...constantRoutes,
     ...pictureRoutes,
     ...createFileRoutes(parts),
   ]
@@ -213,7 +205,7 @@ const noParts: DirectParts = {
   gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
 }
 
-/** Returns the direct routes without the parts that handle requests, for the OpenAPI document and tests. `ofModules` creates those of modules. */
+/** Returns all direct routes for the OpenAPI document and tests. Their handlers do not work. `ofModules`: those of modules. */
 export const directRouteTable = (ofModules: (parts: FileParts) => DirectRoute[]): DirectRoute[] => [
   ...createDirectRoutes(noParts),
   ...ofModules(noParts),

@@ -1,5 +1,4 @@
-/** Bytes of files: as they were registered, and with Content Credentials. */
-
+/** The route that returns the bytes of registered files, and its documentation. */
 import { z } from 'zod'
 import { findBlock, findFile, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { notFound } from '../../shared/errors.ts'
@@ -7,7 +6,7 @@ import type { DirectDescription, DirectRequest, DirectRoute } from './define-rou
 import { fileBytes, optionalText, optionalWord } from './values.ts'
 
 export interface FileParts {
-  /** Nids of public documents: the descriptions of actions. */
+  /** Nids of public documents, which describe actions. */
   publicDocuments: ReadonlySet<string>
   links: { verify(cid: string, query: URLSearchParams): string | undefined }
   gateway: {
@@ -84,7 +83,6 @@ const fileDescription: DirectDescription = {
   }),
 }
 
-/** Bytes of files, streamed, with ranges. */
 export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   {
     method: 'GET',
@@ -94,7 +92,7 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   },
 ]
 
-/** Formats share one URL, and responses about private files depend on the caller. Also set for errors. */
+/** Value of `Vary` for files and errors: the format depends on `Accept`, and access on the caller. */
 export const VARY = 'Accept, Authorization'
 
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
@@ -104,7 +102,7 @@ const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
   return gateway.isProbe(cid) ? octets(cid) : undefined
 }
 
-/** Returns the file of a CID, or else the block, that the caller may read. */
+/** Returns the file or block of a CID that the caller may read. */
 async function findReadable({ links }: FileParts, { query, context }: DirectRequest, cid: string) {
   const file = await findFile(context, cid, links.verify(cid, query))
   if (file) return { ...file, takeApart: () => indexBlocks(context, cid) }

@@ -1,4 +1,4 @@
-/** Pages of lists. A page is never shorter than asked for while records remain, and memory stays bounded. */
+/** Pages of lists. While records remain, a page has the requested length. Memory stays bounded. */
 
 import type { Context } from '../../context.ts'
 import { type Executor, executeOperation } from '../../graphql/execute.ts'
@@ -10,13 +10,13 @@ import type { Answer, ListSource, Order, Part, RestRequest, Route } from './defi
 export const DEFAULT_LIMIT = 200
 export const MAX_LIMIT = 1000
 
-export interface AskedPage {
-  /** Set when the caller pages by number. Starts at 1. */
+interface Page {
+  /** Number of the page, from 1. Undefined if the request has `limit` and `offset`. */
   page: number | 'last' | undefined
   limit: number
-  /** Number of items before the page. Unknown, and 0 here, for the last page. */
+  /** Number of items before the page. 0 for the page `last`, because it is unknown. */
   offset: number
-  /** True when the page is read from the end of the list towards its start. */
+  /** True if the page is read from the end of the list towards its start. */
   isReversed: boolean
   search: string | undefined
 }
@@ -24,10 +24,10 @@ export interface AskedPage {
 const wholeNumber = (text: string | undefined) =>
   text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0
 
-/** The error for a page number that does not exist, with the message of Django REST framework. */
-export const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
+/** The error for a page that does not exist. The message is that of Django REST framework, which existing clients expect. */
+const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
 
-/** Throws NOT_FOUND for anything but a positive whole number or `last`, as Django REST framework does. */
+/** Throws NOT_FOUND unless the text is a positive integer or `last`. */
 function pageNumberFrom(text: string): number | 'last' {
   if (text === 'last') return text
   const number = wholeNumber(text.trim())
@@ -37,17 +37,14 @@ function pageNumberFrom(text: string): number | 'last' {
 
 type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
 
-/** Times that `ordering` accepts, by name. A time that a list does not record is its creation time. */
+/** Times by the names that `ordering` accepts. A list without the time of the last update uses the creation time. */
 const orderingTimes = new Map<string, OrderingTime>([
   ['created_at', 'CREATED_AT'],
   ['uploaded_at', 'CREATED_AT'],
   ['updated_at', 'UPDATED_AT'],
 ])
 
-/**
- * Returns the first known term of `ordering`, or undefined. Ignores unknown terms, as in Django REST framework. Throws
- * VALIDATION_FAILED for a list that is to be sorted both ways.
- */
+/** Returns the first known term of `ordering`, or undefined. Throws VALIDATION_FAILED for contradicting directions. */
 export function orderingFrom(query: URLSearchParams): { time: OrderingTime; order: Order } | undefined {
   const known = new Map<OrderingTime, Order>()
   for (const term of (query.get('ordering') ?? '').split(',')) {
@@ -68,17 +65,14 @@ export function orderingFrom(query: URLSearchParams): { time: OrderingTime; orde
 export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
 
 /**
- * Returns the page that a request asks for. `order`: order of the list by default. An invalid size means the default. Throws
- * VALIDATION_FAILED for parameters that contradict each other, and NOT_FOUND for an invalid page number.
+ * Returns the requested page. `order`: default order of the list. An invalid size means the default size. Throws
+ * VALIDATION_FAILED for contradicting parameters, NOT_FOUND for an invalid page number.
  */
-export function pageFrom({ query }: { query: URLSearchParams }, order: Order): AskedPage {
-  const given = (name: string) => query.get(name) || undefined
-  const limit = given('limit')
-  const offset = given('offset')
-  const page = given('page')
-  const pageSize = given('page_size')
+export function pageFrom({ query }: { query: URLSearchParams }, order: Order): Page {
+  const [limit, offset, page, pageSize, search] = ['limit', 'offset', 'page', 'page_size', 'search'].map(
+    (name) => query.get(name) || undefined,
+  )
   const isReversed = (orderingFrom(query)?.order ?? order) !== order
-  const search = given('search')
   const isByNumber = page !== undefined || pageSize !== undefined
   if (isByNumber && (limit !== undefined || offset !== undefined)) {
     const field = page === undefined ? 'page_size' : 'page'
@@ -92,14 +86,14 @@ export function pageFrom({ query }: { query: URLSearchParams }, order: Order): A
 }
 
 /**
- * Returns a link to the page that starts after `offset` items. It keeps the other parameters of the request. The cursor `place` is set
- * only where positions are not accepted any more.
+ * Returns a link to the page that starts after `offset` items. It keeps the other parameters of the request. `position`:
+ * cursor that replaces offsets beyond the maximum.
  */
-export function linkTo(
-  request: { query: URLSearchParams; url: string },
-  { page, limit }: Pick<AskedPage, 'page' | 'limit'>,
+function linkTo(
+  request: Pick<RestRequest, 'query' | 'url'>,
+  { page, limit }: Page,
   offset: number,
-  place?: { name: 'after' | 'before'; cursor: string | null },
+  position?: { name: 'after' | 'before'; cursor: string | null },
 ): string {
   const query = new URLSearchParams(request.query)
   if (page !== undefined) query.set('page', String(Math.floor(offset / limit) + 1))
@@ -108,15 +102,15 @@ export function linkTo(
     query.delete('offset')
     if (offset > 0) query.set('offset', String(offset))
   }
-  if (place) {
+  if (position) {
     for (const name of ['after', 'before']) query.delete(name)
-    if (offset > MAX_FOREIGN_OFFSET && place.cursor !== null) query.set(place.name, place.cursor)
+    if (offset > MAX_FOREIGN_OFFSET && position.cursor !== null) query.set(position.name, position.cursor)
   }
   return `${request.url}?${query}`
 }
 
-/** A part of a list in the order of the page. */
-interface Found {
+/** A part of a list, in the order of the page. */
+interface Items {
   data: unknown
   count: number
   nodes: unknown[]
@@ -125,68 +119,64 @@ interface Found {
   end: string | null
 }
 
-type Read = (part: Part) => Promise<Found>
+type Read = (part: Part) => Promise<Items>
 
-const nothingFound: Found = { data: undefined, count: 0, nodes: [], start: null, end: null }
+const noItems: Items = { data: undefined, count: 0, nodes: [], start: null, end: null }
 
-/** A position in a list: behind the item of a cursor, or at its start, and so many items further. */
-interface Place {
+/** A position in a list: `offset` items after the item of the cursor, or after the start without a cursor. */
+interface Position {
   cursor: string | null
   offset: number
 }
 
-/** Returns the arguments for `size` items from a place on, in the direction of the page or against it. */
-function partFrom(
-  { isReversed, search }: AskedPage,
-  size: number,
-  { cursor, offset }: Place,
-  isBackwards = false,
-): Part {
-  const place = cursor ?? undefined
+/** Returns the arguments for `size` items from a position on, in the direction of the page or against it. */
+function partFrom({ isReversed, search }: Page, size: number, { cursor, offset }: Position, isBackwards = false): Part {
+  const from = cursor ?? undefined
   const shared = { ...(offset > 0 && { offset }), ...(search !== undefined && { search }) }
-  return isBackwards === isReversed
-    ? { first: size, after: place, ...shared }
-    : { last: size, before: place, ...shared }
+  return isBackwards === isReversed ? { first: size, after: from, ...shared } : { last: size, before: from, ...shared }
 }
 
-/** The arguments of the operation that reads the first part of a page. */
-export const firstPart = (asked: AskedPage, partSize: number): Part =>
-  partFrom(asked, Math.min(asked.limit, partSize), { cursor: null, offset: asked.offset })
+/** Returns the arguments of the operation that reads the first part of a page. */
+export const firstPart = (page: Page, partSize: number): Part =>
+  partFrom(page, Math.min(page.limit, partSize), { cursor: null, offset: page.offset })
 
-/** Returns the page with its number, and the place where it starts. Throws NOT_FOUND for a page number beyond the end. */
+/** Returns the page with its number, and its start. Throws NOT_FOUND for a page number beyond the end. */
 async function locate(
-  given: AskedPage,
+  requested: Page,
   { hasBoundedCount, cursorLinks }: ListSource,
   query: URLSearchParams,
   read: Read,
-): Promise<{ asked: AskedPage; place: Place }> {
-  const { page, limit, offset } = given
+): Promise<[page: Page, start: Position]> {
+  const { page, limit, offset } = requested
   const isFar = (position: number) => cursorLinks === 'far' && position > MAX_FOREIGN_OFFSET
-  /** The item that precedes the page, so that the page is read forwards. */
-  const before = async (place: Place) => ({ cursor: (await read(partFrom(given, 1, place, true))).end, offset: 0 })
-  const cursors = isFar(offset) ? query : undefined
-  if (cursors?.get('after')) return { asked: given, place: { cursor: cursors.get('after'), offset: 0 } }
-  if (cursors?.get('before')) {
-    return { asked: given, place: await before({ cursor: cursors.get('before'), offset: limit }) }
+  /** Returns the position after the item that precedes the page, so that the page is read forwards. */
+  const before = async (from: Position) => {
+    const { end: cursor } = await read(partFrom(requested, 1, from, true))
+    return { cursor, offset: 0 }
   }
-  // A page that is not far into the list is checked when it is read.
-  if (page === undefined || (page !== 'last' && offset <= MAX_FOREIGN_OFFSET)) {
-    return { asked: given, place: { cursor: null, offset } }
+  if (isFar(offset)) {
+    const cursors = { after: query.get('after'), before: query.get('before') }
+    if (cursors.after) return [requested, { cursor: cursors.after, offset: 0 }]
+    if (cursors.before) return [requested, await before({ cursor: cursors.before, offset: limit })]
   }
-  const { count } = await read(partFrom(given, 1, { cursor: null, offset: hasBoundedCount ? MAX_OFFSET : 0 }))
+  const found: [Page, Position] = [requested, { cursor: null, offset }]
+  // The number of a page near the start is checked when the page is read.
+  if (page === undefined || (page !== 'last' && offset <= MAX_FOREIGN_OFFSET)) return found
+  const end = { cursor: null, offset: hasBoundedCount ? MAX_OFFSET : 0 }
+  const { count } = await read(partFrom(requested, 1, end))
   const pages = Math.max(1, Math.ceil(count / limit))
   if (page !== 'last') {
     if (page > pages) throw invalidPage()
-    return { asked: given, place: { cursor: null, offset } }
+    return found
   }
-  const asked = { ...given, page: pages, offset: (pages - 1) * limit }
-  if (!isFar(asked.offset)) return { asked, place: { cursor: null, offset: asked.offset } }
-  return { asked, place: await before({ cursor: null, offset: count - asked.offset }) }
+  const last = { ...requested, page: pages, offset: (pages - 1) * limit }
+  const start = { cursor: null, offset: last.offset }
+  return [last, isFar(last.offset) ? await before({ cursor: null, offset: count - last.offset }) : start]
 }
 
 /**
- * Reads a page. The parts of a page that one operation does not return are read while the page is sent. Its `next` is then the last key,
- * because it can depend on the last part. Throws VALIDATION_FAILED, NOT_FOUND for an unknown page number, and errors of the operation.
+ * Reads a page. If one operation does not return all of it, the other parts are read while the page is sent. Then `next` is
+ * the last key, because it depends on the last part. Throws VALIDATION_FAILED, NOT_FOUND, errors of the operation.
  */
 export async function readPage(
   executor: Executor,
@@ -196,42 +186,42 @@ export async function readPage(
 ): Promise<Answer> {
   const { key, cursorLinks, partSize } = list
   const reading = { ...context, cutsPages: true }
-  const given = pageFrom(request, list.order)
+  const requested = pageFrom(request, list.order)
   const read: Read = async (part) => {
-    if (list.isEmpty?.(request.query)) return nothingFound
+    if (list.isEmpty?.(request.query)) return noItems
     const data = await executeOperation(executor, operation, list.variables(request, part), reading)
     const { totalCount: count, pageInfo, nodes } = list.connectionOf(data, part)
     const { startCursor, endCursor } = pageInfo
-    return given.isReversed
+    return requested.isReversed
       ? { data, count, nodes: nodes.toReversed(), start: endCursor, end: startCursor }
       : { data, count, nodes, start: startCursor, end: endCursor }
   }
 
-  const { asked, place } = await locate(given, list, request.query, read)
-  const { page, limit, offset } = asked
-  const isByCursor = place.cursor !== null
-  const first = await read(partFrom(asked, Math.min(limit, partSize), place))
+  const [page, position] = await locate(requested, list, request.query, read)
+  const { page: number, limit, offset } = page
+  const isByCursor = position.cursor !== null
+  const first = await read(partFrom(page, Math.min(limit, partSize), position))
   const { count, start } = first
-  if (typeof page === 'number' && page > 1 && !isByCursor && offset >= count) throw invalidPage()
+  if (typeof number === 'number' && number > 1 && !isByCursor && offset >= count) throw invalidPage()
 
   let { end } = first
   let delivered = first.nodes.length
-  /** Returns whether items may follow. The count says nothing behind a cursor: items before it may have been removed since. */
+  /** Returns whether items may follow. After a cursor, the count does not help: items before it may have been removed. */
   const mayFollow = () => end !== null && (isByCursor || offset + delivered < count)
-  const rest = (size: number) => read(partFrom(asked, size, { cursor: end, offset: 0 }))
+  const rest = (size: number) => read(partFrom(page, size, { cursor: end, offset: 0 }))
 
   const link = (to: number, name: 'after' | 'before', cursor: string | null) =>
-    linkTo(request, asked, to, cursorLinks === 'far' ? { name, cursor } : undefined)
+    linkTo(request, page, to, cursorLinks === 'far' ? { name, cursor } : undefined)
   const previous = offset > 0 ? link(Math.max(offset - limit, 0), 'before', start) : null
   async function next(): Promise<string | null> {
     if (!mayFollow()) return null
     if (isByCursor && (await rest(1)).nodes.length === 0) return null
-    if (cursorLinks !== 'always' || page !== undefined || offset > 0 || asked.isReversed) {
+    if (cursorLinks !== 'always' || number !== undefined || offset > 0 || page.isReversed) {
       return link(offset + delivered, 'after', end)
     }
     const query = new URLSearchParams(request.query)
     query.set('after', end!)
-    return linkTo({ ...request, query }, asked, 0)
+    return linkTo({ ...request, query }, page, 0)
   }
 
   const facts = list.facts?.(first.data)

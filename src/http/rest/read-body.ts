@@ -1,5 +1,4 @@
-/** Reads the body of a REST request. Every encoding reads every type of field as existing callers send it. */
-
+/** Reads the body of a REST request. Every encoding accepts every type of field, as existing clients send it. */
 import type { IncomingMessage } from 'node:http'
 import { Upload } from 'graphql-upload-ts'
 import { fileUpload } from '../../graphql/request-body.ts'
@@ -20,26 +19,23 @@ import {
 import { AMOUNT } from '../../shared/money.ts'
 import { mediaTypeOf, tooLarge } from '../request-body.ts'
 
-/** Stands for a text that is not UTF-8. The field that reads it rejects it. A field that no one reads is ignored. */
-export const NOT_UTF8 = '\udcff'
+/** Placeholder for a text that is not UTF-8. A route that reads the field rejects it. */
+const NOT_UTF8 = '\udcff'
 
-/** Bytes that are escaped next to each other. A character has one to four. */
-const ESCAPED = /(?:%[\da-f]{2})+/gi
-
-/** Returns whether the escaped bytes of an urlencoded text are UTF-8. */
+/** Returns whether the percent-encoded bytes of a text are UTF-8. */
 export function escapesUtf8(text: string): boolean {
   try {
-    for (const [bytes] of text.matchAll(ESCAPED)) decodeURIComponent(bytes)
+    for (const [bytes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) decodeURIComponent(bytes)
     return true
   } catch {
     return false
   }
 }
 
-export interface BodyOptions extends BodyReaders<IncomingMessage> {
-  /** Names of the fields that take a file. Other fields with a file are ignored, or rejected if there are none. */
+interface BodyOptions extends BodyReaders<IncomingMessage> {
+  /** Names of the file fields. Files in other fields are ignored, or rejected if there are no file fields. */
   files: readonly string[]
-  /** Names of the other fields, which are texts even if they come as files. */
+  /** Names of the text fields. Their values may be sent as files. */
   texts: readonly string[]
   intake: Intake | undefined
   /** Name of the field for a JSON list. Without a name, a list is rejected. */
@@ -50,14 +46,14 @@ export interface BodyOptions extends BodyReaders<IncomingMessage> {
 export const unsupportedMediaType = (type: string) =>
   new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
 
-/** Existing clients send these values for an empty body. */
+/** Returns whether a JSON value means an empty body. Existing clients send `null`, `""` and `[]`. */
 const isEmptyValue = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /** Maximum size of a JSON body, in bytes. The metadata of an asset needs less. */
 const MAX_JSON_BYTES = 256_000
 
 function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
-  // JSON that is labelled as a form.
+  // The limit also applies to JSON with the Content-Type of a form.
   if (text.length > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
   const value = readJson(text)
   if (isJsonObject(value)) return value
@@ -66,11 +62,11 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
   throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
-/** Returns whether a body with an imprecise Content-Type is JSON: curl labels it a form by default, and some clients label it plain text. */
+/** Returns whether a body with the Content-Type of a form or of plain text is JSON. curl sends JSON as a form by default. */
 const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
-/** Fields without a value cost the reader the square of their number, so they are counted first: 120,000 took a second. Throws PAYLOAD_TOO_LARGE. */
+/** Parses an urlencoded form. Throws PAYLOAD_TOO_LARGE before parsing: 120,000 fields without a value took a second. */
 function parseForm(text: string, { maxFields }: BodyOptions) {
   if (text.split('&', maxFields + 1).length > maxFields)
     throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${maxFields} fields.`)
@@ -85,32 +81,32 @@ export const isEmpty = (req: IncomingMessage) =>
   req.headers['content-length'] === '0' ||
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
 
-/** Reads a form. Its files are written to disk while they arrive. Fields may come before or after them. */
+/** Reads a multipart form. Files are written to disk while they arrive. */
 export async function readMultipart(
   req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes, files: taken, texts, intake }: BodyOptions,
+  { readForm, maxBytes, maxFileBytes, files: fileFields, texts, intake }: BodyOptions,
 ): Promise<Fields> {
   const values: Record<string, unknown> = Object.create(null)
   const files: Record<string, IncomingFile> = Object.create(null)
-  const seen = new Set<string>()
+  const seenFiles = new Set<string>()
   const { whole } = readForm(req, {
     maxBytes,
     maxFileBytes,
-    maxFiles: taken.length,
+    maxFiles: fileFields.length,
     isText: (name) => texts.includes(name),
     onField(name, value) {
       values[name] = value ?? NOT_UTF8
     },
     onFile(name, file) {
-      if (intake && taken.includes(name) && !seen.has(name)) {
-        seen.add(name)
+      if (intake && fileFields.includes(name) && !seenFiles.has(name)) {
+        seenFiles.add(name)
         return intake.hold(file).then((held) => {
           files[name] = held
         })
       }
-      // A browser sends an empty file for an input where no file was chosen.
+      // A browser sends an empty file if the user chose none.
       const isEmpty = file.filename === '' && file.mimetype === 'application/octet-stream'
-      if (!isEmpty && taken.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
+      if (!isEmpty && fileFields.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
       return undefined
     },
   })
@@ -119,8 +115,8 @@ export async function readMultipart(
 }
 
 /**
- * Reads the fields of a body. An empty body is an empty object whatever its type, and so are `null`, `""` and `[]` in JSON. A form or plain text that
- * starts with `{` is read as JSON. Throws PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
+ * Reads the fields of a body. An empty body of any type is an empty object. A form or plain text that starts with `{` is
+ * read as JSON. Throws PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
   if (isEmpty(req)) return createFields({})
@@ -136,7 +132,7 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   throw unsupportedMediaType(type)
 }
 
-/** Fields of a body. Each method returns undefined for a missing field, and throws VALIDATION_FAILED for an invalid value. */
+/** Fields of a body. Methods return undefined for a missing field, and throw VALIDATION_FAILED for an invalid value. */
 export type Fields = ReturnType<typeof createFields>
 
 /** Returns a number without an exponent, for amounts. */
@@ -149,29 +145,23 @@ const NOT_A_STRING = 'Not a valid string.'
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
-/** Rejects values that no field may have. Use cases validate the rest. */
-function assertSound(name: string, value: unknown): void {
+/** Rejects values that no field may have, such as invalid Unicode. */
+function assertStorable(name: string, value: unknown): void {
   if (value === NOT_UTF8) throw invalid(name, textProblem(value)!)
   const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
   if (problem) throw invalid(name, describeProblem(problem))
 }
 
+/** Returns a JSON value, or the value of a JSON text. */
 function parsed(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
-  let found: unknown
   try {
-    found = parseJson(value)
+    value = parseJson(value)
   } catch {
     throw invalid(name, NOT_JSON)
   }
-  assertSound(name, found)
-  return found
-}
-
-interface FieldsOptions {
-  files?: Record<string, IncomingFile>
-  /** True for forms: browsers send line breaks as CRLF, which would change the hash of a JSON text. */
-  isForm?: boolean
+  assertStorable(name, value)
+  return value
 }
 
 function uploadOf(file: IncomingFile): Upload {
@@ -180,10 +170,14 @@ function uploadOf(file: IncomingFile): Upload {
   return upload
 }
 
-export function createFields(values: Record<string, unknown>, { files = {}, isForm = false }: FieldsOptions = {}) {
+/** Creates the readers of fields. `isForm`: line breaks in JSON texts are restored to LF, because browsers send CRLF. */
+export function createFields(
+  values: Record<string, unknown>,
+  { files = {}, isForm = false }: { files?: Record<string, IncomingFile>; isForm?: boolean } = {},
+) {
   const get = (name: string) => {
     const value = Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined
-    assertSound(name, value)
+    assertStorable(name, value)
     return value
   }
 
@@ -203,10 +197,15 @@ export function createFields(values: Record<string, unknown>, { files = {}, isFo
     throw invalid(name, NOT_A_STRING)
   }
 
-  /** Like `get`. Empty text counts as missing. */
+  /** Returns the value of a field. Empty text counts as missing. */
   const filled = (name: string) => {
     const value = get(name)
     return value === '' ? undefined : value
+  }
+  /** Returns a JSON value that was sent as JSON or as JSON text. */
+  const structured = (name: string) => {
+    const value = filled(name)
+    return value === undefined ? undefined : parsed(name, value)
   }
 
   /** Like `text`. Returns null for JSON null and empty text, which clear a field. */
@@ -219,7 +218,7 @@ export function createFields(values: Record<string, unknown>, { files = {}, isFo
     text,
     exactText,
     textOrNull,
-    /** Returns the value of one of these words. Case does not matter. */
+    /** Returns the value of a word in `known`. Case does not matter. */
     choice<Value>(name: string, known: Record<string, Value>): Value | undefined {
       const word = text(name)?.toLowerCase()
       if (word === undefined) return undefined
@@ -243,21 +242,19 @@ export function createFields(values: Record<string, unknown>, { files = {}, isFo
     },
     /** Accepts an object, or JSON text of one. */
     object(name: string) {
-      const value = filled(name)
-      const object = value === undefined ? undefined : parsed(name, value)
-      if (value === undefined || isJsonObject(object)) return object as Record<string, unknown> | undefined
+      const value = structured(name)
+      if (value === undefined || isJsonObject(value)) return value
       throw invalid(name, NOT_AN_OBJECT)
     },
     /** Accepts a list, or JSON text of one. */
     list(name: string) {
-      const value = filled(name)
-      const list = value === undefined ? undefined : parsed(name, value)
-      if (value === undefined || Array.isArray(list)) return list as unknown[] | undefined
+      const value = structured(name)
+      if (value === undefined || Array.isArray(value)) return value as unknown[] | undefined
       throw invalid(name, 'Expected a list.')
     },
     /** Returns all fields except files. */
     all(): Record<string, unknown> {
-      for (const [name, value] of Object.entries(values)) assertSound(name, value)
+      for (const [name, value] of Object.entries(values)) assertStorable(name, value)
       return { ...values }
     },
     /** Returns JSON text. Converts other JSON values to text. */
@@ -270,13 +267,13 @@ export function createFields(values: Record<string, unknown>, { files = {}, isFo
     /** Like `upload`. Returns undefined without a file, and null for JSON null and empty text. */
     uploadOrNull(name: string): Upload | null | undefined {
       const file = files[name]
-      // A browser sends a file without a name for an input where no file was chosen.
+      // A browser sends a file without a name if the user chose none.
       if (file) return file.filename === '' ? undefined : uploadOf(file)
       const sent = textOrNull(name)
       if (sent) throw invalid(name, 'The submitted data was not a file.')
       return sent as null | undefined
     },
-    /** Returns a value of GraphQL's Upload scalar. Throws VALIDATION_FAILED without a file. */
+    /** Returns a value of the GraphQL scalar Upload. Throws VALIDATION_FAILED without a file. */
     upload(name: string): Upload {
       const file = files[name]
       if (!file) throw invalid(name, 'No file was submitted.')
@@ -285,7 +282,7 @@ export function createFields(values: Record<string, unknown>, { files = {}, isFo
   }
 }
 
-/** Returns fields for a quote: a field that cannot be read is undefined, and `unread` gets its problem. The use case reports a missing file. */
+/** Returns fields for a quote. An invalid field is undefined, and its problem is added to `unread`. */
 export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
   const lenient =
     <Arguments extends unknown[], Value>(read: (...args: Arguments) => Value) =>

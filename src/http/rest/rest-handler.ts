@@ -1,4 +1,4 @@
-/** Adds the REST API and the pages to Fastify: keeps the order of checks, and answers in the shapes that existing callers read. */
+/** Adds the routes of the REST API and the pages to Fastify. Checks run in a fixed order. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
@@ -6,7 +6,7 @@ import type { Context, Identity } from '../../context.ts'
 import { hasOpenField } from '../../graphql/builder.ts'
 import { type Executor, executeOperation, refusalOf } from '../../graphql/execute.ts'
 import type { BodyReaders } from '../../modules/assets/uploads.ts'
-import { authenticationFailed, DomainError, type FieldErrors, notFound, validationFailed } from '../../shared/errors.ts'
+import { authenticationFailed, DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import { keepAnswer, recallAnswer } from '../../shared/idempotency.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
@@ -17,14 +17,12 @@ import type { Answer, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { readPage } from './pagination.ts'
 import { isEmpty, lenientFields, readBody, unsupportedMediaType } from './read-body.ts'
 
-export interface RestDependencies extends Executor {
+interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
-  /** Authenticates the caller. */
   createContext: ReturnType<typeof createRequestContexts>
-  /** The log of a request, for errors before there is a context. */
   logOf(res: ServerResponse): Context['requestLog']
-  /** Presents a missing page to a person. */
+  /** Renders the page for an unknown path. */
   presentMissing: NonNullable<DirectRoute['presentRefusal']>
   body: BodyReaders<IncomingMessage>
   watch: RequestWatch
@@ -32,27 +30,26 @@ export interface RestDependencies extends Executor {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The REST route or page at this path. */
     found?: Found
   }
   interface FastifyRequest {
-    /** The authenticated caller and the parts that serve them. Undefined before authentication. */
+    /** Undefined before authentication. */
     caller: Context | undefined
   }
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
-/** Paths of programs. Their responses are JSON, whatever `Accept` says. */
-const OF_PROGRAMS = /^\/(?:api|auth|ipfs)(?:\/|$)/
+/** Paths whose responses are JSON, whatever `Accept` says. */
+const API_PATH = /^\/(?:api|auth|ipfs)(?:\/|$)/
 const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 
-/** Returns whether a browser shows the response to a person. */
-const isForPerson = ({ url, headers }: FastifyRequest) =>
-  !OF_PROGRAMS.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
+/** Returns whether a browser requests a page. */
+const wantsPage = ({ url, headers }: FastifyRequest) =>
+  !API_PATH.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
 
 /**
- * Any header may be sent: those of frameworks and tracers are ignored. `*` does not stand for `Authorization`, and old browsers do not know
- * it. `@fastify/cors` sends no `Allow` and no list of methods by route (test/api/http/paths.test.ts).
+ * Browsers may send any header. `*` does not include `Authorization`, and old browsers do not support it. `@fastify/cors`
+ * sends no `Allow` and no methods by route (test/api/http/paths.test.ts).
  */
 const preflightHeaders = {
   ...corsHeaders,
@@ -72,7 +69,7 @@ const pathOf = ({ url }: FastifyRequest) => {
   return mark < 0 ? url : url.slice(0, mark)
 }
 
-/** Returns the routes of both kinds by their paths. The phone app calls the auth family without a prefix. */
+/** Returns the routes of both kinds by path. The phone app calls paths of `auth/` without the prefix. */
 function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]> {
   const paths = new Map<string, Found[]>()
   const add = (path: string, found: Found) => paths.set(path, [...(paths.get(path) ?? []), found])
@@ -86,9 +83,9 @@ function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]
   return paths
 }
 
-/** Adds every path but `/graphql` and `/admin`, and the handlers of errors and unknown paths. */
+/** Adds all paths except `/graphql` and `/admin`, and the handlers of errors and unknown paths. */
 export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): void {
-  const open = new Set<Found['route']>([
+  const openToStaleTokens = new Set<Found['route']>([
     ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
     ...deps.directRoutes.filter(({ isOpenToStaleTokens }) => isOpenToStaleTokens),
   ])
@@ -129,7 +126,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const { raw: req } = request
     deps.watch.asked(res, 'rest', found.name)
     function admit({ actor, hasStaleToken }: Identity) {
-      if (hasStaleToken && !open.has(found.route)) throw authenticationFailed()
+      if (hasStaleToken && !openToStaleTokens.has(found.route)) throw authenticationFailed()
       if (found.kind === 'direct') return
       const { action, apiKey } = found.route
       assertMay(actor, action)
@@ -137,7 +134,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     }
     const { ignoresCredentials = false, isUncounted = false } = found.kind === 'direct' ? found.route : {}
     request.caller = await deps.createContext(req, res, { ignoresCredentials, isUncounted, admit })
-    // An empty body is an empty object, whatever its type. Fastify rejects a malformed type.
+    // Fastify would reject a malformed type of an empty body.
     if (isEmpty(req)) delete req.headers['content-type']
   }
 
@@ -155,9 +152,9 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     assertSingleValues(addressed, query)
     const route = routeFor(addressed, query)
     const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
-    // A body above the limit for everybody is rejected by its reader for its size, not because the caller has no room left.
-    const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
-    const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
+    // The reader of the body rejects larger sizes. The quota of the caller must not be blamed for them.
+    const maxBytes = deps.body.maxBytes + files.length * maxFileBytes
+    const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), maxBytes)
     await route.admit?.(context, declaredBytes)
     const intake = files.length > 0 ? context.uploads.open(context.actor, declaredBytes) : undefined
     const answered = async () => {
@@ -165,7 +162,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
       const options = { ...deps.body, files, texts, maxFileBytes, listAs, intake }
       const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}
-      const asked: RestRequest = {
+      const input: RestRequest = {
         params: request.params as Params,
         query,
         ...(route.isQuote ? { body: lenientFields(body, unread), unread } : { body }),
@@ -173,8 +170,8 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
         url: context.baseUrl + pathOf(request),
       }
       const { list } = route
-      if (list) return readPage(deps, { ...route, list }, asked, context)
-      return executeReplayable(() => executeRoute(deps, route, asked, context), context)
+      if (list) return readPage(deps, { ...route, list }, input, context)
+      return executeReplayable(() => executeRoute(deps, route, input, context), context)
     }
     return send(request, reply, await answered().finally(() => intake?.close()))
   }
@@ -189,44 +186,41 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     if (found?.kind === 'direct' && found.route.presentRefusal) {
       return sendPage(reply, found.route.presentRefusal(refusal, request.raw))
     }
-    if (!found && isForPerson(request)) return sendPage(reply, deps.presentMissing(refusal, request.raw))
+    if (!found && wantsPage(request)) return sendPage(reply, deps.presentMissing(refusal, request.raw))
     sendJsonText(reply.code(statuses[refusal.code].status), writeJson(presentRefusal(refusal)))
   }
 }
 
-/** Executes the operation of a route. Throws the errors of `executeOperation`. */
 async function executeRoute(executor: Executor, route: Route, request: RestRequest, context: Context): Promise<Answer> {
   const data = await executeOperation(executor, route.operation, route.variables(request), context)
   return { status: route.status ?? 200, body: route.present!(data, request), etag: route.etag?.(data) }
 }
 
+type ReplayableAnswer = Answer & { replayed?: boolean }
+
 /** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
-async function executeReplayable(
-  run: () => Promise<Answer>,
-  context: Context,
-): Promise<Answer & { replayed?: boolean }> {
+async function executeReplayable(run: () => Promise<Answer>, context: Context): Promise<ReplayableAnswer> {
   const { idempotency } = context
+  const recall = async () => (await recallAnswer(context)) as Answer | undefined
   try {
     const fresh = await run()
-    if (!idempotency.replayed) {
-      await keepAnswer(context, fresh)
-      return fresh
-    }
-    return { ...(((await recallAnswer(context)) as Answer | undefined) ?? fresh), replayed: true }
+    if (idempotency.replayed) return { ...((await recall()) ?? fresh), replayed: true }
+    await keepAnswer(context, fresh)
+    return fresh
   } catch (error) {
-    const kept = idempotency.replayed && ((await recallAnswer(context)) as Answer | undefined)
-    if (!kept) throw error
-    return { ...kept, replayed: true }
+    const stored = idempotency.replayed && (await recall())
+    if (!stored) throw error
+    return { ...stored, replayed: true }
   }
 }
 
-/** Fastify's only error here is that of a malformed Content-Type. */
+/** Converts the only error of Fastify, which reports a malformed Content-Type. */
 const ownErrorOf = (error: unknown, { headers }: FastifyRequest) =>
   (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     ? unsupportedMediaType(headers['content-type']!)
     : error
 
-/** A request that has no body to read. */
+/** Replaces a request whose method has no body. */
 const emptyBody = { headers: { 'content-length': '0' } } as IncomingMessage
 
 function preflight(reply: FastifyReply, methods: string[]) {
@@ -235,12 +229,9 @@ function preflight(reply: FastifyReply, methods: string[]) {
   return reply.code(204).send()
 }
 
-/** Sends a response. Throws the error of a body that is read while it is sent: the connection must then be aborted. */
-function send(
-  { raw: req, method }: FastifyRequest,
-  reply: FastifyReply,
-  { status, body, parts, etag, replayed }: Answer & { replayed?: boolean },
-) {
+/** Sends a response. Throws an error of its parts. The connection must then be aborted. */
+function send({ raw: req, method }: FastifyRequest, reply: FastifyReply, answer: ReplayableAnswer) {
+  const { status, body, parts, etag, replayed } = answer
   if (replayed) reply.raw.setHeader('Idempotency-Replayed', 'true')
   if (parts) {
     const headers = { ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }
@@ -259,14 +250,11 @@ function send(
   return sendJsonText(reply, text)
 }
 
-/**
- * Returns the entity tag of a response: its version and a hash of its text. The text also depends on the caller, on links that expire, on the
- * transaction and on names of people.
- */
+/** Returns the entity tag of a response: the version, and a hash of the text, which also depends on the caller and links. */
 const tagOf = (version: string, text: string) =>
   `"${version}+${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
 
-/** Reads a boolean parameter, in any case (Python writes `True`). Undefined when it is missing or empty. Throws VALIDATION_FAILED. */
+/** Reads a boolean parameter in any case (Python sends `True`). Undefined if missing or empty. Throws VALIDATION_FAILED. */
 export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
   const word = query.get(name)?.toLowerCase()
   if (!word) return undefined
@@ -275,29 +263,19 @@ export function queryFlag(query: URLSearchParams, name: string): boolean | undef
   throw validationFailed({ [name]: ['Must be a valid boolean.'] })
 }
 
-/** Rejects a parameter with different values. Parameters that the route does not read are ignored. Throws VALIDATION_FAILED. */
-export function assertSingleValues(
-  { method, query: described }: Pick<Route, 'method' | 'query'>,
-  query: URLSearchParams,
-) {
-  const read = [...Object.keys(described?.shape ?? {}), ...(method === 'GET' ? [] : ['dry_run', 'max_cost'])]
-  const problems: FieldErrors = {}
-  for (const name of read) {
-    if (new Set(query.getAll(name)).size > 1) {
-      problems[name] = ['Give this parameter once. Its values contradict each other.']
-    }
-  }
-  if (Object.keys(problems).length > 0) throw validationFailed(problems)
+/** Rejects parameters of the route that have several different values. Throws VALIDATION_FAILED. */
+function assertSingleValues({ method, query: described }: Pick<Route, 'method' | 'query'>, query: URLSearchParams) {
+  const names = [...Object.keys(described?.shape ?? {}), ...(method === 'GET' ? [] : ['dry_run', 'max_cost'])]
+  const repeated = names.filter((name) => new Set(query.getAll(name)).size > 1)
+  const problem = ['Give this parameter once. Its values contradict each other.']
+  if (repeated.length > 0) throw validationFailed(Object.fromEntries(repeated.map((name) => [name, problem])))
 }
 
 /**
- * Returns the route that answers a request: with `?dry_run=true`, the quote of the addressed route. Rejects `dry_run` on a change
- * without a quote, so that nobody makes the change by mistake. Throws VALIDATION_FAILED.
+ * Returns the route that answers a request. With `?dry_run=true`, it is the quote of the route. Throws VALIDATION_FAILED if
+ * there is no quote, so that the change is not made by mistake.
  */
-export function routeFor<Each extends Pick<Route, 'method' | 'isQuote'> & { quote?: Each }>(
-  route: Each,
-  query: URLSearchParams,
-): Each {
+function routeFor(route: Route, query: URLSearchParams): Route {
   if (!query.has('dry_run') || route.method === 'GET') return route
   const isDryRun = queryFlag(query, 'dry_run')
   if (isDryRun === undefined) throw validationFailed({ dry_run: ['Must be a valid boolean.'] })

@@ -1,20 +1,23 @@
-/** Schemas of parameters, request fields and response values. Of a response schema, `z.input` is the JSON and `z.output` is what a presenter returns. */
+/**
+ * Schemas of parameters, request fields and response values. For a response schema, `z.input` is the JSON, and `z.output` is
+ * the value that a presenter returns.
+ */
 import { z } from 'zod'
 import type { MetadataField } from '../../modules/assets/metadata.ts'
 import { AMOUNT } from '../../shared/money.ts'
 import { camelCase, snakeCase } from '../../shared/text.ts'
 
-/** Adds the description of a field of the GraphQL schema, by its coordinate such as `Order.price`. */
+/** Adds the description of a GraphQL field by its coordinate, such as `Order.price`. */
 export const same = <Schema extends z.ZodType>(coordinate: string, schema: Schema): Schema =>
   schema.meta({ ...schema.meta(), same: coordinate })
 
-/** Adds the descriptions of fields of a type of the GraphQL schema. `type`: its name. */
+/** Adds the descriptions of the fields of a GraphQL type. */
 export const sameFields = <Shape extends Record<string, z.ZodType>>(type: string, shape: Shape) =>
   Object.fromEntries(
     Object.entries(shape).map(([name, schema]) => [name, same(`${type}.${camelCase(name)}`, schema)]),
   ) as Shape
 
-/** An object of the OpenAPI document. `id`: its name. */
+/** A named object of the OpenAPI document. */
 export const objectOf = <Shape extends z.core.$ZodLooseShape>(id: string, description: string, shape: Shape) =>
   z.object(shape).meta({ id, description })
 
@@ -27,7 +30,6 @@ export const amount = z.string().regex(/^-?\d+(\.\d+)?$/)
 /** An object with any keys. */
 export const anyObject = z.record(z.string(), z.unknown())
 
-/** A constant that is kept for existing callers. */
 export const always = <const Value extends string | number | boolean | null>(value: Value) =>
   z.literal(value).describe('Constant. Kept for callers that expect it.')
 
@@ -36,7 +38,7 @@ export const url = z.string().meta({ format: 'uri' })
 /** An optional text parameter. */
 export const optionalText = (description: string) => z.string().optional().describe(description)
 
-/** An optional parameter with one of these values. */
+/** An optional parameter with a closed set of values. */
 export const optionalWord = <const Word extends string>(words: readonly Word[], description: string) =>
   z.enum(words).optional().describe(description)
 
@@ -46,34 +48,32 @@ export const givenAmount = z
   .regex(AMOUNT)
   .meta({ examples: ['0.5'] })
 
-/** A flag in a request. The service also accepts words such as `True` and `1`, for which generators have no type. */
+/** A flag in a request. The service also accepts `True` and `1`, but code generators have no type for that. */
 export const givenFlag = z.boolean()
 
 const jsonText = z.string().meta({ contentMediaType: 'application/json' })
 /** An object in a request: JSON, or JSON text in a form. */
 export const givenObject = z.union([anyObject, jsonText])
-/** JSON that is stored as text. Text is stored byte for byte. */
+/** JSON that is stored as text. JSON text is stored unchanged. */
 const givenJson = z.union([jsonText, anyObject, z.array(z.unknown())])
 /** A list in a request: JSON, or JSON text. */
 export const givenList = <Item extends z.ZodType>(item: Item) => z.union([z.array(item), jsonText])
-/** The bytes of a file, as a response body. Without a schema, generators return nothing. */
+/** The bytes of a file, as a response body. Without a schema, generated clients return nothing. */
 export const fileBytes = z.file()
 /** A file in a form. */
 export const givenFile = z.file()
 /** A picture. Null and empty text remove it. */
 export const givenPicture = z.union([givenFile, z.literal('')]).nullable()
 
-/** Text in a request, at most `max` characters. */
 export const givenText = (max?: number) => (max === undefined ? z.string() : z.string().max(max))
-
-/** Required text of at most `max` characters. */
+/** Required text. */
 export const neededText = (max?: number) => givenText(max).min(1)
 export const givenEmail = neededText(254).meta({ format: 'email' })
 /** The current password of the account. */
 export const presentPassword = neededText(256).meta({ format: 'password' })
 export const newPassword = z.string().min(8).max(32).meta({ format: 'password' })
 
-/** A field of an asset's metadata in a request body. `limit` names the maximum size that applies. */
+/** A metadata field of an asset in a request body. `limit`: name of its maximum size. */
 export function givenMetadata({ kind, description, ...sizes }: MetadataField, limit: 'size' | 'updateSize') {
   const schema = { text: givenText(sizes[limit]), flag: givenFlag, json: givenJson }[kind]
   return schema.describe(description)
@@ -102,13 +102,8 @@ const idOf = (what: string, prefix: string) =>
   z.object({ id: z.string().describe(`ID of the ${what}, as in \`${prefix}_01h2x…\`.`) })
 
 /** The nid of an asset, in any form of a CID. */
-export const nidParam = z.object({
-  nid: z
-    .string()
-    .describe(
-      'The nid of the asset: the CID of the file’s bytes. Any multibase, version 0 and `ipfs://…` are accepted.',
-    ),
-})
+const nid = 'The nid of the asset: the CID of the file’s bytes. Any multibase, version 0 and `ipfs://…` are accepted.'
+export const nidParam = z.object({ nid: z.string().describe(nid) })
 export const orderParam = idOf('order', 'order')
 export const withdrawalParam = idOf('withdrawal', 'withdrawal')
 export const networkAppParam = idOf('network app', 'app')
@@ -121,11 +116,10 @@ export const deliveryParam = idOf('webhook delivery', 'delivery')
 /** The schema of a field, and the function that reads its value from the source of the record. */
 type RecordField<Source, Schema extends z.ZodType> = readonly [Schema, (source: Source) => z.output<Schema>]
 
-/** A field with a constant value that is kept for existing callers. */
 export const constantField = <const Value extends string | number | boolean | null>(value: Value) =>
   [always(value), () => value] as const
 
-/** Defines a record of a response by its fields. Returns its schema and its presenter. `Source`: the object that has the values. */
+/** Defines a record of a response by its fields. Returns its schema and its presenter. `Source`: the input of the presenter. */
 export const defineRecord =
   <Source>() =>
   <Shape extends Record<string, z.ZodType>>(
@@ -136,7 +130,6 @@ export const defineRecord =
     const shape = Object.fromEntries(entries.map(([name, [schema]]) => [name, schema])) as unknown as Shape
     return {
       schema: z.object(shape).meta(meta),
-      /** Values of undefined are left out of the JSON. */
       present: (source: Source) =>
         Object.fromEntries(entries.map(([name, [, read]]) => [name, read(source)])) as z.output<z.ZodObject<Shape>>,
     }
