@@ -6,7 +6,7 @@
 import { createRegistry, registrySetting } from '../src/chain/registry/registry.ts'
 import { keyPairs } from '../src/chain/transaction.ts'
 import { arrayOf, boolean, int, statement, text, uuid } from '../src/db/sql.ts'
-import { createCustody } from '../src/keys/custody.ts'
+import { createCustody } from '../src/keys/envelope-encryption.ts'
 import { createLocalKeyVault } from '../src/keys/key-vault.ts'
 import { cleanUpDeletedAccounts } from '../src/modules/accounts/delete-account.ts'
 import type { CommitData } from '../src/modules/commits/commit-data.ts'

@@ -7,13 +7,12 @@ import { assertOwnSessions } from './db/session-settings.ts'
 import type { ContentStore } from './files/file-types.ts'
 import { createPictureMaker } from './files/picture-maker.ts'
 import type { FindFiles } from './files/store-owner.ts'
-import { createCustody } from './keys/custody.ts'
-import { createEnvelopeCipher } from './keys/envelope-cipher.ts'
+import { createCustody, createEnvelopeCipher } from './keys/envelope-encryption.ts'
 import type { CoinPlan } from './keys/key-types.ts'
 import { createLocalKeyVault } from './keys/key-vault.ts'
-import { assertDatabaseNotLost } from './keys/lost-database.ts'
 import { createPasswordHasher } from './keys/password-hasher.ts'
 import {
+  assertDatabaseNotLost,
   assertKeySharesHeld,
   assertKeysHeld,
   assertVaultBelongs,
@@ -117,7 +116,7 @@ const keyPairs = {
 }
 
 async function startDatabase(dir: string, log: Log, isService: boolean) {
-  const { startEmbeddedDatabase } = await import('./keys/lost-database.ts')
+  const { startEmbeddedDatabase } = await import('./keys/vault-identity.ts')
   return startEmbeddedDatabase(dir, log, isService)
 }
 
@@ -144,7 +143,7 @@ async function openKeysAndFiles(config: Config, database: ConnectedDatabase, isS
   const { dir } = config
   // A database that no service was ever started on has neither key shares nor files.
   const isFirstStart = !(await isVaultKnown(database))
-  const installationId = await assertVaultBelongs({ database, dir, mayRemember: isService })
+  const installationId = await assertVaultBelongs(database, dir, isService)
   const vault = createLocalKeyVault({ ...config.keys, dir, id: installationId })
   if (isService) {
     await assertKeysHeld(database, vault.ring, dir)

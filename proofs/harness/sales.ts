@@ -1,7 +1,7 @@
 /** Network apps with webhooks, and sales of these apps through the API. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { bytes, statement, text, uuid } from '../../src/db/sql.ts'
-import { createEnvelopeCipher } from '../../src/keys/envelope-cipher.ts'
+import { createEnvelopeCipher } from '../../src/keys/envelope-encryption.ts'
 import { createLocalKeyVault } from '../../src/keys/key-vault.ts'
 import { webhookSecretContext } from '../../src/modules/store/network-apps.ts'
 import { toId } from '../../src/shared/ids.ts'

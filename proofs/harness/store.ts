@@ -2,7 +2,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { bytes, numeric, orNull, statement, text, uuid } from '../../src/db/sql.ts'
-import { createEnvelopeCipher } from '../../src/keys/envelope-cipher.ts'
+import { createEnvelopeCipher } from '../../src/keys/envelope-encryption.ts'
 import { createLocalKeyVault } from '../../src/keys/key-vault.ts'
 import { webhookSecretContext } from '../../src/modules/store/network-apps.ts'
 import { fromId, toId } from '../../src/shared/ids.ts'

@@ -81,8 +81,8 @@ If you find the key again, everything it wrapped is readable again.`,
     .argument('<key>', 'ID of the key, or key-shares, as the failed start reports it')
     .option('--json', 'prints {"abandoned"}')
     .action(async (key: string, { json }) => {
-      const { giveKeyUp } = await import('../keys/vault-identity.ts')
-      await withInfrastructure(({ database, keyRing, config }) => giveKeyUp(database, keyRing, key, config.dir))
+      const { abandonKey } = await import('../keys/vault-identity.ts')
+      await withInfrastructure(({ database, keyRing, config }) => abandonKey(database, keyRing, key, config.dir))
       if (json) return printJson({ abandoned: key })
       report(`Servers now start without ${key}.`)
     })

@@ -46,7 +46,7 @@ export function addMigrateCommands(program: Command): void {
     .option('--json', 'prints {"applied"}')
     .action(async ({ json }) => {
       const { prepareDatabase } = await import('../db/migrations.ts')
-      const { assertDatabaseNotLost } = await import('../keys/lost-database.ts')
+      const { assertDatabaseNotLost } = await import('../keys/vault-identity.ts')
       const applied = await withDatabaseUrl(async (url, dir) => {
         await assertDatabaseNotLost(url, dir)
         return prepareDatabase(url)

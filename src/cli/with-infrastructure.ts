@@ -46,7 +46,7 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
     await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
     return work(directUrl, dir)
   }
-  const { startEmbeddedDatabase } = await import('../keys/lost-database.ts')
+  const { startEmbeddedDatabase } = await import('../keys/vault-identity.ts')
   const embedded = await startEmbeddedDatabase(dir, log)
   try {
     return await work(embedded.localUrl, dir)

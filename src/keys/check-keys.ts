@@ -4,27 +4,27 @@ import { arrayOf, boolean, statement, uuid } from '../db/sql.ts'
 import { chunk, keysetPages } from '../shared/async.ts'
 import { LostKeyError } from '../shared/errors.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'
-import { findKeys, sealedTexts } from './key-rotation.sql.ts'
+import { findKeys, sealedTexts } from './key-rotation.ts'
 import type { Custody, EnvelopeCipher, KeyVault } from './key-types.ts'
 
-interface SealedParts {
-  database: Database
-  custody: Custody
-  envelopeCipher: EnvelopeCipher
-}
-
 const PAGE = 500
+const firstPage = { first: NIL_UUID, limit: PAGE }
 const isFull = (rows: object[]) => rows.length > MOST_ROWS
 /** No encrypted text starts with this byte, so every text is stale and is read. */
 const NO_PREFIX = Buffer.from([255])
 
 /** Decrypts everything that the vault's keys encrypt, and reports failures. Throws the errors of an unavailable vault. */
-export async function checkSealed({ database, custody, envelopeCipher }: SealedParts): Promise<Finding> {
+export async function checkSealed(infrastructure: {
+  database: Database
+  custody: Custody
+  envelopeCipher: EnvelopeCipher
+}): Promise<Finding> {
+  const { database, custody, envelopeCipher } = infrastructure
   const found: { subject: string; problem: string }[] = []
 
-  async function attempt(subject: string, title: string, open: () => Promise<unknown>) {
+  async function attempt(subject: string, title: string, decrypt: () => Promise<unknown>) {
     try {
-      await open()
+      await decrypt()
     } catch (error) {
       if (!(error instanceof LostKeyError)) throw error
       found.push({ subject, problem: `${title} cannot be decrypted: ${error.message}` })
@@ -33,8 +33,7 @@ export async function checkSealed({ database, custody, envelopeCipher }: SealedP
 
   for (const { page, prefix, contextOf, title } of Object.values(sealedTexts)) {
     const texts = keysetPages({
-      first: NIL_UUID,
-      limit: PAGE,
+      ...firstPage,
       read: (after, limit) => database.query(page, { after, limit, currentPrefix: NO_PREFIX }),
       keyOf: ({ id }) => id,
     })
@@ -45,16 +44,15 @@ export async function checkSealed({ database, custody, envelopeCipher }: SealedP
     }
   }
   const keys = keysetPages({
-    first: NIL_UUID,
-    limit: PAGE,
+    ...firstPage,
     read: (after, limit) => database.query(findKeys, { after, limit, currentKey: '' }),
     keyOf: (row) => row.user_id,
   })
   for await (const rows of keys) {
-    for (const { user_id, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows)
-      await attempt(toId('user', user_id), 'its key', () =>
-        custody.rewrap(user_id, { version, vaultKeyId, wrappedDataKey }),
-      )
+    for (const { user_id: user, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows) {
+      const rewrap = () => custody.rewrap(user, { version, vaultKeyId, wrappedDataKey })
+      await attempt(toId('user', user), 'its key', rewrap)
+    }
     if (isFull(found)) break
   }
   const sentence = 'All encrypted data can be decrypted: keys of accounts, arguments of orders, webhook secrets.'
@@ -67,14 +65,13 @@ const findOwners = statement(
   'select id, deleted_at is not null as deleted from users where id = any ($users)',
 )
 
-interface OwnerParts {
+/** Compares the key shares in the vault with the accounts in the database. Throws the errors of an unavailable vault. */
+export async function checkOwners(infrastructure: {
   database: Database
   vault: Pick<KeyVault, 'owners' | 'deletedOwners'>
-}
-
-/** Compares the key shares in the vault with the accounts in the database. Throws the errors of an unavailable vault. */
-export async function checkOwners({ database, vault }: OwnerParts): Promise<Finding[]> {
-  const undone: object[] = []
+}): Promise<Finding[]> {
+  const { database, vault } = infrastructure
+  const inconsistent: object[] = []
   const unknown: object[] = []
   const isDeletedById = async (users: string[]) =>
     new Map((await database.query(findOwners, { users })).map(({ id, deleted }) => [id, deleted]))
@@ -82,18 +79,19 @@ export async function checkOwners({ database, vault }: OwnerParts): Promise<Find
     const known = await isDeletedById(owners)
     for (const owner of owners) {
       const subject = toId('user', owner)
-      if (known.get(owner) === true) undone.push({ subject, problem: 'deleted, but its key share still exists' })
+      if (known.get(owner) === true) inconsistent.push({ subject, problem: 'deleted, but its key share still exists' })
       if (!known.has(owner)) unknown.push({ subject, problem: 'the database has no such account' })
     }
-    if (isFull(undone) && isFull(unknown)) break
+    if (isFull(inconsistent) && isFull(unknown)) break
   }
   for await (const owners of chunk(vault.deletedOwners(), PAGE)) {
     for (const [owner, isDeleted] of await isDeletedById(owners))
-      if (!isDeleted) undone.push({ subject: toId('user', owner), problem: 'marked as deleted in the vault only' })
-    if (isFull(undone)) break
+      if (!isDeleted)
+        inconsistent.push({ subject: toId('user', owner), problem: 'marked as deleted in the vault only' })
+    if (isFull(inconsistent)) break
   }
   const deleted = 'Deleted accounts are deleted in the database and in the key vault. A running server repairs this.'
   const known =
     'Every key share in the key vault belongs to an account. After a restore, accounts created since the backup are missing.'
-  return [findingOf('S2', deleted, undone), findingOf('S3', known, unknown, true)]
+  return [findingOf('S2', deleted, inconsistent), findingOf('S3', known, unknown, true)]
 }

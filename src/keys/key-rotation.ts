@@ -1,32 +1,124 @@
 /**
- * Rotates the key-encryption key while the service runs: every data key that an earlier key wraps is wrapped again, row by row. Ciphertexts
- * do not change. A rotation can stop at any row, and the next run continues (decision 10).
+ * Rotates the key-encryption key while the service runs: wraps every data key of an earlier key again, row by row. Ciphertexts do not change.
+ * An interrupted rotation is continued by the next run (decision 10).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
+import { boolean, bytes, int, orNull, type RowOf, smallint, statement, text, uuid } from '../db/sql.ts'
+import { auditSql } from '../modules/audit/audit-sql.ts'
+import { actionArgsContext } from '../modules/store/action-args.ts'
+import { webhookSecretContext } from '../modules/store/network-apps.ts'
 import { keysetPages } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
-import { NIL_UUID, toId } from '../shared/ids.ts'
-import {
-  countAll,
-  countWrapped,
-  findKey,
-  findKeys,
-  type KeyHolder,
-  type KeyRow,
-  recordRotation,
-  replaceKey,
-  sealedTexts,
-  textHolders,
-} from './key-rotation.sql.ts'
+import { type IdPrefix, NIL_UUID, toId } from '../shared/ids.ts'
 import type { Custody, EnvelopeCipher, KeyRing } from './key-types.ts'
 
-export interface Rotation {
-  /** ID of the current key. */
+/** A page contains rows that need no change too, so it costs the same at any progress. */
+const page = { after: uuid, limit: int }
+
+const keyColumns = { user_id: uuid, is_stale: boolean, version: smallint, vault_key_id: text, wrapped_data_key: bytes }
+
+/** Reads wrapped custodial keys. A key is stale unless the current key wraps it. */
+export const findKeys = statement(
+  'keys_page',
+  { parameters: { ...page, currentKey: text }, columns: keyColumns },
+  `select user_id, vault_key_id <> $currentKey as is_stale, version, vault_key_id, wrapped_data_key
+   from user_keys where user_id > $after order by user_id limit $limit`,
+)
+
+/** Replaces a wrapping unless it changed since it was read (`before`). */
+const replaceKey = statement(
+  'keys_replace',
+  {
+    parameters: { user: uuid, before: bytes, wrappedDataKey: bytes, version: smallint, vaultKeyId: text },
+    columns: { user_id: uuid },
+  },
+  `update user_keys set wrapped_data_key = $wrappedDataKey, version = $version, vault_key_id = $vaultKeyId
+   where user_id = $user and wrapped_data_key = $before returning user_id`,
+)
+
+/** Returns true if the wrapping is unchanged. No row: the key was deleted. */
+const findKey = statement(
+  'keys_find',
+  { parameters: { user: uuid, before: bytes }, columns: { is_same: boolean } },
+  'select wrapped_data_key = $before as is_same from user_keys where user_id = $user',
+)
+
+/** An encrypted column. `contextOf` returns the encryption context of a row. `title` describes the text for operators. */
+const sealedText = (
+  table: string,
+  column: string,
+  title: string,
+  prefix: IdPrefix,
+  contextOf: (id: string) => string,
+) => ({
+  ...{ title, prefix, contextOf },
+  /** SQL that counts the envelopes with a prefix. */
+  countSql: `(select count(*) from ${table} where substring(${column} from 1 for octet_length($prefix)) = $prefix)::int`,
+  /** `envelope` is null if the current key, whose envelopes start with `currentPrefix`, wraps it already. */
+  page: statement(
+    `sealed_page_${column}`,
+    { parameters: { ...page, currentPrefix: bytes }, columns: { id: uuid, envelope: orNull(bytes) } },
+    `select id,
+       case when substring(${column} from 1 for octet_length($currentPrefix)) <> $currentPrefix then ${column} end as envelope
+     from ${table} where id > $after order by id limit $limit`,
+  ),
+  replace: statement(
+    `sealed_replace_${column}`,
+    { parameters: { row: uuid, before: bytes, envelope: bytes }, columns: { id: uuid } },
+    `update ${table} set ${column} = $envelope where id = $row and ${column} = $before returning id`,
+  ),
+  find: statement(
+    `sealed_find_${column}`,
+    { parameters: { row: uuid, envelope: bytes }, columns: { id: uuid } },
+    `select id from ${table} where id = $row and ${column} = $envelope`,
+  ),
+})
+
+const secretColumn = (column: string, title: string) =>
+  sealedText('network_apps', column, title, 'app', webhookSecretContext)
+
+/** The columns of encrypted texts. */
+export const sealedTexts = {
+  orders: sealedText('orders', 'action_args', 'its arguments', 'order', actionArgsContext),
+  network_apps: secretColumn('webhook_secret', 'its webhook secret'),
+  network_apps_previous: secretColumn('previous_secret', 'its previous webhook secret'),
+}
+type TextHolder = keyof typeof sealedTexts
+/** A table or column that contains wrapped keys. */
+type KeyHolder = 'user_keys' | TextHolder
+const holders: KeyHolder[] = ['user_keys', ...(Object.keys(sealedTexts) as TextHolder[])]
+
+/** Counts the rows that a key wraps. `prefix` is the prefix of its envelopes. */
+const countWrapped = statement(
+  'keys_count_wrapped',
+  {
+    parameters: { key: text, prefix: bytes },
+    columns: { user_keys: int, orders: int, network_apps: int, network_apps_previous: int },
+  },
+  `select (select count(*) from user_keys where vault_key_id = $key)::int as user_keys,
+     ${Object.entries(sealedTexts).map(([holder, { countSql }]) => `${countSql} as ${holder}`)}`,
+)
+
+const countAll = statement(
+  'keys_count_all',
+  { columns: { total: int } },
+  `select ((select count(*) from user_keys) + (select count(action_args) from orders)
+       + (select count(webhook_secret) + count(previous_secret) from network_apps))::int as total`,
+)
+
+const recordRotation = statement(
+  'keys_note_rotation',
+  { parameters: { currentKey: text } },
+  `with rotation as (select 1),
+   ${auditSql({ from: 'rotation', user: 'null', action: 'keys.rotated', subject: '$currentKey' })}
+   select`,
+)
+
+/** Result of a rotation. `isNew` is true if this run created the current key. `rewrapped` is the number of rows that were wrapped again. */
+interface Rotation {
   current: string
-  /** True if this run created the current key. */
   isNew: boolean
-  /** Number of rows that were wrapped again. */
   rewrapped: number
   unreadable: { holder: KeyHolder; id: string; reason: string }[]
 }
@@ -50,15 +142,15 @@ const BETWEEN_TRIES_MS = 500
 
 type Outcome = 'rewrapped' | 'changed' | Error
 
-/** A row, and the function that wraps it again. Undefined if the current key wraps it already. */
-interface StaleRow {
+/** A row, and the function that wraps it again. The function is undefined if the current key wraps the row already. */
+interface Row {
   id: string
-  work: (() => Promise<Outcome>) | undefined
+  rewrap: (() => Promise<Outcome>) | undefined
 }
 
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
-/** Retries idempotent work for about ten seconds while a part is unavailable. */
+/** Retries idempotent work for about ten seconds while a dependency is unavailable. */
 async function retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -70,47 +162,53 @@ async function retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Rewraps a row. After an error, the row is unreadable only if it did not change in the meantime. */
+async function attempt(rewrap: () => Promise<Outcome>, isUnchanged: () => Promise<boolean>): Promise<Outcome> {
+  try {
+    return await rewrap()
+  } catch (error) {
+    // The row may be intact if a dependency is unavailable.
+    if (isUnavailable(error)) throw error
+    return (await isUnchanged()) ? (error as Error) : 'changed'
+  }
+}
+
 const sumOf = (keys: readonly { total: number }[]) => keys.reduce((sum, { total }) => sum + total, 0)
 
 export function createKeyRotation({ database, custody, envelopeCipher, keyRing }: Dependencies) {
-  async function rewrapKey({ user_id: user, ...row }: KeyRow): Promise<Outcome> {
+  async function rewrapKey({ user_id: user, ...row }: RowOf<typeof keyColumns>): Promise<Outcome> {
     const before = row.wrapped_data_key
-    try {
+    const find = () => database.query(findKey, { user, before })
+    const rewrap = async () => {
       const old = { version: row.version, vaultKeyId: row.vault_key_id, wrappedDataKey: before }
       const wrapping = { user, before, ...(await custody.rewrap(user, old)) }
       if ((await database.query(replaceKey, wrapping)).length > 0) return 'rewrapped'
       // The account was deleted in the meantime, and rewrapping created a key share again.
-      if ((await database.query(findKey, { user, before })).length === 0) await custody.forget(user)
+      if ((await find()).length === 0) await custody.forget(user)
       return 'changed'
-    } catch (error) {
-      // The row may be intact if a dependency is unavailable.
-      if (isUnavailable(error)) throw error
-      const [found] = await database.query(findKey, { user, before })
-      return found?.is_same ? (error as Error) : 'changed'
     }
+    return attempt(rewrap, async () => (await find())[0]?.is_same === true)
   }
 
-  async function rewrapText(holder: keyof typeof sealedTexts, row: string, before: Buffer): Promise<Outcome> {
+  async function rewrapText(holder: TextHolder, row: string, before: Buffer): Promise<Outcome> {
     const { replace, find, contextOf } = sealedTexts[holder]
-    try {
+    const rewrap = async () => {
       const envelope = await envelopeCipher.rewrap(before, contextOf(row))
       return (await database.query(replace, { row, before, envelope })).length > 0 ? 'rewrapped' : 'changed'
-    } catch (error) {
-      if (isUnavailable(error)) throw error
-      return (await database.query(find, { row, envelope: before })).length > 0 ? (error as Error) : 'changed'
     }
+    return attempt(rewrap, async () => (await database.query(find, { row, envelope: before })).length > 0)
   }
 
-  async function readPage(holder: KeyHolder, currentKey: string, after: string, limit: number): Promise<StaleRow[]> {
+  async function readPage(holder: KeyHolder, currentKey: string, after: string, limit: number): Promise<Row[]> {
     if (holder === 'user_keys') {
       const keys = await database.query(findKeys, { after, limit, currentKey })
-      return keys.map((row) => ({ id: row.user_id, work: row.is_stale ? () => rewrapKey(row) : undefined }))
+      return keys.map((row) => ({ id: row.user_id, rewrap: row.is_stale ? () => rewrapKey(row) : undefined }))
     }
     const currentPrefix = envelopeCipher.prefixOf(currentKey)
     const texts = await database.query(sealedTexts[holder].page, { after, limit, currentPrefix })
     return texts.map(({ id, envelope }) => ({
       id,
-      work: envelope ? () => rewrapText(holder, id, envelope) : undefined,
+      rewrap: envelope ? () => rewrapText(holder, id, envelope) : undefined,
     }))
   }
 
@@ -118,25 +216,23 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   async function pass(current: string, onRow: () => void): Promise<Pick<Rotation, 'rewrapped' | 'unreadable'>> {
     const unreadable: Rotation['unreadable'] = []
     let rewrapped = 0
-    for (const holder of ['user_keys', ...textHolders] as const) {
+    for (const holder of holders) {
       const prefix = holder === 'user_keys' ? 'user' : sealedTexts[holder].prefix
-      const rewrap = async ({ id, work }: StaleRow) => {
-        const outcome = await work!()
+      const process = async ({ id, rewrap }: Row) => {
+        const outcome = await rewrap!()
         if (outcome instanceof Error) unreadable.push({ holder, id: toId(prefix, id), reason: outcome.message })
         if (outcome !== 'rewrapped') return
         rewrapped += 1
         onRow()
       }
-      const pages = keysetPages<StaleRow, string>({
-        first: NIL_UUID,
-        limit: PAGE,
+      const pages = keysetPages<Row, string>({
+        ...{ first: NIL_UUID, limit: PAGE, keyOf: ({ id }) => id },
         read: (after, limit) => readPage(holder, current, after, limit),
-        keyOf: ({ id }) => id,
       })
       for await (const rows of pages) {
-        const stale = rows.filter(({ work }) => work)
+        const stale = rows.filter(({ rewrap }) => rewrap)
         for (let start = 0; start < stale.length; start += CONCURRENCY)
-          await Promise.all(stale.slice(start, start + CONCURRENCY).map(rewrap))
+          await Promise.all(stale.slice(start, start + CONCURRENCY).map(process))
       }
     }
     return { rewrapped, unreadable }
@@ -158,10 +254,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   return {
     status,
 
-    /**
-     * Continues an interrupted rotation. If there is none, creates a new key and rewraps everything with it. `onProgress` receives the
-     * number of rewrapped rows and the estimated total.
-     */
+    /** Continues an interrupted rotation, or creates a new key and rewraps everything with it. `onProgress` gets the number of rewrapped rows and the estimated total. */
     async rotate(onProgress: (done: number, total: number) => void): Promise<Rotation> {
       let done = 0
       const left = async () => sumOf((await status()).keys.slice(1))

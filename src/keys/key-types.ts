@@ -4,8 +4,9 @@ export interface WrappedKey {
 }
 
 /**
- * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current one wraps. Earlier ones still unwrap. A key that is wrapped for
- * an owner also needs the owner's key share, which only the vault holds. `context` is authenticated. Owners are UUIDs.
+ * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current key wraps, and earlier keys still unwrap. A
+ * key that is wrapped for an owner also needs the owner's key share, which only the vault holds. `context` is authenticated. An owner is the
+ * UUID of a user.
  */
 export interface KeyVault {
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
@@ -13,11 +14,11 @@ export interface KeyVault {
   unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Wraps a key for an owner. Creates the owner's key share if there is none. */
   wrapFor(owner: string, dataKey: Uint8Array, context: string): Promise<WrappedKey>
-  /** Unwraps a key of an owner. Throws LostKeyError in the same cases as `unwrap`, and if the owner's key share was destroyed. */
+  /** Unwraps a key of an owner. Throws LostKeyError as `unwrap` does, and if the owner's key share was destroyed. */
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
-  /** Destroys the owner's key share. Keys that were wrapped for the owner can never be unwrapped again. Idempotent. */
+  /** Destroys the owner's key share permanently, and with it all keys that were wrapped for the owner. Idempotent. */
   forget(owner: string): Promise<void>
-  /** Records permanently that the owner was deleted, in case a backup is restored. Nothing can be wrapped for the owner afterwards. */
+  /** Records permanently that the owner was deleted, in case a backup is restored. Nothing can be wrapped for the owner then. */
   markDeleted(owner: string): Promise<void>
   /** Yields owners with a key share, unordered. */
   owners(): AsyncIterable<string>
@@ -33,7 +34,7 @@ export interface KeyRing {
   ids(): Promise<{ current: string; earlier: string[] }>
   /** Creates a new current key. Returns false if the operator configures the key. */
   renew(): Promise<boolean>
-  /** Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if they were replaced too recently. */
+  /** Destroys the stored earlier keys. Returns their IDs. Throws CONFLICT if they were replaced too recently. */
   destroyEarlier(): Promise<string[]>
 }
 
@@ -81,9 +82,9 @@ export interface Custody {
   forget(userId: string): Promise<void>
 }
 
-/** Encrypts small secrets. Each has a data key of its own, which the key vault wraps. */
+/** Encrypts small secrets, each with its own data key. The key vault wraps the data keys. */
 export interface EnvelopeCipher {
-  /** `context` names owner, purpose and version. It is authenticated, so a ciphertext cannot be used in place of another. */
+  /** `context` names owner, purpose and version. It is authenticated, so ciphertexts cannot be exchanged. */
   seal(text: string, context: string): Promise<Uint8Array>
   /** Throws LostKeyError if the bytes were not encrypted for this context, or their key is lost. */
   open(sealed: Uint8Array, context: string): Promise<string>
@@ -105,6 +106,6 @@ export interface LocalCipher {
 export interface PasswordHasher {
   /** Throws UNAVAILABLE if the queue is full. */
   hash(password: string): Promise<string>
-  /** Verifies a password. Pass undefined for an unknown account: the call takes the same time. Throws UNAVAILABLE if the queue is full. */
+  /** Verifies a password. `encoded` is undefined for an unknown account: the call takes the same time. Throws UNAVAILABLE. */
   verify(encoded: string | undefined, password: string): Promise<boolean>
 }

@@ -1,6 +1,6 @@
 /**
- * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of mode 0600:
- * `key-encryption-key` is the current key, and `ring` holds a copy of every key that may still be needed.
+ * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of
+ * mode 0600. The file `key-encryption-key` is the current key, and `ring` contains a copy of every key that may still be needed.
  */
 import { createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { DomainError, LostKeyError, unavailable } from '../shared/errors.ts'
 import { errorCode, FixableError, ifMissing } from '../shared/operator-errors.ts'
 import { createFile, readOrCreate, removeFile, removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
-import { seal, unseal } from './envelope-cipher.ts'
+import { seal, unseal } from './envelope-encryption.ts'
 import type { KeyRing, KeyVault } from './key-types.ts'
 
 interface RingKey {
@@ -17,7 +17,7 @@ interface RingKey {
   key: Buffer
 }
 
-/** Rest period of a key between its replacement and its destruction, in milliseconds. Requests that began with it have finished then. */
+/** Minimum time between the replacement and the destruction of a key, in milliseconds. Requests that use the key have ended then. */
 const REST_MS = 15 * 60_000
 /** Interval between checks for a new key file, in milliseconds. */
 const CHECK_INTERVAL_MS = 1_000
@@ -68,14 +68,13 @@ function explainWriteError(error: unknown, dir: string): unknown {
   )
 }
 
-interface RingOptions {
+interface KeySource {
+  /** The installation's folder. The vault is in its folder `keys`. */
   dir: string
-  /** 64 hex digits. Undefined to use the file, which is created at the first start. */
+  /** 64 hex digits. Undefined to use a file, which is created at the first start. */
   key: string | undefined
   /** Earlier keys besides those in files, newest first. */
-  previousKeys: readonly string[]
-  /** Throws UNAVAILABLE if the folder does not belong to this installation any more. */
-  assertOwn: () => void
+  previousKeys?: readonly string[]
 }
 
 interface LocalKeyRing extends KeyRing {
@@ -85,8 +84,12 @@ interface LocalKeyRing extends KeyRing {
   oldest(): RingKey
 }
 
-/** Reads the keys, and creates the first one if there is none. Throws if a file is damaged. */
-function openKeyRing({ dir, key, previousKeys, assertOwn }: RingOptions): LocalKeyRing {
+/**
+ * Reads the keys, and creates the first one if there is none. Throws if a file is damaged. `assertOwn` throws UNAVAILABLE if the folder does
+ * not belong to this installation any more.
+ */
+function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn: () => void): LocalKeyRing {
+  const dir = join(root, 'keys')
   const file = join(dir, 'key-encryption-key')
   const ringDir = join(dir, 'ring')
   const copyOf = ({ id }: RingKey) => join(ringDir, id.replace(':', '-'))
@@ -100,16 +103,19 @@ function openKeyRing({ dir, key, previousKeys, assertOwn }: RingOptions): LocalK
     if (existsSync(ringDir)) {
       // Names with a dot are temporary files that a crash left behind.
       const files = readdirSync(ringDir).filter((name) => !name.includes('.'))
-      const found = files.map((name) => ({ path: join(ringDir, name), madeAt: statSync(join(ringDir, name)).mtimeMs }))
-      hexes.push(...found.sort((a, b) => b.madeAt - a.madeAt).map(({ path }) => readKey(path)))
+      const found = files.map((name) => ({
+        path: join(ringDir, name),
+        createdAt: statSync(join(ringDir, name)).mtimeMs,
+      }))
+      hexes.push(...found.sort((a, b) => b.createdAt - a.createdAt).map(({ path }) => readKey(path)))
     }
-    // The operator may have moved the key from the file to the environment. That is a rotation, too.
+    // If the operator moved the key from the file to the environment, the key in the file is an earlier one.
     if (!usesFiles && existsSync(file)) hexes.push(readKey(file))
     const keys = new Map(hexes.map(toRingKey).map((each) => [each.id, each]))
     return [...keys.values()] as [RingKey, ...RingKey[]]
   }
 
-  // The version is read before the keys. A key that is written in between is then read again, and not missed.
+  // Read the version before the keys. Otherwise a key that is written in between would be missed.
   let version = versionOf(file)
   let keys = read()
   // Use the monotonic clock. Otherwise a destroyed key could continue to wrap after a change of the system clock.
@@ -131,9 +137,8 @@ function openKeyRing({ dir, key, previousKeys, assertOwn }: RingOptions): LocalK
       return keys[0]
     },
     find(id) {
-      const known = () => keys.find((each) => each.id === id)
-      if (!known()) reload()
-      const found = known()
+      if (!keys.some((each) => each.id === id)) reload()
+      const found = keys.find((each) => each.id === id)
       if (!found) throw new LostKeyError(`The key vault does not hold the key ${id}.`)
       return found
     },
@@ -199,8 +204,8 @@ async function* ownersIn(dir: string): AsyncGenerator<string> {
 }
 
 /**
- * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, a database dump and the key-encryption key
- * do not decrypt anything of the owner. `deleted` has an empty file for each deleted owner. Changes are on the disk when a method resolves.
+ * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, nothing of the owner can be
+ * decrypted. The folder `deleted` contains an empty file for each deleted owner. Changes are on the disk when a method resolves.
  */
 export function openKeyShares(dir: string, assertOwn = () => {}) {
   const sharesDir = join(dir, 'keys', 'counterparts')
@@ -220,7 +225,7 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
     find,
     /** Returns true if the owner has a key share, intact or not. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
-    /** Returns the key share of the owner, and creates it if there is none. Throws LostKeyError for a deleted owner. */
+    /** Returns the key share of the owner. Creates it if it does not exist. Throws LostKeyError for a deleted owner. */
     async findOrCreate(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)
       if (keyShare) return keyShare
@@ -233,7 +238,7 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
       if (!created) throw new Error(`The key share of ${owner} was destroyed.`)
       return created
     },
-    /** Removes the key share, if there is one. Does not overwrite it: journals, snapshots and flash memory keep old blocks anyway. */
+    /** Removes the key share. Does not overwrite it, because journals, snapshots and flash memory keep old blocks anyway. */
     async forget(owner: string): Promise<void> {
       assertOwn()
       await removeFile(fileOf(owner))
@@ -247,34 +252,28 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
   }
 }
 
-/** The two steps of HKDF-SHA256. The result of the first is stored. The second derives a key for each purpose. */
+// The two steps of HKDF-SHA256. The result of the first is stored. The second derives a key for each purpose.
 const extract = (key: Uint8Array) => createHmac('sha256', 'annal').update(key).digest()
 const expand = (root: Uint8Array, purpose: string) =>
   createHmac('sha256', root).update(purpose).update(Buffer.of(1)).digest()
 
-interface VaultOptions {
-  /** The installation's folder. The vault is in its folder `keys`. */
-  dir: string
-  /** 64 hex digits. Undefined to use a file, which is created at the first start. */
-  key: string | undefined
-  /** Earlier keys, newest first. */
-  previousKeys?: readonly string[]
-  /** Identity of the vault. Without it, an unmounted or exchanged folder is not detected later. */
-  id?: string | undefined
-}
-
-export type LocalKeyVault = KeyVault & { ring: KeyRing }
-
-/** Opens the vault in `dir`, and creates the missing files at the first start. Throws if a file is damaged. */
-export function createLocalKeyVault({ dir, key, previousKeys = [], id }: VaultOptions): LocalKeyVault {
+/**
+ * Opens the vault, and creates missing files at the first start. Throws if a file is damaged. `id` is the identity of the vault. Without it,
+ * an unmounted or exchanged folder is not detected later.
+ */
+export function createLocalKeyVault({
+  id,
+  ...source
+}: KeySource & { id?: string | undefined }): KeyVault & { ring: KeyRing } {
+  const { dir } = source
   const keysDir = join(dir, 'keys')
   const assertOwn = () => {
     if (id !== undefined && readVaultId(dir) !== id)
       throw unavailable('The key vault', new Error(`The folder ${keysDir} is not the one of this installation.`))
   }
-  const ring = openKeyRing({ dir: keysDir, key, previousKeys, assertOwn })
-  const { find, findOrCreate, isDeleted, has: _has, ...keyShares } = openKeyShares(dir, assertOwn)
-  // Derive this once from the first key and store it, because links and retries must survive a rotation. It reveals nothing about that key.
+  const ring = openKeyRing(source, assertOwn)
+  const { find, findOrCreate, isDeleted, ...keyShares } = openKeyShares(dir, assertOwn)
+  // The derivation key is stored, because links and retries must survive a rotation. It reveals nothing about the key that it is derived from.
   const root = Buffer.from(
     readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
     'hex',

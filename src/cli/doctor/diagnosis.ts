@@ -85,7 +85,7 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
   const openDatabaseUrl = memoizeAsync(async () => {
     const { database, dir } = await config()
     if (database.directUrl !== undefined) return database.directUrl
-    const { assertClusterNotLost } = await import('../../keys/lost-database.ts')
+    const { assertClusterNotLost } = await import('../../keys/vault-identity.ts')
     await assertClusterNotLost(dir)
     if (!existsSync(join(dir, 'postgres'))) throw new SkippedError(`No server was ever started in ${dir}.`)
     const { startEmbeddedPostgres } = await import('../../embedded/embedded-postgres.ts')

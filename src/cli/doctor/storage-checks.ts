@@ -7,8 +7,7 @@ import { createContentStore } from '../../files/content-store.ts'
 import { countServed, createKuboContentStore, keepsUnsynced } from '../../files/kubo-store.ts'
 import { createS3Bucket, type S3BucketOptions, tryBucket } from '../../files/s3-bucket.ts'
 import { findOwnerProblem, type OwnedStore, ownedBlocks, ownedBucket } from '../../files/store-owner.ts'
-import { createCustody } from '../../keys/custody.ts'
-import { createEnvelopeCipher } from '../../keys/envelope-cipher.ts'
+import { createCustody, createEnvelopeCipher } from '../../keys/envelope-encryption.ts'
 import { createKeyRotation } from '../../keys/key-rotation.ts'
 import { createLocalKeyVault } from '../../keys/key-vault.ts'
 import { assertKeySharesHeld, assertKeysHeld, assertVaultBelongs, isVaultKnown } from '../../keys/vault-identity.ts'
@@ -141,7 +140,7 @@ export async function* checkKeys(parts: Parts): Diagnoses {
   if (!(await isVaultKnown(database))) return 'There are no keys yet. The first start of a server creates them.'
   const vault = createLocalKeyVault({ ...configured, dir })
   try {
-    await assertVaultBelongs({ database, dir, mayRemember: false })
+    await assertVaultBelongs(database, dir, false)
     await assertKeysHeld(database, vault.ring, dir)
     await assertKeySharesHeld(database, dir)
   } catch (error) {
