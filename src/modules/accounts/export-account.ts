@@ -1,296 +1,257 @@
 import type { Use } from '../../context.ts'
-import {
-  bytes,
-  givenSql,
-  int,
-  json,
-  jsonb,
-  type ParametersOf,
-  type SqlType,
-  type Statement,
-  statement,
-  type Types,
-  text,
-  timestamp,
-  uuid,
-} from '../../db/sql.ts'
+import { int, json, orNull, type ParametersOf, type Statement, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
 import { type IdPrefix, NIL_UUID, toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { rateLimitKeys } from '../../shared/limiters.ts'
 import { assertOperator, assertUserMay } from '../../shared/policy.ts'
-import { metadataExport } from '../assets/metadata.ts'
+import { rateLimitKeys } from '../../shared/limiters.ts'
+import { camelCase } from '../../shared/text.ts'
+import { metadataColumnsSql } from '../assets/metadata.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { describeReference } from '../wallet/statement.ts'
 import { type AccountWithReason, accountWithReason, findAccount, isDeletedError } from './find-users.ts'
 
+type Item = Record<string, unknown>
+
+/** Records an export in the audit log of the user. If an operator gave a reason, records it in the log of the system too. */
 export const recordExport = statement(
   'export_note',
-  { parameters: { user: uuid, address: text } },
+  { parameters: { user: uuid, subject: text, address: orNull(text), reason: orNull(text) } },
   `with exported_user as (select id from users where id = $user and deleted_at is null),
-   ${auditSql({ from: 'exported_user', user: 'exported_user.id', action: 'account.exported', address: '$address' })}
+   ${auditSql({ name: 'owner_entry', from: 'exported_user', user: 'exported_user.id', action: 'account.exported', address: '$address', reason: '$reason' })},
+   ${auditSql({ name: 'system_entry', from: 'exported_user where $reason is not null', user: 'null', action: 'account.exported', subject: '$subject', reason: '$reason' })}
    select from exported_user limit 0`,
 )
 
-/** Writes an operator's export with its reason into the audit logs of the user and of the system. `subject` is the public ID of the user. */
-export const recordOperatorExport = statement(
-  'export_note_for',
-  { parameters: { user: uuid, subject: text, reason: text } },
-  `with exported_user as (select id from users where id = $user and deleted_at is null),
-   ${auditSql({ name: 'owner_entry', from: 'exported_user', user: 'exported_user.id', action: 'account.exported', reason: '$reason' })},
-   ${auditSql({ name: 'system_entry', from: 'exported_user', user: 'null', action: 'account.exported', subject: '$subject', reason: '$reason' })}
-   select from exported_user limit 0`,
-)
+/** SQL of a time, as JavaScript writes it in JSON. */
+const timeSql = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const times = (...columns: string[]) =>
+  columns.map((name) => `${timeSql(name)} as ${name.split('.').at(-1)}`).join(', ')
+const amounts = (...columns: string[]) => columns.map((name) => `trim_scale(${name})::text as ${name}`).join(', ')
 
 /** Reads the account, its wallet and the time of the database. No row: the account is deleted. */
-export const readAccount = statement(
+const readAccount = statement(
   'export_account',
-  {
-    parameters: { user: uuid },
-    columns: { account: json<Record<string, unknown>>(), wallet: json<Record<string, unknown>>(), now: timestamp },
-  },
+  { parameters: { user: uuid }, columns: { account: json<Item>(), wallet: json<Item>(), now: timestamp } },
   `select json_build_object('id', type_id('user', u.id), 'username', u.username, 'email', u.email, 'emailVerified', u.email_verified, 'pendingEmail', u.pending_email,
      'role', u.role, 'language', u.language, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
-     'createdAt', to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as account,
+     'createdAt', ${timeSql('u.created_at')}) as account,
      json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(w.points)::text) as wallet, now() as now
    from users u join wallets w on w.user_id = u.id where u.id = $user and u.deleted_at is null`,
 )
-
-/** A column of a list. `sql` reads it, by default unchanged. `prefix` is that of public IDs, for a column with UUIDs. */
-export type ExportColumn = SqlType<unknown> & { sql?: (column: string) => string; prefix?: IdPrefix }
-
-const id = (prefix: IdPrefix): ExportColumn => ({ ...uuid, prefix })
-type Columns = Record<string, ExportColumn>
-
-const word: ExportColumn = { ...text, sql: (column) => `${column}::text` }
-const amount: ExportColumn = { ...text, sql: (column) => `trim_scale(${column})::text` }
-const expression = (type: SqlType<unknown>, sql: string): ExportColumn => ({ ...type, sql: () => sql })
-
-const selected = (columns: Columns, table: string) =>
-  Object.entries(columns)
-    .map(([name, { sql }]) => [givenSql(table)(name), name, sql] as const)
-    .map(([column, name, sql]) => `${sql ? sql(column) : column} as "${name}"`)
-    .join(', ')
 
 const NIL = `'${NIL_UUID}'`
 const part = (place: number) => `split_part($after, '/', ${place})`
 const afterTime = `coalesce(nullif(${part(1)}, '')::timestamptz, '-infinity')`
 const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL})`
+const afterNumber = (part = '$after') => `coalesce(nullif(${part}, '')::int, 0)`
 
 const parameters = { user: uuid, after: text, limit: int }
-/** A row of an export with its cursor `after`, which is not exported. */
-export type ExportRow = { after: string } & Record<string, unknown>
+/** A row of a list, and its cursor. */
+export type ExportRow = { item: Item; after: string }
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 
-const list = (name: string, columns: Types, sql: string): ExportPage =>
-  statement(`export_${name}`, { parameters, columns: { ...columns, after: text } }, sql)
-
-const listById = (table: string, condition: string, columns: Columns) =>
-  list(
-    table,
-    columns,
-    `select ${selected(columns, table)}, id::text as after from ${table}
-     where ${condition} and id > ${afterId()} order by ${table}.id limit $limit`,
+/** Creates a list. `columns`, `after` (the cursor) and `from` are SQL. Column names become camel case in the document. */
+const list = (name: string, columns: string, after: string, from: string): ExportPage =>
+  statement(
+    `export_${name}`,
+    { parameters, columns: { item: json<Item>(), after: text } },
+    `select (select row_to_json(item) from (select ${columns}) as item) as item, ${after} as after ${from}`,
   )
 
-/** Reads rows by creation time, for rows whose UUID is older than the row. */
-const listByTime = (table: string, condition: string, columns: Columns) =>
+/** Creates a list of a table's rows by ID. */
+const listById = (table: string, condition: string, columns: string) =>
   list(
     table,
     columns,
-    `select ${selected(columns, table)}, ${table}.created_at || '/' || id as after from ${table}
-     where ${condition} and (created_at, id) > (${afterTime}, ${afterId(part(2))})
+    'id::text',
+    `from ${table} where ${condition} and id > ${afterId()} order by ${table}.id limit $limit`,
+  )
+
+/** Creates a list of a table's rows by creation time, for rows whose UUID is older than the row. */
+const listByTime = (table: string, condition: string, columns: string) =>
+  list(
+    table,
+    columns,
+    `${table}.created_at || '/' || id`,
+    `from ${table} where ${condition} and (created_at, id) > (${afterTime}, ${afterId(part(2))})
      order by ${table}.created_at, ${table}.id limit $limit`,
   )
 
-const commitColumns = {
-  ...{ id: id('commit'), nid: expression(text, 'a.nid'), sequence: int, message: text, changes: jsonb(), tree: text },
-  ...{ treeCid: text, treeSha256: text, treeSignature: expression(text, 'r.tree_signature') },
-  ...{ status: expression(text, 'r.status::text'), transactionHash: expression(text, 'r.transaction_hash') },
-  createdAt: timestamp,
-}
-
-const refundColumns = {
-  ...{ id: id('refund'), orderId: id('order'), points: amount, num: amount, reason: text },
-  ...{ transferId: id('transfer'), createdAt: timestamp },
-}
-
-const linkColumns = {
-  ...{ id: id('link'), nid: expression(text, 'a.nid'), label: text, createdAt: timestamp, expiresAt: timestamp },
-  ...{ revokedAt: timestamp, lastUsedAt: timestamp },
-}
-
-const eventColumns = {
-  ...{ id: id('event'), sequence: int, type: text, orderId: id('order'), commitId: id('commit') },
-  ...{ deliveryId: id('delivery'), transferId: id('transfer'), createdAt: timestamp },
-}
+/**
+ * SQL of a join that reads at most one page of `table` for each row of an outer table, so that one long list is not read whole. The rows start
+ * at `start` if `isCurrent`, that is in the outer row of the cursor.
+ */
+const lateralSql = (table: string, isOwn: string, position: 'id' | 'sequence', isCurrent: string, start: string) =>
+  `cross join lateral (
+       select * from ${table}
+       where ${isOwn} and ${position} > case when ${isCurrent} then ${start} else ${position === 'id' ? NIL : 0} end
+       order by ${position} limit $limit
+     )`
 
 export const exportPages = {
-  assets: listById('assets', 'owner_id = $user and deleted_at is null', {
-    ...{ nid: text, fileName: text, mimeType: text, fileSize: expression(int, 'file_size::int'), sha256: text },
-    ...metadataExport,
-    ...{ uploadedAt: timestamp, updatedAt: timestamp },
-  }),
-
-  /** Commits, also of deleted assets, by asset and position as in the indexes. Reads at most one page of each asset, so that a long history is not read whole. */
-  commits: list(
-    'commits',
-    commitColumns,
-    `select ${selected(commitColumns, 'c')}, a.id || '/' || c.sequence as after
-     from assets a cross join lateral (
-       select * from commits where asset_id = a.id and sequence > case when a.id = ${afterId(part(1))} then coalesce(nullif(${part(2)}, '')::int, 0) else 0 end
-       order by sequence limit $limit
-     ) c join commit_relays r on r.commit_id = c.id
-     where a.owner_id = $user and a.id >= ${afterId(part(1))}
-     order by a.id, c.sequence limit $limit`,
+  assets: listById(
+    'assets',
+    'owner_id = $user and deleted_at is null',
+    `nid, file_name, mime_type, file_size::int, sha256, ${metadataColumnsSql}, ${times('uploaded_at', 'updated_at')}`,
   ),
 
-  /** `actionArgs` is encrypted. */
-  orders: listByTime('orders', 'buyer_id = $user', {
-    ...{
-      id: id('order'),
-      networkAppId: id('app'),
-      networkAppName: text,
-      status: word,
-      actionArgs: bytes,
-      price: amount,
-    },
-    ...{ quotedPoints: amount, quotedNum: amount, pointsPaid: amount, numPaid: amount, pointsRefunded: amount },
-    ...{ numRefunded: amount, transferId: id('transfer'), createdAt: timestamp, expiresAt: timestamp },
-    ...{ paidAt: timestamp, settledAt: timestamp },
-  }),
+  /** Commits, also of deleted assets, by asset and position as in the indexes. */
+  commits: list(
+    'commits',
+    `c.id, a.nid, c.sequence, c.message, c.changes, c.tree, c.tree_cid, c.tree_sha256, r.tree_signature, r.status,
+     r.transaction_hash, ${times('c.created_at')}`,
+    `a.id || '/' || c.sequence`,
+    `from assets a
+     ${lateralSql('commits', 'asset_id = a.id', 'sequence', `a.id = ${afterId(part(1))}`, afterNumber(part(2)))} c
+     join commit_relays r on r.commit_id = c.id
+     where a.owner_id = $user and a.id >= ${afterId(part(1))} order by a.id, c.sequence limit $limit`,
+  ),
 
-  /** Refunds in the order of the index on orders. */
+  /** Orders. `action_args` is encrypted. */
+  orders: listByTime(
+    'orders',
+    'buyer_id = $user',
+    `id, network_app_id, network_app_name, status, encode(action_args, 'base64') as action_args,
+     ${amounts('price', 'quoted_points', 'quoted_num', 'points_paid', 'num_paid', 'points_refunded', 'num_refunded')},
+     transfer_id, ${times('created_at', 'expires_at', 'paid_at', 'settled_at')}`,
+  ),
+
+  /** Refunds, in the order of the index on orders. */
   refunds: list(
     'refunds',
-    refundColumns,
-    `select ${selected(refundColumns, 'r')}, o.created_at || '/' || o.id || '/' || r.id as after
-     from orders o cross join lateral (
-       select * from refunds where order_id = o.id and id > case when o.id = ${afterId(part(2))} then ${afterId(part(3))} else ${NIL} end
-       order by id limit $limit
-     ) r
-     where o.buyer_id = $user
-       and (o.created_at, o.id) >= (${afterTime}, ${afterId(part(2))})
+    `r.id, r.order_id, trim_scale(r.points)::text as points, trim_scale(r.num)::text as num, r.reason, r.transfer_id,
+     ${times('r.created_at')}`,
+    `o.created_at || '/' || o.id || '/' || r.id`,
+    `from orders o
+     ${lateralSql('refunds', 'order_id = o.id', 'id', `o.id = ${afterId(part(2))}`, afterId(part(3)))} r
+     where o.buyer_id = $user and (o.created_at, o.id) >= (${afterTime}, ${afterId(part(2))})
      order by o.created_at, o.id, r.id limit $limit`,
   ),
 
   /** Transfers with the entries of the user's wallet only. The other entries can belong to another user. */
   transfers: list(
     'transfers',
-    { id: id('transfer'), reference: text, reason: text, createdAt: timestamp, entries: json() },
-    `select t.id, t.reference, t.reason, t.created_at as "createdAt", own.entries, t.id::text as after
-     from (
+    `t.id, t.reference, t.reason, ${times('t.created_at')}, own.entries`,
+    't.id::text',
+    `from (
        select transfer_id, json_agg(json_build_object('currency', currency, 'amount', trim_scale(amount)::text) order by position) as entries
        from entries where wallet_id = $user and transfer_id > ${afterId()}
        group by transfer_id order by transfer_id limit $limit
      ) own join transfers t on t.id = own.transfer_id order by t.id`,
   ),
 
-  deposits: listById('deposits', 'wallet_id = $user', {
-    ...{
-      id: id('deposit'),
-      kind: word,
-      status: word,
-      transactionHash: text,
-      amount,
-      blockNumber: int,
-      blockHash: text,
-    },
-    ...{ shortfall: amount, createdAt: timestamp, creditedAt: timestamp, frozenAt: timestamp },
-  }),
+  deposits: listById(
+    'deposits',
+    'wallet_id = $user',
+    `id, kind, status, transaction_hash, ${amounts('amount')}, block_number, block_hash, ${amounts('shortfall')},
+     ${times('created_at', 'credited_at', 'frozen_at')}`,
+  ),
 
-  withdrawals: listById('withdrawals', 'wallet_id = $user', {
-    ...{ id: id('withdrawal'), amount, fee: amount, recipient: text, status: word },
-    transactionHash: expression(
-      text,
-      `(select m.transaction_hash from coin_transfers m where m.id = coin_transfer_id and m.status <> 'SIGNED')`,
-    ),
-    ...{ failure: text, createdAt: timestamp, dueAt: timestamp, settledAt: timestamp },
-  }),
+  withdrawals: listById(
+    'withdrawals',
+    'wallet_id = $user',
+    `id, ${amounts('amount', 'fee')}, recipient, status,
+     (select m.transaction_hash from coin_transfers m where m.id = coin_transfer_id and m.status <> 'SIGNED') as transaction_hash,
+     failure, ${times('created_at', 'due_at', 'settled_at')}`,
+  ),
 
-  /** Sessions without their hashes. */
-  sessions: listById('access_tokens', 'user_id = $user', {
-    ...{ id: id('session'), name: text, createdAt: timestamp, lastUsedAt: timestamp, expiresAt: timestamp },
-  }),
+  sessions: listById(
+    'access_tokens',
+    'user_id = $user',
+    `id, name, ${times('created_at', 'last_used_at', 'expires_at')}`,
+  ),
 
   /** Links without their signatures, in the order of the index on assets. */
   assetLinks: list(
     'asset_links',
-    linkColumns,
-    `select ${selected(linkColumns, 'l')}, a.id || '/' || l.id as after
-     from assets a cross join lateral (
-       select * from asset_links where asset_id = a.id and id > case when a.id = ${afterId(part(1))} then ${afterId(part(2))} else ${NIL} end
-       order by id limit $limit
-     ) l
-     where a.owner_id = $user and a.id >= ${afterId(part(1))}
-     order by a.id, l.id limit $limit`,
+    `l.id, a.nid, l.label, ${times('l.created_at', 'l.expires_at', 'l.revoked_at', 'l.last_used_at')}`,
+    `a.id || '/' || l.id`,
+    `from assets a
+     ${lateralSql('asset_links', 'asset_id = a.id', 'id', `a.id = ${afterId(part(1))}`, afterId(part(2)))} l
+     where a.owner_id = $user and a.id >= ${afterId(part(1))} order by a.id, l.id limit $limit`,
   ),
 
-  auditEntries: listById('audit_entries', 'user_id = $user', {
-    ...{ id: id('audit'), action: text, subject: text, address: text, reason: text, createdAt: timestamp },
-  }),
+  auditEntries: listById(
+    'audit_entries',
+    'user_id = $user',
+    `id, action, subject, address, reason, ${times('created_at')}`,
+  ),
 
   /** Pictures as WebP in base64. */
-  pictures: listByTime('pictures', 'user_id = $user', {
-    ...{
-      kind: word,
-      picture: expression(text, `translate(encode(picture, 'base64'), E'\\n', '')`),
-      createdAt: timestamp,
-    },
-  }),
+  pictures: listByTime(
+    'pictures',
+    'user_id = $user',
+    `kind, translate(encode(picture, 'base64'), E'\\n', '') as picture, ${times('created_at')}`,
+  ),
 
-  /** Apps without their secrets. */
-  networkApps: listByTime('network_apps', 'owner_id = $user', {
-    ...{ id: id('app'), name: text, priceMode: word, price: amount, webhookUrl: text, webhookDisabledAt: timestamp },
-    ...{ deliveryFailurePolicy: word, deactivatedAt: timestamp, createdAt: timestamp, updatedAt: timestamp },
-  }),
+  networkApps: listByTime(
+    'network_apps',
+    'owner_id = $user',
+    `id, name, price_mode, ${amounts('price')}, webhook_url, ${times('webhook_disabled_at')}, delivery_failure_policy,
+     ${times('deactivated_at', 'created_at', 'updated_at')}`,
+  ),
 
-  /** Events. Retention deletes older ones. */
+  /** Events that retention has not deleted. */
   events: list(
     'events',
-    eventColumns,
-    `select ${selected(eventColumns, 'e')}, e.sequence::text as after
-     from events e where e.owner_id = $user and e.sequence > coalesce(nullif($after, '')::int, 0)
-     order by e.sequence limit $limit`,
+    `e.id, e.sequence, e.type, e.order_id, e.commit_id, e.delivery_id, e.transfer_id, ${times('e.created_at')}`,
+    'e.sequence::text',
+    `from events e where e.owner_id = $user and e.sequence > ${afterNumber()} order by e.sequence limit $limit`,
   ),
 }
 
 type Needs = Use<'actionArgs' | 'actor' | 'database' | 'semaphores'>
-type Item = Record<string, unknown>
-
 interface StartedExport {
   user: string
   head: Item
 }
 
-/** Rows that are read at once of lists with small rows, and of lists with long texts. */
-const MANY = 200
-const FEW = 48
+/** Number of rows of a page, and of a page of a list with long texts. */
+const PAGE_ROWS = 200
+const SHORT_PAGE_ROWS = 48
+/** Maximum size of the data in a GraphQL response, in bytes and rows. */
 export const MAX_DATA_BYTES = 4_000_000
 const MAX_ROWS = 10_000
 
 type ListName = keyof typeof exportPages
 const listNames = Object.keys(exportPages) as ListName[]
 
-const smallPages = new Set<ListName>(['assets', 'commits', 'orders'])
+/** Prefixes of the public IDs in the property `id`, by list. */
+const ownPrefixes: Partial<Record<ListName, IdPrefix>> = {
+  ...{ commits: 'commit', orders: 'order', refunds: 'refund', transfers: 'transfer', deposits: 'deposit' },
+  ...{ withdrawals: 'withdrawal', sessions: 'session', assetLinks: 'link', auditEntries: 'audit' },
+  ...{ networkApps: 'app', events: 'event' },
+}
+/** Prefixes of the public IDs in the other properties. */
+const prefixes: Record<string, IdPrefix> = {
+  ...{ networkAppId: 'app', orderId: 'order', transferId: 'transfer', commitId: 'commit', deliveryId: 'delivery' },
+}
+const longTexts = new Set<ListName>(['assets', 'commits', 'orders'])
+
+const decodeBase64 = (text: unknown) => (typeof text === 'string' ? Buffer.from(text, 'base64') : null)
 
 const presenters: { [Name in ListName]?: (item: Item, context: Needs) => Item | Promise<Item> } = {
   orders: async (item, { actionArgs }) => ({
     ...item,
-    actionArgs: await actionArgs.openForDisplay(item.id as string, item.actionArgs as Uint8Array | null),
+    actionArgs: await actionArgs.openForDisplay(item.id as string, decodeBase64(item.actionArgs)),
   }),
   transfers: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
 }
 
-const withPublicIds = (item: Item, columns: Record<string, ExportColumn>): Item =>
+const presentIds = (list: ListName, item: Item): Item =>
   Object.fromEntries(
     Object.entries(item).map(([name, value]) => {
-      const prefix = columns[name]?.prefix
+      const prefix = name === 'id' ? ownPrefixes[list] : prefixes[name]
       return [name, prefix && typeof value === 'string' ? toId(prefix, value) : value]
     }),
   )
+
+const camelCased = (item: Item): Item =>
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [camelCase(name), value]))
 
 /** Reads the head of the document. Throws AUTHENTICATION_FAILED if the account was deleted in the meantime. */
 async function readHead({ database }: Needs, user: string): Promise<Item> {
@@ -305,16 +266,16 @@ async function* readItems(context: Needs, list: ListName, user: string): AsyncGe
   const present = presenters[list] ?? ((item) => item)
   const pages = keysetPages({
     first: '',
-    limit: smallPages.has(list) ? FEW : MANY,
+    limit: longTexts.has(list) ? SHORT_PAGE_ROWS : PAGE_ROWS,
     read: (after, limit) => context.database.query(page, { user, after, limit }),
     keyOf: ({ after }) => after,
   })
   for await (const rows of pages) {
-    for (const { after: _, ...item } of rows) yield withPublicIds(await present(item, context), page.columns)
+    for (const { item } of rows) yield presentIds(list, await present(camelCased(item), context))
   }
 }
 
-/** Yields the text of the document. Only one page is in memory at a time. */
+/** Yields the document as JSON text. Only one page is in memory at a time. */
 async function* writeDocument(context: Needs, { user, head }: StartedExport): AsyncGenerator<string> {
   yield JSON.stringify(head).slice(0, -1)
   for (const list of listNames) {
@@ -341,7 +302,7 @@ async function readDocument(context: Needs, { user, head }: StartedExport): Prom
       rows += 1
       bytes += Buffer.byteLength(JSON.stringify(item))
       if (rows > MAX_ROWS || bytes > MAX_DATA_BYTES) {
-        throw new DomainError('VALIDATION_FAILED', 'There is too much for one answer.', {
+        throw new DomainError('VALIDATION_FAILED', 'There is too much data for one response.', {
           details: 'Download it from GET /api/v3/auth/users/me/export',
         })
       }
@@ -353,12 +314,16 @@ async function readDocument(context: Needs, { user, head }: StartedExport): Prom
   return document
 }
 
-/** Runs one export of an account at a time. Throws THROTTLED, UNAVAILABLE. */
+/** Runs an export. An account has one export at a time. Throws THROTTLED, UNAVAILABLE. */
 const runExport = <T>({ actor, semaphores }: Needs, user: string, work: () => Promise<T>): Promise<T> =>
   semaphores.accountExports(() => semaphores.exports(work, { keys: rateLimitKeys(actor) }), { keys: [`user:${user}`] })
 
-async function startOwnExport(context: Needs, user: string, address: string): Promise<StartedExport> {
-  await context.database.query(recordExport, { user, address })
+async function startExport(
+  context: Needs,
+  user: string,
+  { address = null, reason = null }: { address?: string | null; reason?: string | null },
+): Promise<StartedExport> {
+  await context.database.query(recordExport, { user, subject: toId('user', user), address, reason })
   return { user, head: await readHead(context, user) }
 }
 
@@ -368,18 +333,16 @@ type SendText = (text: AsyncIterable<string>) => Promise<void>
 export async function streamExport(context: Needs, send: SendText): Promise<void> {
   const { actor } = context
   assertUserMay(actor, 'account:export')
-  await runExport(context, actor.id, async () =>
-    send(writeDocument(context, await startOwnExport(context, actor.id, actor.address))),
-  )
+  const work = async () => send(writeDocument(context, await startExport(context, actor.id, actor)))
+  await runExport(context, actor.id, work)
 }
 
 /** Returns the caller's data. Throws the errors of `streamExport`, and VALIDATION_FAILED if it is too large. */
 export async function readExport(context: Needs): Promise<Item> {
   const { actor } = context
   assertUserMay(actor, 'account:export')
-  return runExport(context, actor.id, async () =>
-    readDocument(context, await startOwnExport(context, actor.id, actor.address)),
-  )
+  const work = async () => readDocument(context, await startExport(context, actor.id, actor))
+  return runExport(context, actor.id, work)
 }
 
 /** Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user. */
@@ -392,10 +355,7 @@ export async function streamExportAsOperator(
   const { userId, reason } = parse(accountWithReason, rawInput)
   const user = await findAccount(context, userId)
   if (user === undefined) throw notFound('User')
-  const work = async () => {
-    await context.database.query(recordOperatorExport, { user, subject: toId('user', user), reason })
-    await send(writeDocument(context, { user, head: await readHead(context, user) }))
-  }
+  const work = async () => send(writeDocument(context, await startExport(context, user, { reason })))
   await runExport(context, user, work).catch((error: unknown) => {
     throw isDeletedError(error) ? notFound('User') : error
   })

@@ -3,7 +3,7 @@
  * these tables. `docs/adding-a-field.md` explains how to add a field.
  */
 import { z } from 'zod'
-import { boolean, jsonb, orNull, type SqlType, text } from '../../db/sql.ts'
+import { boolean, orNull, type SqlType, text } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
 import { jsonObject, jsonText, trimmedText } from '../../shared/input.ts'
 import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
@@ -187,8 +187,6 @@ export const eraseMetadataSql = [
   ...allEntries.map(([, { column, empty }]) => `${column} = ${empty === '' ? `''` : String(empty)}`),
   `custom = '{}'`,
 ].join(', ')
-
-export const metadataExport = { ...types, ...registrationTypes, custom: jsonb() }
 
 export interface TreeFacts extends Metadata {
   nid: string
