@@ -18,7 +18,7 @@ interface AdminFlags {
 async function createAdministrator({ username, email, passwordFile, json }: AdminFlags) {
   const password = await readPassword(passwordFile)
   const operations = await import('../modules/accounts/sign-up.ts')
-  const { signIn } = await import('../modules/accounts/sign-in.ts')
+  const { signIn } = await import('../modules/accounts/sessions.ts')
   const created = await withApp(async (layer) => {
     const context = asSystem(layer.context)
     const id = await operations.createAdministrator(context, { username, email, password })

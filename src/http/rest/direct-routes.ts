@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import fastify from 'fastify'
 import { z } from 'zod'
-import { exportDescription, pictureRoutes, sendExport } from '../../modules/accounts/profiles.rest.ts'
+import { exportDescription, pictureRoutes, sendExport } from '../../modules/accounts/users.rest.ts'
 import { proofDescription, sendProof } from '../../modules/commits/commits.rest.ts'
 import { streamDescription, streamEvents } from '../../modules/events/events.rest.ts'
 import type { PageAnswer } from '../../modules/pages/page.ts'

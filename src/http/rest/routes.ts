@@ -1,8 +1,6 @@
 /** The route table of `/api/v3`, without the optional modules. */
 
 import { credentialRoutes } from '../../modules/accounts/credentials.rest.ts'
-import { profileRoutes } from '../../modules/accounts/profiles.rest.ts'
-import { sessionRoutes } from '../../modules/accounts/sessions.rest.ts'
 import { userRoutes } from '../../modules/accounts/users.rest.ts'
 import { assetLinkRoutes } from '../../modules/assets/asset-links.rest.ts'
 import { assetListRoutes } from '../../modules/assets/asset-lists.rest.ts'
@@ -20,8 +18,7 @@ import type { Route } from './define-route.ts'
 /** Routes that execute an operation. */
 export const routes: Route[] = [
   ...credentialRoutes,
-  ...profileRoutes,
-  ...sessionRoutes,
+  ...userRoutes,
   ...walletRoutes,
   ...auditRoutes,
   ...assetRoutes,
@@ -35,5 +32,4 @@ export const routes: Route[] = [
   ...webhookDeliveryRoutes,
   ...grantRoutes,
   ...transferRoutes,
-  ...userRoutes,
 ]

@@ -13,7 +13,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { signInInput } from './account-input.ts'
 import { actorOf, type SessionUser, sessionUserSql } from './authenticate.ts'
 import { checkOwnPassword, type OwnPasswordContext } from './check-password.ts'
-import { checkLogin, incorrectLogin } from './sign-in.ts'
+import { checkLogin, incorrectLogin } from './sessions.ts'
 
 const SECRET_BYTES = 32
 

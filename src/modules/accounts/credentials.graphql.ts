@@ -1,175 +1,320 @@
-import { builder, omitNullish, openToStaleTokens, shortText } from '../../graphql/builder.ts'
+import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
+import type { Context } from '../../context.ts'
+import { builder, omitNullish, openToStaleTokens, optionalTime, shortText, time } from '../../graphql/builder.ts'
+import { pageOf } from '../../graphql/limits/document-cost.ts'
+import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
+import { Node } from '../../graphql/node.ts'
+import { toId } from '../../shared/ids.ts'
 import { normalizeEmail } from './account-input.ts'
 import { changeEmail, changePassword, changeUsername } from './change-account.ts'
 import { requestEmailVerification, requestPasswordReset, resetPassword, verifyEmail } from './mailed-links.ts'
-import { accountPayload } from './users.graphql.ts'
+import {
+  countSessions,
+  listSessions,
+  revokeOtherSessions,
+  revokeSession,
+  type Session,
+  signIn,
+  signOut,
+} from './sessions.ts'
+import { signUp } from './sign-up.ts'
+import { accountField, accountPayload } from './users.graphql.ts'
 
-/** Description of an input field for a new password. */
-export const newPasswordText =
+interface AccountMutation<Name extends string> {
+  description: string
+  input: string
+  /** Descriptions of the input fields, by name. All are required. */
+  fields: Record<Name, string>
+  /** Description of the argument `input`. */
+  argument: string
+  payload: string
+  /** Description of the field `user` of the payload. */
+  user: string
+  /** True for a mutation with a mailed link, which a caller with an expired token can use. */
+  hasLink?: boolean
+  /** Returns the UUID of the user. */
+  run: (context: Context, input: Record<Name, string>) => Promise<string>
+}
+
+/** Defines a mutation of an account, with its types `<Name>Input` and `<Name>Payload`. */
+function accountMutation<Name extends string>(name: string, mutation: AccountMutation<Name>): void {
+  const { description, argument, payload, user, hasLink, run } = mutation
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1)
+  const input = builder.inputType(`${typeName}Input`, {
+    description: mutation.input,
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries<string>(mutation.fields).map(([field, description]) => [
+          field,
+          field === 'uid' ? t.id({ required: true, description }) : t.string({ required: true, description }),
+        ]),
+      ) as Record<Name, ReturnType<typeof t.string<true>>>,
+  })
+  builder.mutationField(name, (t) =>
+    t.field({
+      ...(hasLink && openToStaleTokens),
+      type: accountPayload(`${typeName}Payload`, payload, user),
+      description,
+      args: { input: t.arg({ type: input, required: true, description: argument }) },
+      resolve: async (_root, args, context) => {
+        // Pothos cannot infer the fields of a generic input type.
+        const { input } = args as unknown as { input: Record<Name, string> }
+        return { userId: await run(context, input) }
+      },
+    }),
+  )
+}
+
+const newPassword =
   '8 to 32 characters, counted after Unicode normalization (NFC). All spaces count as U+0020. ' +
   'Control characters, invisible characters and unassigned characters are not allowed.'
+const currentPassword = 'Your password.'
+const link = { uid: 'Identifier of the account, from the link.', token: 'Secret from the link.' }
+const publicUser = 'The new account with its public fields. Sign in to read the private fields.'
+
+accountMutation('resetPassword', {
+  description:
+    'Sets a new password with a mailed link. This also verifies the address. Raises VALIDATION_FAILED, INVALID_TOKEN.',
+  input: 'A new password and the values of a mailed link `…/account/password-reset/{uid}/{token}`.',
+  fields: { ...link, newPassword },
+  argument: 'The link and the password.',
+  payload: 'The password is set, and every session has ended.',
+  ...{ user: publicUser, hasLink: true, run: resetPassword },
+})
+
+accountMutation('changePassword', {
+  description:
+    'Changes your password. A wrong current password returns VALIDATION_FAILED. ' +
+    'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED.',
+  input: 'A new password.',
+  fields: { currentPassword: 'The current password.', newPassword },
+  argument: 'Both passwords.',
+  payload: 'The password is set, and every session but this one has ended.',
+  ...{ user: 'You.', run: changePassword },
+})
+
+accountMutation('changeEmail', {
+  description:
+    'Changes the e-mail address of your account. The new address gets a link to verify it, and the old address is notified. ' +
+    'If the service requires verified addresses, the new address is `pendingEmail` until it is verified. ' +
+    'A wrong password returns VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
+  input: 'Another address for your account.',
+  fields: { currentPassword, newEmail: 'E-mail address. It receives all notifications.' },
+  argument: 'The address.',
+  payload: 'The address was changed, or it changes once the new address is verified.',
+  ...{ user: 'You.', run: changeEmail },
+})
+
+accountMutation('changeUsername', {
+  description:
+    'Changes your username. A wrong password returns VALIDATION_FAILED. ' +
+    'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED.',
+  input: 'Another username for your account.',
+  fields: { currentPassword, newUsername: 'Unique username of at most 21 characters. Case does not matter.' },
+  argument: 'The username.',
+  payload: 'The account has another username.',
+  ...{ user: 'You.', run: changeUsername },
+})
+
+accountMutation('verifyEmail', {
+  description:
+    'Verifies an e-mail address with a mailed link. A pending address becomes the address of the account. ' +
+    'Raises INVALID_TOKEN, DUPLICATE_EMAIL.',
+  input: 'Values of a mailed link `…/account/email-verification/{uid}/{token}`.',
+  fields: link,
+  argument: 'The link.',
+  payload: 'The address is verified.',
+  ...{ user: publicUser, hasLink: true, run: verifyEmail },
+})
+
+const emailPayload = (name: string, description: string, email: string) =>
+  builder
+    .objectRef<{ email: string }>(name)
+    .implement({ description, fields: (t) => ({ email: t.exposeString('email', shortText(254, email)) }) })
 
 const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
   description: 'The account with the lost password.',
   fields: (t) => ({ email: t.string({ required: true, description: 'Address of the account.' }) }),
 })
 
-const ResetPasswordInput = builder.inputType('ResetPasswordInput', {
-  description: 'A new password and the values of a mailed link `…/account/password-reset/{uid}/{token}`.',
-  fields: (t) => ({
-    uid: t.id({ required: true, description: 'Identifier of the account, from the link.' }),
-    token: t.string({ required: true, description: 'Secret from the link.' }),
-    newPassword: t.string({ required: true, description: newPasswordText }),
-  }),
-})
-
-const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
-  description: 'A new password.',
-  fields: (t) => ({
-    currentPassword: t.string({ required: true, description: 'The present one.' }),
-    newPassword: t.string({ required: true, description: newPasswordText }),
-  }),
-})
-
-const RequestPasswordResetPayload = builder.objectRef<{ email: string }>('RequestPasswordResetPayload').implement({
-  description: 'The request was accepted. The response does not show whether the account exists.',
-  fields: (t) => ({ email: t.exposeString('email', shortText(254, 'The given address.')) }),
-})
-
-const ResetPasswordPayload = accountPayload(
-  'ResetPasswordPayload',
-  'The password is set, and every session has ended.',
-  'The new account with its public fields. Sign in to read the private fields.',
-)
-
-const ChangePasswordPayload = accountPayload(
-  'ChangePasswordPayload',
-  'The password is set, and every session but this one has ended.',
-  'You.',
-)
-
-builder.mutationFields((t) => ({
-  requestPasswordReset: t.field({
-    ...openToStaleTokens,
-    type: RequestPasswordResetPayload,
-    description:
-      'Mails a link to set a new password. It works once, within 30 minutes. Only the newest link works. ' +
-      'Raises VALIDATION_FAILED, THROTTLED.',
-    args: { input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'The account to read.' }) },
-    resolve: async (_root, { input }, context) => {
-      await requestPasswordReset(context, input)
-      return { email: normalizeEmail(input.email) }
-    },
-  }),
-  resetPassword: t.field({
-    ...openToStaleTokens,
-    type: ResetPasswordPayload,
-    description:
-      'Sets a new password with a mailed link. This also verifies the address. Raises VALIDATION_FAILED, INVALID_TOKEN.',
-    args: { input: t.arg({ type: ResetPasswordInput, required: true, description: 'The link and the password.' }) },
-    resolve: async (_root, { input }, context) => ({ userId: await resetPassword(context, input) }),
-  }),
-  changePassword: t.field({
-    type: ChangePasswordPayload,
-    description:
-      'Changes your password. A wrong current password returns VALIDATION_FAILED. ' +
-      'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED.',
-    args: { input: t.arg({ type: ChangePasswordInput, required: true, description: 'Both passwords.' }) },
-    resolve: async (_root, { input }, context) => ({ userId: await changePassword(context, input) }),
-  }),
-}))
-
-const currentPassword = 'Your password.'
-
-const ChangeEmailInput = builder.inputType('ChangeEmailInput', {
-  description: 'Another address for your account.',
-  fields: (t) => ({
-    currentPassword: t.string({ required: true, description: currentPassword }),
-    newEmail: t.string({ required: true, description: 'E-mail address. It receives all notifications.' }),
-  }),
-})
-
-const ChangeUsernameInput = builder.inputType('ChangeUsernameInput', {
-  description: 'Another username for your account.',
-  fields: (t) => ({
-    currentPassword: t.string({ required: true, description: currentPassword }),
-    newUsername: t.string({
-      required: true,
-      description: 'Unique username of at most 21 characters. Case does not matter.',
-    }),
-  }),
-})
-
-const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
-  description: 'Values of a mailed link `…/account/email-verification/{uid}/{token}`.',
-  fields: (t) => ({
-    uid: t.id({ required: true, description: 'Identifier of the account, from the link.' }),
-    token: t.string({ required: true, description: 'Secret from the link.' }),
-  }),
-})
-
-const ChangeEmailPayload = accountPayload(
-  'ChangeEmailPayload',
-  'The account has another address, or is to have it once it is verified.',
-  'You.',
-)
-const ChangeUsernamePayload = accountPayload('ChangeUsernamePayload', 'The account has another username.', 'You.')
-const VerifyEmailPayload = accountPayload(
-  'VerifyEmailPayload',
-  'The address is verified.',
-  'The new account with its public fields. Sign in to read the private fields.',
-)
-
 const RequestEmailVerificationInput = builder.inputType('RequestEmailVerificationInput', {
   description: 'The address to verify.',
   fields: (t) => ({ email: t.string({ description: 'The e-mail address. Defaults to the address of your account.' }) }),
 })
 
-const RequestEmailVerificationPayload = builder
-  .objectRef<{ email: string }>('RequestEmailVerificationPayload')
-  .implement({
-    description: 'The request was accepted. The response does not show whether the address belongs to an account.',
-    fields: (t) => ({ email: t.exposeString('email', shortText(254, 'The given address, or yours.')) }),
-  })
-
-builder.mutationFields((t) => ({
-  changeEmail: t.field({
-    type: ChangeEmailPayload,
-    description:
-      'Changes the e-mail address of your account. The new address gets a link to verify it, and the old address is notified. ' +
-      'If the service requires verified addresses, the new address is `pendingEmail` until it is verified. ' +
-      'A wrong password returns VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
-    args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'The address.' }) },
-    resolve: async (_root, { input }, context) => ({ userId: await changeEmail(context, input) }),
-  }),
-  changeUsername: t.field({
-    type: ChangeUsernamePayload,
-    description:
-      'Changes your username. A wrong password returns VALIDATION_FAILED. ' +
-      'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED.',
-    args: { input: t.arg({ type: ChangeUsernameInput, required: true, description: 'The username.' }) },
-    resolve: async (_root, { input }, context) => ({ userId: await changeUsername(context, input) }),
-  }),
-  requestEmailVerification: t.field({
-    ...openToStaleTokens,
-    type: RequestEmailVerificationPayload,
-    description:
-      'Mails a link that verifies an address. It works once, within 24 hours. Only the newest link works. ' +
-      'Raises NOT_AUTHENTICATED if an anonymous caller gives no address, VALIDATION_FAILED, THROTTLED.',
-    args: {
-      input: t.arg({ type: RequestEmailVerificationInput, required: true, description: 'The account to read.' }),
-    },
-    resolve: async (_root, { input }, context) => ({
-      email: await requestEmailVerification(context, omitNullish(input)),
+const SignUpInput = builder.inputType('SignUpInput', {
+  description: 'The data of a new account.',
+  fields: (t) => ({
+    username: t.string({
+      required: true,
+      description:
+        'Unique username of at most 21 visible characters. Case, width and Unicode composition do not matter. It must not be the e-mail address of another account.',
     }),
+    email: t.string({ required: true, description: 'E-mail address. It receives all notifications.' }),
+    password: t.string({ required: true, description: newPassword }),
+    language: t.string({ description: 'Language of mails, as in en-us.' }),
+    referralCode: t.string({ description: 'Referral code of the person who recommended the service.' }),
   }),
-  verifyEmail: t.field({
-    ...openToStaleTokens,
-    type: VerifyEmailPayload,
-    description:
-      'Verifies an e-mail address with a mailed link. A pending address becomes the address of the account. ' +
-      'Raises INVALID_TOKEN, DUPLICATE_EMAIL.',
-    args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'The link.' }) },
-    resolve: async (_root, { input }, context) => ({ userId: await verifyEmail(context, input) }),
+})
+
+const SignInInput = builder.inputType('SignInInput', {
+  description: 'The credentials.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'Address of the account.' }),
+    password: t.string({ required: true, description: 'Password of the account.' }),
+    name: t.string({ description: 'Name of the session, such as the device. At most 100 characters.' }),
   }),
-}))
+})
+
+const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('SignUpPayload').implement({
+  description: 'The new account.',
+  fields: (t) => ({
+    user: accountField(t, publicUser),
+    email: t.exposeString('email', shortText(254, 'The given address.')),
+  }),
+})
+
+const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').implement({
+  description: 'A session.',
+  fields: (t) => ({
+    token: t.exposeString(
+      'token',
+      shortText(128, 'Access token. It is returned only once. Send it as `Authorization: token <token>`.'),
+    ),
+  }),
+})
+
+const SessionType = builder.objectRef<Session>('Session').implement({
+  description: 'One of your sessions: an access token, without its secret.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `session_01h2x…`.', resolve: ({ id }) => toId('session', id) }),
+    name: t.exposeString('name', shortText(100, 'Name of the session, such as the device. May be empty.')),
+    createdAt: t.expose('createdAt', time('Time of the sign-in.')),
+    lastUsedAt: t.expose(
+      'lastUsedAt',
+      optionalTime('Time of the last use, with a delay of at most one minute. Null if it was never recorded.'),
+    ),
+    expiresAt: t.expose(
+      'expiresAt',
+      optionalTime(
+        'Time at which the session ends, even if it is used. Null means never. Unused sessions end earlier.',
+      ),
+    ),
+    isCurrent: t.exposeBoolean('isCurrent', { description: 'True for the session of this request.' }),
+  }),
+})
+
+const pages = pageOf(1_000)
+
+builder.queryField('sessions', (t) =>
+  t.connection(
+    {
+      type: SessionType,
+      ...pages,
+      description: 'Your sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+      args: { search: searchArg(t, 'the name'), offset: offsetArg(t) },
+      resolve: async (_root, { offset, search, ...args }, context) => ({
+        ...(await resolveCursorConnection(
+          { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },
+          (page: ResolveCursorConnectionArgs) => listSessions(context, { ...page, offset: offset ?? 0, search }),
+        )),
+        totalCount: () => countSessions(context, search),
+      }),
+    },
+    connectionOf(SessionType, 'Session', ['a session', 'sessions']),
+  ),
+)
+
+const RevokeSessionPayload = builder.objectRef<{ id: string }>('RevokeSessionPayload').implement({
+  description: 'The session that has ended.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Identifier of the session.' }) }),
+})
+
+const RevokeOtherSessionsPayload = builder.objectRef<{ session: Session }>('RevokeOtherSessionsPayload').implement({
+  description: 'The session that stays.',
+  fields: (t) => ({
+    session: t.expose('session', { type: SessionType, description: 'The session of this request.' }),
+  }),
+})
+
+builder.mutationFields((t) => {
+  const inputArg = <Type extends Parameters<typeof t.arg>[0]['type']>(type: Type, description: string) => ({
+    input: t.arg({ type, required: true, description }),
+  })
+  return {
+    signUp: t.field({
+      ...openToStaleTokens,
+      type: SignUpPayload,
+      description:
+        'Creates an account with a wallet, a key pair and the initial points. ' +
+        'Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED.',
+      args: inputArg(SignUpInput, 'The account to create.'),
+      resolve: async (_root, { input }, context) => ({
+        userId: await signUp(context, omitNullish(input)),
+        email: normalizeEmail(input.email),
+      }),
+    }),
+    signIn: t.field({
+      ...openToStaleTokens,
+      type: SignInPayload,
+      description:
+        'Starts a session. A retry with the same Idempotency-Key returns the same token while the session exists, and ' +
+        'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED if the account is locked, EMAIL_NOT_VERIFIED, THROTTLED.',
+      args: inputArg(SignInInput, 'The credentials.'),
+      resolve: async (_root, { input }, context) => ({ token: await signIn(context, omitNullish(input)) }),
+    }),
+    signOut: t.boolean({
+      description: 'Ends the session of this request. Raises NOT_AUTHENTICATED.',
+      resolve: (_root, _args, context) => signOut(context).then(() => true),
+    }),
+    requestPasswordReset: t.field({
+      ...openToStaleTokens,
+      type: emailPayload(
+        'RequestPasswordResetPayload',
+        'The request was accepted. The response does not show whether the account exists.',
+        'The given address.',
+      ),
+      description:
+        'Mails a link to set a new password. It works once, within 30 minutes. Only the newest link works. ' +
+        'Raises VALIDATION_FAILED, THROTTLED.',
+      args: inputArg(RequestPasswordResetInput, 'The account with the lost password.'),
+      resolve: async (_root, { input }, context) => {
+        await requestPasswordReset(context, input)
+        return { email: normalizeEmail(input.email) }
+      },
+    }),
+    requestEmailVerification: t.field({
+      ...openToStaleTokens,
+      type: emailPayload(
+        'RequestEmailVerificationPayload',
+        'The request was accepted. The response does not show whether the address belongs to an account.',
+        'The given address, or yours.',
+      ),
+      description:
+        'Mails a link that verifies an address. It works once, within 24 hours. Only the newest link works. ' +
+        'Raises NOT_AUTHENTICATED if an anonymous caller gives no address, VALIDATION_FAILED, THROTTLED.',
+      args: inputArg(RequestEmailVerificationInput, 'The address to verify.'),
+      resolve: async (_root, { input }, context) => ({
+        email: await requestEmailVerification(context, omitNullish(input)),
+      }),
+    }),
+    revokeSession: t.field({
+      type: RevokeSessionPayload,
+      description:
+        'Ends one of your sessions. It may be the session of this request. The next request with its token is rejected. ' +
+        'Raises NOT_AUTHENTICATED, NOT_FOUND.',
+      args: inputArg(
+        idInputType('RevokeSessionInput', 'The session to end.', 'Identifier of the session.'),
+        'The session.',
+      ),
+      resolve: (_root, { input }, context) => revokeSession(context, input).then(() => ({ id: input.id })),
+    }),
+    revokeOtherSessions: t.field({
+      type: RevokeOtherSessionsPayload,
+      description:
+        'Ends all of your sessions except the session of this request, including those of the pages for administrators. Raises NOT_AUTHENTICATED.',
+      resolve: async (_root, _args, context) => ({ session: await revokeOtherSessions(context) }),
+    }),
+  }
+})

@@ -1,18 +1,29 @@
-import { defineCommand, defineRoute, post } from '../../http/rest/define-route.ts'
+import { z } from 'zod'
+import { defineList } from '../../http/rest/define-list.ts'
+import { defineCommand, defineRoute, del, get, post } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
+import type { Fields } from '../../http/rest/read-body.ts'
 import {
+  anyObject,
   givenEmail,
+  givenText,
+  moment,
   neededText,
   newPassword,
   objectOf,
   presentPassword,
   same,
   sameFields,
+  sessionParam,
+  snakeCased,
 } from '../../http/rest/values.ts'
+import { validationFailed } from '../../shared/errors.ts'
 import { assertMayRequestMail } from './mailed-links.ts'
+import { assertMaySignIn } from './sessions.ts'
+import { assertMaySignUp } from './sign-up.ts'
 
 const changeEmail = defineCommand({
-  ...post('auth/users/set_email', 'changeEmail', 'Account', 'Change one’s e-mail address'),
+  ...post('auth/users/set_email', 'changeEmail', 'Account', 'Change your e-mail address'),
   description: 'A verified address stays in use until the new one is verified.',
   errors: ['DUPLICATE_EMAIL'],
   body: objectOf('ChangeEmail', 'The password and the new address.', {
@@ -28,7 +39,7 @@ const changeEmail = defineCommand({
 })
 
 const changeUsername = defineCommand({
-  ...post('auth/users/set_username', 'changeUsername', 'Account', 'Change one’s username'),
+  ...post('auth/users/set_username', 'changeUsername', 'Account', 'Change your username'),
   errors: ['DUPLICATE_USERNAME'],
   body: objectOf('ChangeUsername', 'The password and the new username.', {
     ...sameFields('ChangeUsernameInput', { current_password: presentPassword, new_username: neededText(21) }),
@@ -58,7 +69,7 @@ const verifyEmail = defineCommand({
 
 const requestVerification = defineCommand({
   ...post('auth/users/resend_activation', 'requestEmailVerification', 'Account'),
-  summary: 'Ask for another link to verify an e-mail address',
+  summary: 'Request a new link to verify an e-mail address',
   description: 'For a signed-in caller: the address of the account. Otherwise the address in the body.',
   errors: ['NOT_AUTHENTICATED'],
   body: objectOf('RequestEmailVerification', 'The e-mail address.', {
@@ -75,8 +86,8 @@ const requestVerification = defineCommand({
 })
 
 const requestPasswordReset = defineRoute({
-  ...post('auth/users/reset_password', 'requestPasswordReset', 'Account', 'Ask for a link to set another password'),
-  description: 'The answer is the same whether or not an account has the address.',
+  ...post('auth/users/reset_password', 'requestPasswordReset', 'Account', 'Request a link to set a new password'),
+  description: 'The response does not show whether an account has the address.',
   body: objectOf('RequestPasswordReset', 'The account with the lost password.', {
     email: same('RequestPasswordResetInput.email', givenEmail),
   }),
@@ -95,8 +106,8 @@ const requestPasswordReset = defineRoute({
 
 const resetPassword = defineCommand({
   ...post('auth/users/reset_password_confirm', 'resetPassword', 'Account'),
-  summary: 'Set another password with the link of a mail',
-  description: 'Ends every session of the account.',
+  summary: 'Set a new password with the link of a mail',
+  description: 'Ends all sessions of the account.',
   errors: ['INVALID_TOKEN'],
   body: objectOf('ResetPassword', 'The values of the mailed link, and the new password.', {
     ...sameFields('ResetPasswordInput', { uid: neededText(), token: neededText(), new_password: newPassword }),
@@ -112,8 +123,8 @@ const resetPassword = defineCommand({
 })
 
 const changePassword = defineCommand({
-  ...post('auth/users/set_password', 'changePassword', 'Account', 'Change one’s password'),
-  body: objectOf('ChangePassword', 'The present password and the new one.', {
+  ...post('auth/users/set_password', 'changePassword', 'Account', 'Change your password'),
+  body: objectOf('ChangePassword', 'The current password and the new one.', {
     ...sameFields('ChangePasswordInput', { current_password: presentPassword, new_password: newPassword }),
   }),
   action: 'account:update',
@@ -126,12 +137,157 @@ const changePassword = defineCommand({
   },
 })
 
+const newUserRecord = objectOf('SignedUpUser', 'The new account.', {
+  ...sameFields('User', { id: z.string(), username: z.string() }),
+  email: z.string().describe('The stored address. It is not verified yet.'),
+})
+
+const tokenRecord = objectOf('Token', 'The credentials of a sign-in.', {
+  auth_token: same('SignInPayload.token', z.string()),
+})
+
+const signUp = defineRoute({
+  ...post('auth/users', 'signUp', 'Account', 'Sign up'),
+  description: 'Creates an account with a wallet and the initial points. A mail contains a link to verify the address.',
+  apiKey: 'possible',
+  errors: ['DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
+  body: objectOf('SignUp', 'A new account.', {
+    ...sameFields('SignUpInput', { username: neededText(21), email: givenEmail, password: newPassword }),
+    ...sameFields('SignUpInput', { language: givenText(16).optional(), referral_code: givenText(64).optional() }),
+  }),
+  action: 'account:create',
+  admit: assertMaySignUp,
+  operation: graphql(/* GraphQL */ `
+    mutation RestSignUp($input: SignUpInput!) { signUp(input: $input) { email user { id username } } }
+  `),
+  variables: ({ body }) => ({
+    input: {
+      username: body.text('username') ?? '',
+      email: body.exactText('email') ?? '',
+      password: body.exactText('password') ?? '',
+      language: body.text('language'),
+      referralCode: body.text('referral_code'),
+    },
+  }),
+  status: 201,
+  answer: newUserRecord,
+  present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
+})
+
+/** Shortens a device name and removes control characters. Old callers send invalid names, which must not be rejected. */
+const sessionName = (text = '') => [...text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '')].slice(0, 100).join('')
+
+/** Returns the device name of a sign-in. Some apps send an object, which is ignored. */
+function deviceOf(body: Fields): string | undefined {
+  try {
+    return body.text('device')
+  } catch {
+    return undefined
+  }
+}
+
+const login = defineRoute({
+  ...post('auth/token/login', 'signIn', 'Sessions', 'Sign in'),
+  description: 'Starts a session. Send its token as `Authorization: Bearer <token>` or `Authorization: token <token>`.',
+  errors: ['AUTHENTICATION_FAILED', 'EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
+  body: objectOf('SignIn', 'Credentials.', {
+    ...sameFields('SignInInput', { email: givenEmail, password: presentPassword }),
+    device: z.string().optional().describe('Name of the session in the list of sessions. Defaults to the User-Agent.'),
+  }),
+  action: 'session:create',
+  admit: assertMaySignIn,
+  operation: graphql(/* GraphQL */ `
+    mutation RestLogin($input: SignInInput!) { signIn(input: $input) { token } }
+  `),
+  variables: ({ body, header }) => ({
+    input: {
+      email: body.exactText('email') ?? '',
+      password: body.exactText('password') ?? '',
+      name: sessionName(deviceOf(body) || header('user-agent')),
+    },
+  }),
+  answer: tokenRecord,
+  present: ({ signIn }) => ({ auth_token: signIn.token }),
+})
+
+const logout = defineCommand({
+  ...post('auth/token/logout', 'signOut', 'Sessions', 'Sign out'),
+  description: 'Ends the session of this request.',
+  action: 'session:end',
+  operation: graphql(/* GraphQL */ `
+    mutation RestLogout { signOut }
+  `),
+})
+
+const sessionRecord = objectOf('Session', 'A device on which a user is signed in.', {
+  ...sameFields('Session', { id: z.string(), name: z.string(), created_at: moment }),
+  ...sameFields('Session', { last_used_at: moment.nullable(), expires_at: moment.nullable() }),
+  ...sameFields('Session', { is_current: z.boolean() }),
+})
+
+const list = defineList({
+  ...get('auth/sessions', 'listSessions', 'Sessions', 'List the devices on which you are signed in, newest first'),
+  action: 'session:read',
+  record: sessionRecord,
+  plural: 'Sessions',
+  searched: 'the name',
+  order: 'newest',
+  operation: graphql(/* GraphQL */ `
+    query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
+        totalCount pageInfo { startCursor endCursor }
+        nodes { id name createdAt lastUsedAt expiresAt isCurrent }
+      }
+    }
+  `),
+  present: snakeCased,
+})
+
+const revoke = defineCommand({
+  ...del('auth/sessions/:id', 'revokeSession', 'Sessions', 'End a session'),
+  params: sessionParam,
+  action: 'session:end',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRevokeSession($input: RevokeSessionInput!) { revokeSession(input: $input) { id } }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+})
+
+// This is not `DELETE auth/sessions/`, because a caller whose identifier is empty would send that by mistake.
+const revokeOthers = defineCommand({
+  ...post('auth/sessions/revoke-others', 'revokeOtherSessions', 'Sessions', 'End all other sessions'),
+  description: 'Sessions of the pages for administrators end too.',
+  action: 'session:end',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRevokeOtherSessions { revokeOtherSessions { session { id } } }
+  `),
+})
+
+/** Maximum size of a device as JSON, in characters. Apps send a few hundred. */
+const MAX_DEVICE_LENGTH = 10_000
+
+const registerDevice = defineRoute({
+  ...post('auth/devices', 'registerDevice', 'Earlier apps', 'Register a device'),
+  description: 'The service sends no push notifications, so the device is not stored.',
+  deprecated: true,
+  body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Data of the device.' }),
+  action: 'account:read',
+  operation: graphql(/* GraphQL */ `
+    query RestDevice { me { id } }
+  `),
+  variables: ({ body }) => {
+    const nonFieldErrors = [`Ensure this request has no more than ${MAX_DEVICE_LENGTH} characters.`]
+    if (JSON.stringify(body.all()).length > MAX_DEVICE_LENGTH) throw validationFailed({ nonFieldErrors })
+    return {}
+  },
+  status: 201,
+  answer: anyObject.meta({ id: 'Device', description: 'The received values.' }),
+  // The phone app does not start without this response.
+  present: (_, { body }) => body.all(),
+})
+
 export const credentialRoutes = [
-  requestPasswordReset,
-  resetPassword,
-  changePassword,
-  changeEmail,
-  changeUsername,
-  verifyEmail,
-  requestVerification,
+  ...[signUp, login, logout, list, revoke, revokeOthers, registerDevice],
+  ...[requestPasswordReset, resetPassword, changePassword, changeEmail, changeUsername],
+  ...[verifyEmail, requestVerification],
 ]

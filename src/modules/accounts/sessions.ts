@@ -1,11 +1,23 @@
+import { randomUUID } from 'node:crypto'
 import type { Use } from '../../context.ts'
-import { arrayOf, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
-import { authenticationFailed, notFound } from '../../shared/errors.ts'
-import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
-import { fromId, NIL_UUID, toId, uuidFrom } from '../../shared/ids.ts'
+import { arrayOf, bytes, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  once,
+  remembered,
+  rememberSql,
+  resultNoLongerExists,
+} from '../../shared/idempotency.ts'
+import { fromId, NIL_UUID, newSecret, sha256, toId, uuidFrom } from '../../shared/ids.ts'
+import { parse } from '../../shared/input.ts'
+import { networkOf } from '../../shared/limiters.ts'
 import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
-import { assertUserMay } from '../../shared/policy.ts'
-import { auditSql } from '../audit/audit-sql.ts'
+import { assertMay, assertUser, assertUserMay } from '../../shared/policy.ts'
+import { auditorOf, auditSql } from '../audit/audit-sql.ts'
+import { type SignInInput, signInInput } from './account-input.ts'
+import { checkPassword } from './check-password.ts'
 
 const columns = {
   id: uuid,
@@ -20,8 +32,8 @@ const isLiveSql = '(expires_at is null or expires_at > now())'
 
 const columnsSql = `id, name, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"`
 
-/** SQL of a CTE that locks the user. Every statement locks the user before its tokens, so that statements cannot deadlock with a deletion. */
-export const lockedUserSql = (user: string) =>
+/** SQL of a CTE that locks the user. Lock the user before the tokens to prevent deadlocks with a deletion of the account. */
+const lockedUserSql = (user: string) =>
   `locked_user as materialized (select id from users where id = ${user} for key share)`
 
 const readSession = statement(
@@ -30,7 +42,7 @@ const readSession = statement(
   `select ${columnsSql} from access_tokens where id = $session and user_id = $user and ${isLiveSql}`,
 )
 
-/** Sessions older than `after` and newer than `before`. IDs are in the order of time. */
+/** Reads sessions older than `after` and newer than `before`. IDs are in the order of time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
@@ -57,7 +69,7 @@ const countLive = statement(
   `select count(*)::int as count from access_tokens where user_id = $user and ${isLiveSql} and name ilike all ($patterns)`,
 )
 
-/** Ends a session with an idempotency key. `subject` is its public ID. No row: there is no such session. */
+/** Ends a session. `subject` is its public ID. No row: the session does not exist. */
 const deleteSession = statement(
   'session_revoke',
   { parameters: { user: uuid, session: uuid, subject: text, address: text, ...remembered }, columns: { id: uuid } },
@@ -71,7 +83,7 @@ const deleteSession = statement(
    select id from deleted_token`,
 )
 
-/** Ends all other sessions of a user, including those of the pages for administrators. Writes one audit entry for all of them. */
+/** Ends all other sessions of a user, also those of the pages for administrators. Writes one audit entry. */
 const deleteOtherSessions = statement(
   'session_revoke_others',
   { parameters: { user: uuid, session: uuid, address: text, ...remembered } },
@@ -89,13 +101,11 @@ const deleteOtherSessions = statement(
    select`,
 )
 
-/** Ends up to 1,000 sessions and mailed links of all accounts, and all sessions of the pages for administrators. Done when `tokens` is 0. */
+/** Ends up to 1,000 sessions and mailed links, and all sessions of the pages for administrators. Repeat until `tokens` is 0. */
 const endSessions = statement(
   'session_end_all',
   { columns: { sessions: int, tokens: int } },
-  `with locked_tokens as materialized (
-     select id from access_tokens limit 1000 for update
-   ),
+  `with locked_tokens as materialized (select id from access_tokens limit 1000 for update),
    deleted_tokens as (
      delete from access_tokens t using locked_tokens where t.id = locked_tokens.id returning t.user_id
    ),
@@ -117,22 +127,22 @@ export interface Session extends SessionRow {
 }
 
 /** Part of a list of sessions. `after` and `before` are public IDs. */
-export interface SessionPage {
+interface SessionPage {
   limit: number
-  offset?: number
-  search?: Search
+  offset: number
+  search: Search
   after?: string | undefined
   before?: string | undefined
   /** True to read from the end, oldest first. */
-  inverted?: boolean
+  inverted: boolean
 }
 
-type Needs = Use<'actor' | 'database'>
+type Reader = Use<'actor' | 'database'>
 
 /** Returns the caller's sessions that have not ended, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
 export async function listSessions(
-  { actor, database }: Needs,
-  { limit, offset = 0, search, after, before, inverted = false }: SessionPage,
+  { actor, database }: Reader,
+  { limit, offset, search, after, before, inverted }: SessionPage,
 ): Promise<Session[]> {
   assertUserMay(actor, 'session:read')
   const bounds = { after: cursorUuid('after', after, 'session'), before: cursorUuid('before', before, 'session') }
@@ -141,21 +151,21 @@ export async function listSessions(
   return rows.map((row) => ({ ...row, isCurrent: row.id === actor.tokenId }))
 }
 
-export async function countSessions({ actor, database }: Needs, search?: Search): Promise<number> {
+export async function countSessions({ actor, database }: Reader, search: Search): Promise<number> {
   assertUserMay(actor, 'session:read')
   const [counted] = await database.query(countLive, { user: actor.id, patterns: searchPatterns(search) })
   return counted!.count
 }
 
-/** Returns a session of the caller by its public ID, or null if there is none that has not ended. */
-export async function findSession({ actor, database }: Needs, id: string): Promise<Session | null> {
+/** Returns a session of the caller by its public ID. Returns null if the session does not exist or has ended. */
+export async function findSession({ actor, database }: Reader, id: string): Promise<Session | null> {
   const uuid = fromId(id, 'session')?.uuid
   if (actor.kind !== 'user' || uuid === undefined) return null
   const [row] = await database.query(readSession, { session: uuid, user: actor.id })
   return row ? { ...row, isCurrent: row.id === actor.tokenId } : null
 }
 
-/** Ends a session of the caller by its public ID. It may be the session of the request. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+/** Ends a session of the caller, or the session of the request. `id` is its public ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
 export async function revokeSession(context: IdempotentContext, { id }: { id: string }): Promise<void> {
   const { actor, database } = context
   assertUserMay(actor, 'session:end')
@@ -169,12 +179,12 @@ export async function revokeSession(context: IdempotentContext, { id }: { id: st
   })
 }
 
-/** Ends all other sessions of the caller, including those of the pages for administrators. Returns the current session. */
+/** Ends all other sessions of the caller, also those of the pages for administrators. Returns the current session. */
 export async function revokeOtherSessions(context: IdempotentContext): Promise<Session> {
   const { actor, database } = context
   assertUserMay(actor, 'session:end')
   const { id: user, tokenId: session, address } = actor
-  // The session is part of the input, because from another session the request would end others.
+  // The idempotency key includes the session, because the same request from another session ends different sessions.
   await once(context, 'revokeOtherSessions', { session }, async () => {
     await database.query(deleteOtherSessions, { user, session, address, ...idempotencyParams(context) })
     return actor.id
@@ -184,7 +194,7 @@ export async function revokeOtherSessions(context: IdempotentContext): Promise<S
   return current
 }
 
-/** Ends the sessions and mailed links of all accounts, after a restore from a backup. Returns the number of ended sessions. */
+/** Ends all sessions and mailed links of all accounts, after a restore from a backup. Returns the number of ended sessions. */
 export async function endAllSessions({ database }: Use<'database'>): Promise<number> {
   let ended = 0
   for (;;) {
@@ -192,4 +202,130 @@ export async function endAllSessions({ database }: Use<'database'>): Promise<num
     ended += batch!.sessions
     if (batch!.tokens === 0) return ended
   }
+}
+
+/** Inserts a session if the password is unchanged and the account is active. `hash` is the SHA-256 of the token. */
+export const insertToken = statement(
+  'account_token_insert',
+  {
+    parameters: {
+      ...{ user: uuid, verifiedHash: text, hash: bytes, name: text, days: int, seed: text },
+      ...{ address: orNull(text), ...remembered },
+    },
+    columns: { id: uuid },
+  },
+  `with locked_user as materialized (
+     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null for share
+   ),
+   inserted_token as (
+     insert into access_tokens (user_id, hash, name, expires_at)
+     select id, $hash, $name, case when $days > 0 then now() + make_interval(days => $days) end from locked_user
+     returning id, user_id
+   ),
+   ${auditSql({
+     from: 'inserted_token',
+     user: 'user_id',
+     action: 'session.started',
+     subject: `type_id('session', inserted_token.id)`,
+     address: '$address',
+   })},
+   ${rememberSql(`type_id('session', inserted_token.id) || ':' || $seed`, 'inserted_token')}
+   select id from inserted_token`,
+)
+
+const findLiveToken = statement(
+  'account_live_hash',
+  { parameters: { hash: bytes }, columns: { id: uuid } },
+  `select t.id from access_tokens t join users u on u.id = t.user_id
+   where t.hash = $hash and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
+)
+
+const deleteToken = statement(
+  'account_token_delete',
+  { parameters: { user: uuid, token: uuid, subject: text, address: text } },
+  `with ${lockedUserSql('$user')},
+   deleted_token as (
+     delete from access_tokens t using locked_user where t.id = $token and t.user_id = locked_user.id returning t.user_id
+   ),
+   ${auditSql({ from: 'deleted_token', user: 'user_id', action: 'session.ended', subject: '$subject', address: '$address' })}
+   select`,
+)
+
+/** Length of a token. Existing callers store tokens in columns for 40 hex digits. */
+const TOKEN_BYTES = 20
+
+/** The error of a wrong address or password. It does not reveal which of them was wrong. */
+export const incorrectLogin = () =>
+  new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
+
+/** Rejects a sign-in before its body is read. Throws THROTTLED. */
+export async function assertMaySignIn({ actor, rateLimiter }: Use<'actor' | 'rateLimiter'>): Promise<void> {
+  if (actor.kind !== 'system') await rateLimiter.assertAvailable('sign-in', networkOf(actor.address))
+}
+
+type LoginContext = Use<'credentials' | 'database' | 'meter' | 'passwords' | 'semaphores'>
+
+/** Returns the account of an address and a password. Throws INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE. */
+export async function checkLogin(context: LoginContext, { email, password }: { email: string; password: string }) {
+  const found = await context.credentials.findPassword(email)
+  const account = found ? { user: found.id, passwordHash: found.password_hash } : { email }
+  if (!(await checkPassword(context, { account, password, isSignedIn: false })) || !found) throw incorrectLogin()
+  return found
+}
+
+type SignInContext = LoginContext & IdempotentContext & Use<'config' | 'rateLimiter' | 'vault'>
+
+/** Derives the token from a random seed, so that a retry with the same idempotency key gets the same token. */
+const tokenOf = ({ vault, idempotency }: SignInContext, seed: string) =>
+  newSecret(vault.derive('access-token'), seed, idempotency.key, TOKEN_BYTES).toString('hex')
+
+/** Returns the token of an earlier request with the same idempotency key. Throws IDEMPOTENCY_KEY_REUSED. */
+async function replayToken(context: SignInContext, seed: string): Promise<string> {
+  const token = tokenOf(context, seed)
+  const [live] = await context.database.query(findLiveToken, { hash: sha256(token) })
+  if (!live) throw resultNoLongerExists('its session has ended')
+  return token
+}
+
+/** Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended. */
+export async function signIn(context: SignInContext, rawInput: SignInInput): Promise<string> {
+  const { actor, config, database, idempotency, rateLimiter } = context
+  assertMay(actor, 'session:create')
+  const { email, password, name } = parse(signInInput, rawInput)
+  if (actor.kind !== 'system') await rateLimiter.consume('sign-in', networkOf(actor.address))
+  const account = await checkLogin(context, { email, password })
+  if (account.is_locked)
+    throw new DomainError('AUTHENTICATION_FAILED', 'This account is locked. Contact the operator of the service.')
+  if (config.emailVerification === 'required' && !account.email_verified)
+    throw new DomainError(
+      'EMAIL_NOT_VERIFIED',
+      'Verify your e-mail address first. Open the link in the mail that was sent to it.',
+    )
+  idempotency.isSecret = true
+  let token: string | undefined
+  const seed = await once(context, 'signIn', { email, user: account.id, name }, async () => {
+    const newSeed = randomUUID()
+    const newToken = tokenOf(context, newSeed)
+    const [session] = await database.query(insertToken, {
+      user: account.id,
+      verifiedHash: account.password_hash,
+      hash: sha256(newToken),
+      name: name ?? '',
+      days: config.accessTokenDays,
+      seed: newSeed,
+      address: auditorOf(actor).address,
+      ...idempotencyParams(context),
+    })
+    if (!session) throw incorrectLogin()
+    token = newToken
+    return newSeed
+  })
+  // The stored result is the ID of the session, a colon and the seed.
+  return token ?? replayToken(context, seed.split(':').at(-1)!)
+}
+
+export async function signOut({ actor, database }: Reader): Promise<void> {
+  assertUser(actor)
+  const { id: user, tokenId: token, address } = actor
+  await database.query(deleteToken, { user, token, subject: toId('session', token), address })
 }

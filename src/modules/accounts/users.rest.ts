@@ -1,9 +1,277 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
+import {
+  type DirectDescription,
+  type DirectRequest,
+  type DirectRoute,
+  defineCommand,
+  defineRoute,
+  del,
+  get,
+  patch,
+  post,
+  type RestRequest,
+} from '../../http/rest/define-route.ts'
+import type { ProfileRecordFragment, UserRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderingFrom } from '../../http/rest/pagination.ts'
-import { moment, neededText, objectOf, same, sameFields, snakeCased, userParam } from '../../http/rest/values.ts'
+import * as values from '../../http/rest/values.ts'
+import { constantField, defineRecord, objectOf, same, sameFields, snakeCased } from '../../http/rest/values.ts'
+import { corsHeaders, sendDownload } from '../../http/send.ts'
+import { formatAmount } from '../../shared/money.ts'
+import { streamExport } from './export-account.ts'
+import { readPicture } from './update-profile.ts'
+
+export const ProfileRecord = graphql(/* GraphQL */ `
+  fragment ProfileRecord on User {
+    displayName description profilePictureUrl profilePictureThumbnailUrl profileBackgroundUrl
+    profileBackgroundThumbnailUrl
+  }
+`)
+
+export const UserRecord = graphql(/* GraphQL */ `
+  fragment UserRecord on User {
+    id username email address language emailVerified pendingEmail assetCount referralCode defaultTag
+    allowC2paDownload ...ProfileRecord
+    wallet { address num points }
+  }
+`)
+
+const text = z.string()
+const picture = values.url.nullable()
+
+const profile = defineRecord<ProfileRecordFragment>()(
+  { id: 'Profile', description: 'Public profile of a user.' },
+  {
+    display_name: [same('User.displayName', text), ({ displayName }) => displayName],
+    description: [same('User.description', text), ({ description }) => description],
+    phone_number: constantField(''),
+    profile_picture: [same('User.profilePictureUrl', picture), (user) => user.profilePictureUrl],
+    profile_picture_thumbnail: [
+      same('User.profilePictureThumbnailUrl', picture),
+      (user) => user.profilePictureThumbnailUrl,
+    ],
+    profile_background: [same('User.profileBackgroundUrl', picture), (user) => user.profileBackgroundUrl],
+    profile_background_thumbnail: [
+      same('User.profileBackgroundThumbnailUrl', picture),
+      (user) => user.profileBackgroundThumbnailUrl,
+    ],
+  },
+)
+
+const amountField = (description: string, field: 'num' | 'points', decimals: number) =>
+  [
+    values.amount.describe(description),
+    ({ wallet }: UserRecordFragment) => formatAmount(wallet![field], decimals),
+  ] as const
+
+const userWallet = defineRecord<UserRecordFragment>()(
+  { id: 'UserWallet', description: 'The custodial wallet of the account.' },
+  {
+    asset_wallet: [same('Wallet.address', text), ({ wallet }) => wallet!.address],
+    asset_wallet_num: amountField('Currency units, with at least 1 decimal.', 'num', 1),
+    integrity_wallet: [text.describe('The same as `asset_wallet`.'), ({ wallet }) => wallet!.address],
+    integrity_wallet_num: constantField(null),
+    points: amountField('Credits, with at least 3 decimals.', 'points', 3),
+    num_wallet_name: constantField(''),
+    billed_num: constantField('0'),
+  },
+)
+
+const user = defineRecord<UserRecordFragment>()(
+  { id: 'User', description: 'The account of the caller.' },
+  {
+    id: [same('User.id', text), ({ id }) => id],
+    username: [same('User.username', text), ({ username }) => username],
+    email: [text.describe('Address for notifications.'), ({ email }) => email!],
+    address: [same('User.address', text), ({ address }) => address],
+    language: [text.describe('Language of mails, as in en-us.'), ({ language }) => language!],
+    email_verified: [z.boolean().describe('True if the e-mail address is verified.'), (user) => user.emailVerified!],
+    pending_email: [
+      text.nullable().describe('New address that replaces `email` when it is verified. Null if there is none.'),
+      ({ pendingEmail }) => pendingEmail,
+    ],
+    phone_verified: constantField(false),
+    asset_count: [z.number().int().describe('Number of assets that the user owns.'), (user) => user.assetCount!],
+    referral_code: [text.describe('Referral code of the sign-up.'), ({ referralCode }) => referralCode!],
+    default_tag: [text.describe('Tag that clients suggest for new assets.'), ({ defaultTag }) => defaultTag!],
+    allow_c2pa_download: [
+      z.boolean().describe('True if clients may offer your files with Content Credentials.'),
+      ({ allowC2paDownload }) => allowC2paDownload!,
+    ],
+    profile: [profile.schema, profile.present],
+    user_wallet: [userWallet.schema, userWallet.present],
+    // Callers read the balances in both places.
+    asset_wallet_num: amountField('The same as `user_wallet.asset_wallet_num`.', 'num', 1),
+    points: amountField('The same as `user_wallet.points`.', 'points', 3),
+  },
+)
+
+const meRecord = user.schema
+  .extend({ results: z.array(user.schema).describe('A list that contains only the same record, for older scripts.') })
+  .meta({ id: 'Me', description: 'The account of the caller.' })
+
+const presentMe = (found: UserRecordFragment): z.output<typeof meRecord> => {
+  const self = user.present(found)
+  return { ...self, results: [self] }
+}
+
+const meOperation = graphql(/* GraphQL */ `
+  query RestMe { me { ...UserRecord } }
+`)
+
+const me = defineRoute({
+  ...get('auth/users/me', 'getMe', 'Account', 'Read your account'),
+  action: 'account:read',
+  operation: meOperation,
+  variables: () => ({}),
+  answer: meRecord,
+  present: ({ me }) => presentMe(me),
+})
+
+const deleteMe = defineCommand({
+  ...del('auth/users/me', 'deleteMe', 'Account', 'Delete your account'),
+  description:
+    'The chain keeps the commits with their messages. The account, its files and other personal data are erased.',
+  errors: ['CONFLICT'],
+  action: 'account:delete',
+  operation: graphql(/* GraphQL */ `
+    mutation RestDeleteMe { deleteAccount { id } }
+  `),
+})
+
+const listUsers = defineList({
+  ...get('auth/users', 'listUsers', 'Account', 'Read your account as a list'),
+  description: 'The list contains only the caller.',
+  deprecated: true,
+  action: 'account:read',
+  record: user.schema,
+  plural: 'Users',
+  searched: 'the username, the e-mail address or the display name',
+  order: 'oldest',
+  operation: meOperation,
+  variables: () => ({}),
+  connectionOf: ({ me }, { offset = 0, search = '' }) => {
+    const texts = [me.username, me.email, me.displayName].join('\n').toLowerCase()
+    const words = search.toLowerCase().split(/[\s,]+/)
+    const found = words.every((word) => texts.includes(word)) ? [me] : []
+    const pageInfo = { startCursor: null, endCursor: null }
+    return { totalCount: found.length, pageInfo, nodes: found.slice(offset) }
+  },
+  present: user.present,
+})
+
+const updateMe = defineRoute({
+  ...patch('auth/users/me', 'updateMe', 'Account', 'Change settings of your account'),
+  body: objectOf('UpdateMe', 'Only the given fields change.', {
+    ...sameFields('UpdateProfileInput', {
+      language: values.givenText(16).optional(),
+      default_tag: values.givenText(100).optional(),
+      allow_c2pa_download: values.givenFlag.optional(),
+    }),
+  }),
+  action: 'account:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestUpdateMe($input: UpdateProfileInput!) { updateProfile(input: $input) { user { ...UserRecord } } }
+  `),
+  variables: ({ body }) => ({
+    input: {
+      language: body.text('language'),
+      defaultTag: body.text('default_tag'),
+      allowC2paDownload: body.flag('allow_c2pa_download'),
+    },
+  }),
+  answer: meRecord,
+  present: ({ updateProfile }) => presentMe(updateProfile.user),
+})
+
+const updateProfile = defineRoute({
+  ...patch('auth/users/profile', 'updateProfile', 'Account', 'Change your profile and its pictures'),
+  body: objectOf('ProfileToUpdate', 'Only the given fields change.', {
+    ...sameFields('UpdateProfileInput', {
+      display_name: values.givenText(100).optional(),
+      description: values.givenText(1000).optional(),
+      profile_picture: values.givenPicture.optional(),
+      profile_background: values.givenPicture.optional(),
+    }),
+  }),
+  action: 'account:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestUpdateProfile($input: UpdateProfileInput!) {
+      updateProfile(input: $input) { user { ...ProfileRecord } }
+    }
+  `),
+  files: ['profile_picture', 'profile_background'],
+  maxFileBytes: 10_000_000,
+  variables: ({ body }) => ({
+    input: {
+      displayName: body.text('display_name'),
+      description: body.text('description'),
+      profilePicture: body.uploadOrNull('profile_picture'),
+      profileBackground: body.uploadOrNull('profile_background'),
+    },
+  }),
+  answer: profile.schema,
+  present: ({ updateProfile }) => profile.present(updateProfile.user),
+})
+
+const readProfile = defineRoute({
+  ...get('auth/users/profile', 'getProfile', 'Account', 'Read your profile'),
+  action: 'account:read',
+  operation: graphql(/* GraphQL */ `
+    query RestProfile { me { ...ProfileRecord } }
+  `),
+  variables: () => ({}),
+  answer: profile.schema,
+  present: ({ me }) => profile.present(me),
+})
+
+export const exportDescription: DirectDescription = {
+  operationId: 'exportMe',
+  tag: 'Account',
+  summary: 'Download all data that is stored about you',
+  access: 'user',
+  answers: {
+    200: {
+      description: 'The document, as a file.',
+      mediaType: 'application/json',
+      schema: z
+        .looseObject({})
+        .meta({ id: 'Export', description: 'The account, and a list of each kind of stored data.' }),
+    },
+  },
+}
+
+/** Streams the caller's export as a download. Throws NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before anything is sent. */
+export async function sendExport({ req, res, context }: DirectRequest): Promise<void> {
+  const file = { name: 'my-data.json', mediaType: 'application/json' }
+  await streamExport(context, (content) => sendDownload(req, res, { ...file, content }))
+}
+
+const pictureRoute = (path: string, operationId: string, summary: string, isThumbnail: boolean): DirectRoute => ({
+  method: 'GET',
+  path,
+  description: {
+    ...{ operationId, summary, tag: 'Files', access: 'everybody' },
+    params: z.object({ id: text.describe('ID of the picture, from the URL in a profile.') }),
+    answers: { 200: { description: 'The picture.', mediaType: 'image/webp', schema: values.fileBytes } },
+  },
+  handle: async ({ reply, params, context }) => {
+    const bytes = await readPicture(context, { id: params.id!, isThumbnail })
+    reply.headers({
+      ...corsHeaders,
+      'Content-Type': 'image/webp',
+      'Cache-Control': 'public, max-age=300, must-revalidate',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    })
+    reply.send(bytes)
+  },
+})
+
+export const pictureRoutes = [
+  pictureRoute('/pictures/:id', 'getPicture', 'Read a picture of a profile', false),
+  pictureRoute('/pictures/:id/thumbnail', 'getPictureThumbnail', 'Read a thumbnail of a picture of a profile', true),
+]
 
 export const AdministeredUser = graphql(/* GraphQL */ `
   fragment AdministeredUser on User {
@@ -11,9 +279,9 @@ export const AdministeredUser = graphql(/* GraphQL */ `
   }
 `)
 
-const userRecord = objectOf('AdministeredUser', 'An account as administrators deal with it.', {
-  ...sameFields('User', { id: z.string(), username: z.string(), display_name: z.string(), created_at: moment }),
-  ...sameFields('User', { locked_at: moment.nullable() }),
+const administeredUser = objectOf('AdministeredUser', 'An account, as administrators see it.', {
+  ...sameFields('User', { id: text, username: text, display_name: text, created_at: values.moment }),
+  ...sameFields('User', { locked_at: values.moment.nullable() }),
 })
 
 function orderFrom(query: URLSearchParams) {
@@ -24,10 +292,10 @@ function orderFrom(query: URLSearchParams) {
 const search = defineList({
   ...get('store/users', 'findUsers', 'Store', 'Find accounts'),
   description:
-    'Accounts with exactly this identifier, e-mail address or username come first. Then follow usernames that begin with it, in alphabetical order; `ordering` sorts all of them.',
+    'Accounts with exactly this identifier, e-mail address or username come first. Usernames that begin with the search follow in alphabetical order. `ordering` sorts all of them.',
   filters: { search: same('Query.users.search', z.string().max(254)) },
   action: 'store:administer',
-  record: userRecord,
+  record: administeredUser,
   plural: 'AdministeredUsers',
   order: 'newest',
   hasBoundedCount: true,
@@ -55,20 +323,21 @@ const search = defineList({
 })
 
 const lockRoute = {
-  params: userParam,
+  params: values.userParam,
   action: 'store:administer',
   variables: ({ params, body }: RestRequest) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
-  answer: userRecord,
+  answer: administeredUser,
 } as const
+
+const lockBody = (name: 'LockUser' | 'UnlockUser', description: string) =>
+  objectOf(name, description, { reason: same(`${name}Input.reason`, values.neededText(500)) })
 
 const lock = defineRoute({
   ...post('store/users/:id/lock', 'lockUser', 'Store', 'Lock an account'),
   ...lockRoute,
   description:
     'The owner cannot sign in. All sessions, streams and mailed links end immediately. Paid orders are still delivered.',
-  body: objectOf('LockUser', 'The reason for locking the account.', {
-    reason: same('LockUserInput.reason', neededText(500)),
-  }),
+  body: lockBody('LockUser', 'The reason for locking the account.'),
   operation: graphql(/* GraphQL */ `
     mutation RestLockUser($input: LockUserInput!) { lockUser(input: $input) { user { ...AdministeredUser } } }
   `),
@@ -78,10 +347,8 @@ const lock = defineRoute({
 const unlock = defineRoute({
   ...post('store/users/:id/unlock', 'unlockUser', 'Store', 'Unlock an account'),
   ...lockRoute,
-  description: 'Its owner may sign in again.',
-  body: objectOf('UnlockUser', 'The reason for unlocking the account.', {
-    reason: same('UnlockUserInput.reason', neededText(500)),
-  }),
+  description: 'The owner can sign in again.',
+  body: lockBody('UnlockUser', 'The reason for unlocking the account.'),
   operation: graphql(/* GraphQL */ `
     mutation RestUnlockUser($input: UnlockUserInput!) {
       unlockUser(input: $input) { user { ...AdministeredUser } }
@@ -90,4 +357,4 @@ const unlock = defineRoute({
   present: ({ unlockUser }) => snakeCased(unlockUser.user),
 })
 
-export const userRoutes = [search, lock, unlock]
+export const userRoutes = [me, deleteMe, listUsers, updateMe, updateProfile, readProfile, search, lock, unlock]

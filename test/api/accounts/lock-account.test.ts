@@ -50,7 +50,7 @@ it.each(interfaces)(
       ;(await api.readMe(user)).fails('AUTHENTICATION_FAILED')
       const refused = await api.signIn(app, { email: user.email, password: PASSWORD })
       refused.fails('AUTHENTICATION_FAILED')
-      expect(refused.text).toContain('This account is locked. Ask those who run the service.')
+      expect(refused.text).toContain('This account is locked. Contact the operator of the service.')
       const guess = await api.signIn(app, { email: user.email, password: 'a guess at it' })
       guess.fails('INCORRECT_LOGIN_CREDENTIALS')
     }
