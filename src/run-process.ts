@@ -121,7 +121,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   await ports.openRequests()
   const loops = await startLoops({ infrastructure, chain, layer }, config.roles)
   lifecycle.ready({ url: publicUrl, roles: config.roles })
-  printBanner(infrastructure, publicUrl, chain.registry.rpc.host)
+  await printBanner(infrastructure, publicUrl, chain.registry.rpc.host)
 
   await stopped
   isStopping = true
@@ -157,18 +157,31 @@ async function listen(server: HttpServer, { roles, port, healthPort, host }: Con
   }
 }
 
+/** Returns the URLs to open in a browser. */
+async function pagesOf({ graphql }: Config, publicUrl: string): Promise<[name: string, url: string][]> {
+  const { hasDocumentation } = await import('./modules/pages/documentation.ts')
+  return [
+    ...(graphql.playground ? [['Playground', `${publicUrl}/graphql`] as [string, string]] : []),
+    ['REST', `${publicUrl}/api/v3`],
+    ...(hasDocumentation() ? [['Documentation', `${publicUrl}/docs/`] as [string, string]] : []),
+  ]
+}
+
 /** Prints on stdout that the service is ready, and where it stores its data. */
-function printBanner({ config, parts }: Infrastructure, publicUrl: string, rpcHost: string | undefined): void {
+async function printBanner({ config, parts }: Infrastructure, publicUrl: string, rpcHost: string | undefined) {
+  const facts = [
+    ...(config.roles.has('http') ? await pagesOf(config, publicUrl) : []),
+    ...(config.roles.size < allRoles.length ? [['Roles', [...config.roles].join(', ')]] : []),
+    ['Data', config.dir],
+    ['  database', parts.database],
+    ['  chain', `${parts.chain}${rpcHost === undefined ? '' : ` (${rpcHost})`}`],
+    ['  files', parts.files],
+    ['  keys', parts.keys],
+    ['  mail', parts.mail],
+  ] as const
   const lines = [
     'Annal is ready.',
-    ...(config.roles.has('http') ? [`  Playground  ${publicUrl}/graphql`, `  REST        ${publicUrl}/api/v3`] : []),
-    ...(config.roles.size < allRoles.length ? [`  Roles       ${[...config.roles].join(', ')}`] : []),
-    `  Data        ${config.dir}`,
-    `    database  ${parts.database}`,
-    `    chain     ${parts.chain}${rpcHost === undefined ? '' : ` (${rpcHost})`}`,
-    `    files     ${parts.files}`,
-    `    keys      ${parts.keys}`,
-    `    mail      ${parts.mail}`,
+    ...facts.map(([name, value]) => `  ${name!.padEnd(13)}  ${value}`),
     'Stop with Ctrl-C; the data stays.',
   ]
   try {

@@ -1,4 +1,7 @@
-/** `npm pack` runs this. It compiles the service to JavaScript in `dist`, because Node does not strip types below `node_modules`. */
+/**
+ * `npm pack` runs this. It compiles the service to JavaScript in `dist`, because Node does not strip types below `node_modules`. It also builds
+ * the documentation site.
+ */
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +13,7 @@ const dist = join(root, 'dist')
 execFileSync(process.execPath, [join(import.meta.dirname, 'generate.js')], { stdio: 'inherit' })
 rmSync(dist, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+execFileSync('vitepress', ['build', 'docs', '--outDir', 'dist/dist-docs'], { cwd: root, stdio: 'inherit' })
 // Files that the sources read at run time.
 for (const folder of ['src', 'prisma/migrations']) {
   const isRead = (name: string) => !/\.(ts|sol)$/.test(name)

@@ -14,6 +14,7 @@ import { createGraphQLHandler } from '../graphql/server.ts'
 import { MAX_FILE_BYTES } from '../modules/assets/register-asset.ts'
 
 import { createAssetPage } from '../modules/pages/asset/asset-page.ts'
+import { createDocumentationRoutes, hasDocumentation } from '../modules/pages/documentation.ts'
 import { apiDocsPage, apiDocsScript, homePage } from '../modules/pages/home.ts'
 import { createLookupPage } from '../modules/pages/lookup/lookup-page.ts'
 import { emailVerificationPage, passwordResetPage } from '../modules/pages/mailed-forms.ts'
@@ -138,6 +139,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
       homePage: (req) =>
         homePage({
           baseUrl: baseUrlOf(req),
+          hasDocumentation: hasDocumentation(),
           hasPlayground: config.graphql.playground,
           hasSchema: config.graphql.introspection,
         }),
@@ -145,6 +147,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
       docs: { page: apiDocsPage, script: apiDocsScript },
     }),
     ...createModuleRoutes(fileParts),
+    ...createDocumentationRoutes(presentRefusalPage),
     ...createPageRoutes({
       pages: {
         forms: [

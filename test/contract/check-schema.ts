@@ -1,4 +1,4 @@
-/** `npm run schema:check`: refuses a schema that breaks what clients of the last release rely on, unless CHANGELOG.md says so. */
+/** A part of `npm run check:static`: refuses a schema that breaks what clients of the last release rely on, unless CHANGELOG.md says so. */
 import { untoldSinceLastRelease } from './schema-changes.ts'
 
 const { version, untold } = await untoldSinceLastRelease()

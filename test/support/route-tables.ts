@@ -3,6 +3,7 @@
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
+import { createDocumentationRoutes } from '../../src/modules/pages/documentation.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
 import { emailVerificationPage, passwordResetPage } from '../../src/modules/pages/mailed-forms.ts'
 import { refusalPage } from '../../src/modules/pages/page.ts'
@@ -15,6 +16,7 @@ const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'
 /** Direct routes, and the pages with forms. */
 export const directRoutes: DirectRoute[] = [
   ...directRouteTable(api.createDirectRoutes),
+  ...createDocumentationRoutes(() => refusalPage('NOT_FOUND', 404, '')),
   ...createPageRoutes({
     pages: {
       forms: [

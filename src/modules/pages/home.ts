@@ -5,12 +5,13 @@ import { contentPolicy, layout, type PageAnswer } from './page.ts'
 export interface HomeParts {
   /** Base URL of the service for this reader, without a trailing slash. */
   baseUrl: string
+  hasDocumentation: boolean
   hasPlayground: boolean
   /** True if the GraphQL schema is public. */
   hasSchema: boolean
 }
 
-const contentOf = ({ baseUrl, hasPlayground, hasSchema }: HomeParts): string =>
+const contentOf = ({ baseUrl, hasDocumentation, hasPlayground, hasSchema }: HomeParts): string =>
   layout({
     language: 'en',
     title: 'Annal',
@@ -18,6 +19,11 @@ const contentOf = ({ baseUrl, hasPlayground, hasSchema }: HomeParts): string =>
 <p>Registers assets, records every change of their metadata on a blockchain, and keeps accounts with wallets.</p>
 <dl>
 ${
+  hasDocumentation &&
+  html`<dt>Documentation</dt>
+<dd><a href="/docs/">${baseUrl}/docs/</a>: tutorials, guides and reference.</dd>
+`
+}${
   hasPlayground &&
   html`<dt>Playground</dt>
 <dd><a href="/graphql">${baseUrl}/graphql</a> opens on working examples.</dd>
