@@ -1,4 +1,4 @@
-/** No column is forgotten by a deletion or an export: each is declared, filled by a person, deleted and exported. */
+/** Every column with personal data is declared, filled by the test, exported and erased. */
 
 import { createHash } from 'node:crypto'
 import { Wallet } from 'ethers'
@@ -157,7 +157,7 @@ it('personal data is exported and erased with the account', async () => {
   expect(namesOf(missing), 'missing in the export').toEqual([])
 
   expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
-  // What a delivery under way may still need goes with a sweep.
+  // The cleanup deletes data that a running delivery may still need.
   await cleanUpDeletedAccounts(app.context)
   const left = await whatStands()
   const stays = personal.filter(

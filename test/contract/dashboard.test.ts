@@ -1,4 +1,4 @@
-/** Dashboard and alerts ask for what there is, and every alert has its entry in the book of what to do. */
+/** The dashboard and the alerts use existing metrics, and every alert has an entry in the runbook. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../src/telemetry/metric-table.ts'

@@ -1,4 +1,4 @@
-/** The files in deploy/ configure the service by variables that there are. */
+/** The files in deploy/ set only variables that the service reads. */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { describeConfig } from '../../src/config.ts'
@@ -9,7 +9,7 @@ const places: [pattern: string, setting: RegExp][] = [
   ['kubernetes/configuration.yaml', /^ {2}([A-Z_]+):/gm],
   ['systemd/*.service', /(?:^Environment=| )([A-Z_]+)=/gm],
   ['systemd/annal', /(?:^export | )([A-Z_]+)=/gm],
-  // Other services have variables there, too, which begin with their names.
+  // Variables of other services begin with the name of the service.
   ['compose/compose.yaml', /^ {6}((?!POSTGRES_|GF_|IPFS_PROFILE)[A-Z_]+):/gm],
 ]
 

@@ -1,4 +1,4 @@
-/** The description of REST says of each route what the route does. Answers are held against it wherever tests ask (`test/support/described.ts`). */
+/** The OpenAPI document matches the routes. `test/support/described.ts` checks responses against it in every test. */
 
 import { type DocumentNode, getOperationAST } from 'graphql'
 import { describe, expect, it } from 'vitest'
@@ -46,7 +46,7 @@ it.each(writes)(
     const texts = Object.entries(properties).flatMap(([name, schema]) =>
       typeof schema === 'object' && schema.type === 'string' ? [{ name, schema }] : [],
     )
-    // What is no amount without a pattern, and no word of a list, is free text.
+    // Strings without a pattern or a list of values are free text.
     const needed = texts.filter(({ name, schema }) => required.includes(name) && !schema.pattern && !schema.enum)
     expect(needed.filter(({ schema }) => !schema.minLength).map(({ name }) => name)).toEqual([])
     const addresses = texts.filter(({ name }) => name.endsWith('email'))

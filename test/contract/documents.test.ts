@@ -1,4 +1,4 @@
-/** What documents name is there: files that they link to, headings of these, paths of sources, and all queues. */
+/** The documents refer only to existing files, headings and source paths, and list all queues. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'

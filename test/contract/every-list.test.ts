@@ -1,4 +1,4 @@
-/** F33 asks for every list of both doors. What is new, and does not say how it is asked for, or is gone, is told here. */
+/** The benchmark F33 queries every list of both APIs. This test reports lists without a query, and queries without a list. */
 import { expect, it } from 'vitest'
 import { everyList, staleNames } from '../../proofs/harness/every-list.ts'
 

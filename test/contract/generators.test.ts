@@ -40,7 +40,7 @@ test('every OpenAPI operation describes exactly one success body', () => {
   expect(unions.map(({ operationId }) => operationId)).toEqual([])
 })
 
-// A second status with the same body is a part of the file.
+// The second status, with the same body, is for a part of the file.
 test('only file downloads describe more than one success status', () => {
   const several = operations.filter((operation) => successes(operation).length > 1)
   expect(several.map(({ operationId }) => operationId)).toEqual(['getAssetWithContentCredentials', 'getFile'])

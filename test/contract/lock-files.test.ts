@@ -1,4 +1,4 @@
-/** What `npm ci` installs is what was looked at: every package of every lock file has its hash, also those of other systems than the one that wrote the file. */
+/** Every package in every lock file has a hash, including the packages for other operating systems. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -21,7 +21,7 @@ const started: Record<string, string> = {
   'jobs/jobs.ts': 'startJobs',
 }
 
-/** Loops that belong to a part of the process, which starts and stops them. */
+/** Loops that a component of the process starts and stops. */
 const ofParts = `chain/lease chain/poller run-process db/database db/query-timeout db/event-notifications
   embedded/embedded-anvil http/http-server http/connections jobs/job-loop files/picture-process
   modules/events/events.rest`

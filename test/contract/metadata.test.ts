@@ -1,4 +1,4 @@
-/** Every field of the tables of metadata is there wherever metadata is: in both interfaces, in commits, trees and exports. */
+/** Every metadata field is available in both APIs, commits, trees and exports. */
 import { expect, it } from 'vitest'
 import {
   type MetadataField,
@@ -42,7 +42,7 @@ it.each(named(allFields))(
     expect([described('Asset', name), described('RegisterAssetInput', name)]).toEqual([description, description])
     const value = kind === 'flag' ? false : given[column]
     expect(await read(name, registered.id)).toBe(value)
-    // JSON texts are shown in the forms that old callers know.
+    // JSON texts have the format that existing callers expect.
     const told = kind === 'json' ? JSON.stringify(registered) : registered[column]
     if (kind === 'json') expect(told.replaceAll('\\', '')).toContain(value)
     else expect(told).toBe(value)

@@ -1,4 +1,4 @@
-/** Whatever leaves the process comes to an end: every call to another one has a deadline. This test reads the sources. */
+/** Every call to another process has a timeout. This test reads the source files. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

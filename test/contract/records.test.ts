@@ -1,4 +1,4 @@
-/** Every record with exactly the keys that callers know: a key may be added here, never taken away. */
+/** The exact keys of every record. You may add a key here, but never remove one. */
 import { describe, expect, it } from 'vitest'
 import { expectOk } from '../support/expect-error.ts'
 import { emptyTexts } from '../support/metadata.ts'

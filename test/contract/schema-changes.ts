@@ -1,4 +1,4 @@
-/** What a change of the schema breaks for clients of the last release, and whether the list of changes tells them. */
+/** Finds breaking schema changes since the last release, and checks that the changelog lists them. */
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { CriticalityLevel, diff } from '@graphql-inspector/core'

@@ -67,7 +67,7 @@ it('no SQL statement of a request uses session-level features of PostgreSQL', as
 it('no database function or trigger uses session-level features of PostgreSQL', () => {
   const folder = new URL('../../prisma/migrations/', import.meta.url)
   const scripts = globSync('*/*.sql', { cwd: folder }).map((file) => readFileSync(new URL(file, folder), 'utf8'))
-  // Scripts themselves run in sessions of their own; what they define does not.
+  // The scripts run in dedicated sessions. The functions and triggers that they define do not.
   const bodies = scripts.flatMap((script) =>
     [...script.matchAll(/\bAS (\$\w*\$)([\s\S]*?)\1/gi)].map(([, , body]) => body!),
   )

@@ -1,4 +1,4 @@
-/** One asset from sign-up to the chain, checked with none of our own code. */
+/** Follows one asset from sign-up to the chain, and verifies it without code of the service. */
 import { createHash } from 'node:crypto'
 import { Interface, IpcSocketProvider, id as keccakOfText, verifyMessage } from 'ethers'
 import { CID } from 'multiformats/cid'
@@ -124,7 +124,7 @@ it('verifies a file that was deleted and registered again by another user', asyn
   }
   const { id } = await one.register({ asset_file: file })
   expectOk(await one.rest('PATCH', `assets/${id}/`, { json: { caption: 'Changed' } }))
-  // Each life ends before the chain has it: their order there is the order of what happened all the same.
+  // Each registration is deleted before the chain contains it. The order on the chain is still correct.
   expect((await one.rest('DELETE', `assets/${id}/`)).status).toBe(204)
   await one.register({ asset_file: file })
   expect((await one.rest('DELETE', `assets/${id}/`)).status).toBe(204)
@@ -136,7 +136,7 @@ it('verifies a file that was deleted and registered again by another user', asyn
   const at = (await findAddress(await readChainId()))!
   const files = filesOf(app.installation.contentStore)
   const recorders = app.chain.relay.status().lanes.map(({ address }) => address)
-  // Until the state can be proven: other tests put coins onto the chain between two blocks, which no block knows of.
+  // Retries until the state can be proven. Other tests change balances between two blocks, so no header contains the change.
   const verification = await eventually(
     async () => {
       await rpc.call('evm_mine')

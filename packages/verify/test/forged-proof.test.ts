@@ -1,4 +1,4 @@
-/** Proofs that somebody made up: whatever is put into the file, the verifier does not say that it holds. */
+/** Forged proofs: the verifier never accepts them. */
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-/** Writes histories onto the chain, honest and forged, and holds their trees and files for a gateway. */
+/** Writes valid and forged histories to the chain, and stores their trees and files for a gateway. */
 import { getCreateAddress, Wallet } from 'ethers'
 import { encodeCommit, encodeCommitData, registryBytecode } from '../../../src/chain/registry/abi.ts'
 import { createRpc, type Rpc } from '../../../src/chain/rpc.ts'

@@ -1,4 +1,4 @@
-/** A proof can be written and verified whatever else is in the block of a commit, and however large the commit is. */
+/** Proofs of large commits, and of commits in large blocks. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

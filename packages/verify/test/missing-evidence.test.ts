@@ -1,4 +1,4 @@
-/** Missing and unreadable evidence makes a history unsettled, with a reason. It never makes it broken, and never ends in a stack trace. */
+/** Missing and unreadable evidence makes a history unsettled, with a reason. The history is never reported as broken, and the verifier never prints a stack trace. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Proofs taken apart and put together again, by whoever wants something else in them. */
+/** Splits a proof into its blocks and rebuilds it, so that tests can alter it. */
 import { createHash } from 'node:crypto'
 import { CarReader } from '@ipld/car/reader'
 import { CarWriter } from '@ipld/car/writer'

@@ -1,4 +1,4 @@
-/** Proofs as the service hands them out, and what it says of a history itself; whatever is changed in a proof or the database is named. */
+/** Proofs from the service, and the verification by the service. Changes to a proof or the database are detected. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,7 +72,7 @@ beforeAll(async () => {
       ),
     (rows) => rows.length === 3 && rows.every(({ status }) => status === 'FINAL'),
   )
-  // Other tests put coins onto the chain between two blocks, which no block knows of.
+  // Other tests change balances between two blocks, so no block header contains the change.
   const honest = await eventually(
     async () => {
       await app.chain.registry.rpc.call('evm_mine')
@@ -267,7 +267,7 @@ describe('verification by the service', () => {
     const key = update.startsWith('commits') ? 'id' : 'commit_id'
     const where = `where ${key} = ${second.replace('$', id)}`
     const table = update.split(' ')[0]
-    // The database refuses to change a commit: somebody who owns it does so all the same.
+    // Triggers protect commits. The owner of the database can disable them.
     const write = async (value: string) => {
       await app.sql(`alter table ${table} disable trigger user`)
       await app.sql(`update ${update} = $1 ${where}`, [value])

@@ -1,4 +1,4 @@
-/** A receipt's bytes are what the header of its block commits to, whatever kind of transaction it is of. */
+/** The encoding of receipts matches the receipts root in the block header, for every type of transaction. */
 import { decodeRlp, encodeRlp as encodeByEthers, hexlify } from 'ethers'
 import { expect, it } from 'vitest'
 import { decodeLogs, encodeReceipt, encodeRlp, type RlpItem } from '../src/ethereum.ts'

@@ -1,4 +1,4 @@
-/** Contradictions on the chain, at a node, at a gateway or in a proof are reported in their place, and the history never holds. */
+/** Altered data on the chain, at a node or at a gateway is reported where it occurs, and the history is never accepted. */
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CommitData } from '../../../src/modules/commits/commit-data.ts'
@@ -168,7 +168,7 @@ describe('altered chain data', () => {
       author: new Wallet(another.privateKey),
     })
     stranger.blocks.set(asset, forger.blocks.get(asset)!)
-    // A life of its own, in which everything is right.
+    // A second, valid history of the asset.
     await stranger.commit([asset, await stranger.write(asset, 1, () => ({ timestampCreated: 1_700_000_100 }))])
     const found = await verify(asset)
     expect(found).toMatchObject({ code: 3, verdict: 'unsettled', foreign: 1, foreignRecorders: [stranger.recorder] })

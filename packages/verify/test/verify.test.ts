@@ -1,4 +1,4 @@
-/** The verifier of strangers: by its own command line, over HTTP, on a real chain. */
+/** The standalone verifier: its command line, with real HTTP servers and a real chain. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { base58btc } from 'multiformats/bases/base58'

@@ -1,4 +1,4 @@
-/** Pages of an export contain each row once, and read no more than their own rows. */
+/** The pages of an export contain each row once, and read only the rows that they return. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { seedGrowth } from '../../../bench/growth/seed.ts'
 import { sizeOf } from '../../../bench/growth/seed-statements.ts'

@@ -66,7 +66,7 @@ describe('erasure from the database', () => {
     await settled()
     expect(await marks.found()).not.toEqual([])
     expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
-    // What kind of file it was tells nothing of anybody.
+    // The media type is not personal data.
     expect(await marks.found()).toEqual(['media type'])
   })
 

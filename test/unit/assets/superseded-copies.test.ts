@@ -1,4 +1,4 @@
-/** Copies with Content Credentials that processes make of one file at the same moment. */
+/** Concurrent creation of copies with Content Credentials of one file. */
 import { expect, it } from 'vitest'
 import { keepSigned } from '../../../src/modules/content-credentials/signed-copies.ts'
 import { waiting } from '../../support/held-rows.ts'

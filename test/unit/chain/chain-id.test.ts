@@ -1,4 +1,4 @@
-/** A chain whose identifier has more digits than 32 bits hold, as some have. */
+/** A chain whose ID does not fit into 32 bits. */
 import { afterAll, expect, it } from 'vitest'
 import { createRelayAccount } from '../../../src/chain/keys.ts'
 import { quantity } from '../../../src/chain/rpc.ts'

@@ -1,4 +1,4 @@
-/** Histories that a relay account wrote whose key was exchanged since. */
+/** Histories of a relay account whose key was replaced later. */
 import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createRelayAccount } from '../../../src/chain/keys.ts'

@@ -1,4 +1,4 @@
-/** What a commit is charged for gas, where that follows the chain. */
+/** The gas fee of a commit if the fee follows the chain. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createGasQuote, quoteGas } from '../../../src/chain/gas-quote.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'

@@ -1,4 +1,4 @@
-/** A file that is registered again begins another life, which comes onto the chain after the one before. */
+/** A file that is registered again after a deletion: its commits follow the earlier ones on the chain. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findUnprepared } from '../../../src/chain/relay/commit-signer.ts'
 import { startServer, type TestServer, type World } from '../../support/chain/world.ts'

@@ -1,4 +1,4 @@
-/** The registry as other people's readers use it. */
+/** Reads the registry like an external reader. */
 import { readFile } from 'node:fs/promises'
 import { getCreateAddress } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -10,7 +10,7 @@ useRelayScene()
 
 describe('relay', () => {
   it("the relay keeps the order of each asset's commits across several lanes and batches", async () => {
-    // So many that they have not one lane by chance.
+    // Enough assets that several lanes are used.
     const assets = await world.addCommits(24, 5)
     world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 120))
@@ -120,7 +120,7 @@ describe('relay', () => {
     await chain.rpc.call('evm_setAutomine', false)
     const head = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
     for (let depth = (await head()) - first!.block_number; depth < 5; depth += 1) {
-      // What is sent in a pass was accepted before it began, and what is settled in it is settled first.
+      // A pass first settles commits, and then sends commits that were accepted before the pass.
       await until('the relay saw the block', () => relay.status().headNumber === first!.block_number + depth)
       const later = await world.addCommit(asset!)
       await until('it is sent', async () => (await statusOf(later)) === 'BROADCAST')

@@ -42,7 +42,7 @@ describe('JSON-RPC client', () => {
     ['returns only a message', json('{"id":1,"error":"Too many connections."}'), /rate limit: Too many connections/],
   ]
   it.each(outages)('reports a node that %s as unavailable, and includes its host name', async (_, fault, reason) => {
-    // Only a node that hangs is waited for to the end: a slow machine must not make the others look like it.
+    // Only a hanging node needs the short timeout. A slow machine must not turn other failures into timeouts.
     const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
     proxy.fault = fault
     for (const attempt of [() => rpc.call('eth_chainId'), () => rpc.batch(calls)]) {
@@ -51,7 +51,7 @@ describe('JSON-RPC client', () => {
       expect(error).toMatchObject({ cause: { message: expect.stringContaining(rpc.host) } })
     }
     proxy.fault = undefined
-    // Of who waits no longer than this, a machine that is slow for a moment is unavailable, too.
+    // Retries, because with the short timeout a slow machine can look unavailable.
     const answered = await eventually(
       () => rpc.batch(calls).catch(() => undefined),
       (outcomes) => outcomes !== undefined,

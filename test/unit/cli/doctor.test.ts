@@ -1,4 +1,4 @@
-/** What `annal doctor` finds on a real installation: what is right, and what somebody broke. */
+/** The results of `annal doctor` for a real installation, intact and broken. */
 import { chmod, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ interface Line {
   fix: string | null
 }
 
-/** What the doctor says to this installation with other variables, by check. */
+/** Runs the doctor on this installation with other variables. Returns the results by check. */
 async function doctor(env: Record<string, string> = {}, ...only: string[]) {
   const { code, stdout, stderr } = await annalHere({ ...app.env, ...env }, [
     ...['doctor', '--json'],
@@ -279,7 +279,7 @@ describe('annal doctor', () => {
       const ANNAL_DIR = await createTemporaryFolder()
       const room = { finding: expect.stringMatching(/ free in .*annal-\w+\.$/) }
       expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
-      // It never has room.
+      // The file system /proc reports no free space.
       await symlink('/proc', join(ANNAL_DIR, 'keys'))
       const { code, lines } = await doctor({ ANNAL_DIR }, 'disk')
       expect([code, lines]).toMatchObject([

@@ -1,4 +1,4 @@
-/** The books of deposits where the chain changes and several processes are at them: each step is made by hand, without a chain. */
+/** The deposit ledger with reorganizations and concurrent processes. The test makes each step without a chain. */
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
@@ -152,7 +152,7 @@ it('keeps a deposit frozen if its transaction returns with another result, and c
   await scan.note(user, '1000', 50, token)
   await scan.credit(60)
   await scan.goBack(40)
-  // Twice, so that what was found then is found again, too.
+  // Two rounds, so that a deposit that was found before is found again.
   for (const block of [52, 53]) {
     await scan.note(other, '3', block, token)
     await scan.credit(60)
@@ -182,7 +182,7 @@ it('keeps a deposit frozen if its transaction returns with another result, and c
   expect(await contradictions()).toEqual([])
 })
 
-/** A move of all that lies at an address, as it is signed. */
+/** A signed transfer of all coins at an address. */
 const moveOf = ({ id, address }: SignedIn, amount: bigint) => {
   const gasPrice = 10n ** 9n
   const signed = [{ hash: newHash(), raw: randomBytes(8), gasPrice, value: amount - 21_000n * gasPrice }]

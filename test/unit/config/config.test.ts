@@ -1,4 +1,4 @@
-/** What a server does not start with. Each refusal names the variable, and no secret. */
+/** Invalid configurations. Each error names the variable, and contains no secret. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

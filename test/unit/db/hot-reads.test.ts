@@ -1,4 +1,4 @@
-/** What is asked for most is read by one prepared statement each: nothing of it is silently left to Prisma. */
+/** The most frequent reads use one prepared statement each, and never fall back to Prisma. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { createDatabase } from '../../../src/db/database.ts'

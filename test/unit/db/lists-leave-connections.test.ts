@@ -25,10 +25,10 @@ it('slow list queries leave connections for other requests, and excess list quer
       ),
     )
     const model = database.read.user.findMany({ take: 1, skip: 1 }).catch(({ code }) => code)
-    // Answered while every place for lists is taken.
+    // These reads succeed while all slots for lists are in use.
     expect(await database.query(one)).toEqual([{ n: 1 }])
     expect(await database.read.user.findFirst({ where: { username: 'nobody' } })).toBeNull()
-    // The four that found no place give up waiting while the first two still hang.
+    // The four lists without a slot time out while the first two still wait.
     const refused = await Promise.all(lists.slice(2))
     expect(refused).toEqual(Array(4).fill({ code: 'UNAVAILABLE', retryAfter: 2 }))
     expect(await model).toBe('UNAVAILABLE')

@@ -1,4 +1,4 @@
-/** Databases on which migrations are tried. */
+/** Databases for the tests of migrations. */
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'

@@ -1,4 +1,4 @@
-/** Arguments of reads, made up from a seed. Every list has a total order: what ties would do is nobody's promise. */
+/** Generates random read arguments from a seed. Every list has a total order, because the order of ties is undefined. */
 import type { ReadClient } from '../../../src/db/database-types.ts'
 import { assetId, assets, commitId, commitsOf, tokenHash, transferId, userId, users } from './read-seed.ts'
 
@@ -142,7 +142,7 @@ export const argumentsGenerator = (seed: number) => {
 
   const pageOf = (name: string): Record<string, unknown> => {
     const { cursor } = kindOf(name)
-    // Most cursors without a `take` are left to Prisma, and beyond one that has left the list reads go on where Prisma does not.
+    // Most cursors without `take` are left to Prisma. After a deleted cursor row, compiled reads continue but Prisma does not.
     const paged = cursor !== undefined && chance(0.2)
     return {
       orderBy: orderOf(name),

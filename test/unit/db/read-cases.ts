@@ -1,4 +1,4 @@
-/** Arguments of reads by what is special about them. */
+/** Read arguments by their special property. */
 import type { ReadClient } from '../../../src/db/database-types.ts'
 import { Prisma } from '../../../src/db/prisma/client.ts'
 import { assetId as a, commitId, tokenHash, userId as u } from './read-seed.ts'

@@ -29,7 +29,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: url, max: 2 })
   prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: 2 }) })
   await seed(prisma)
-  // Prisma has connections of its own here, so that what the pool sees are the fast reads.
+  // Prisma uses separate connections here, so that the pool sees only the compiled reads.
   const query = pool.query.bind(pool) as (query: unknown) => Promise<pg.QueryArrayResult>
   pool.query = ((given: { name?: string; text: string }) => {
     statements(given)
@@ -60,7 +60,7 @@ const outcome = async (client: object, target: Target) => {
     return { answer: await call(client, target) }
   } catch (error) {
     const { name, code, meta, message } = error as Prisma.PrismaClientKnownRequestError
-    // Prisma puts the place of the call into the message.
+    // Prisma adds the location of the call to the message.
     return { refusal: { name, code, meta, message: message.slice(-120) } }
   }
 }
@@ -247,6 +247,6 @@ test('compiled reads return the same as Prisma for random arguments', async () =
     }
     expect(given, message).toHaveProperty('answer')
   }
-  // The generator makes only what is supported, save for some cursors.
+  // The generator creates only supported reads, except some cursors.
   expect(fast).toBeGreaterThan(180)
 }, 120_000)

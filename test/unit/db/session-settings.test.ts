@@ -1,4 +1,4 @@
-/** What an operator has set for the role, the database or the server that Annal uses. */
+/** PostgreSQL settings that an operator made for the role, the database or the server. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'

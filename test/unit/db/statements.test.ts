@@ -1,4 +1,4 @@
-/** Every statement is what it says, in the migrated database: its parameters, and the columns of its rows. */
+/** Checks the declared parameters and columns of every statement against the migrated database. */
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { statement, uuid } from '../../../src/db/sql.ts'

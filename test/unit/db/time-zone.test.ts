@@ -1,4 +1,4 @@
-/** A database whose server, or whose role, lives by the clocks of some place: Annal lives by UTC there, too. */
+/** A database whose server or role has another time zone. Annal still uses UTC. */
 import pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
 import { expectOk } from '../../support/expect-error.ts'

@@ -1,4 +1,4 @@
-/** How the writes of several callers become one statement, whatever the statement is. */
+/** Combines the writes of several callers into one statement, independent of the statement. */
 import { describe, expect, it } from 'vitest'
 import { int, joinedStatement, text } from '../../../src/db/sql.ts'
 import { coalesceWrites, type Row } from '../../../src/db/write-batching/write-coalescer.ts'

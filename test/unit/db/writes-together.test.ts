@@ -76,7 +76,7 @@ describe('concurrent asset updates', () => {
     const commits = written.map(({ commit_id: id }) => id)
     expect([new Set(commits).size, await transactionsOf('commits', 'id', commits)]).toEqual([8, 1])
     for (const [n, { user, nid }] of owned.entries()) {
-      // Points pay first: .2 less the registration's .179 leave .021 of them.
+      // Points are charged first. The registration leaves 0.2 - 0.179 = 0.021 points.
       expect(await app.wallet(user)).toEqual({ points: '0', num: '4.842' })
       expect(expectOk(await user.rest('GET', `assets/${nid}/`)).caption).toBe(`Caption ${n}`)
       expect(await feedOf(user)).toEqual([1, 2].map((sequence) => ({ sequence, type: 'commit.accepted' })))
@@ -131,7 +131,7 @@ describe('concurrent asset updates', () => {
       const asked = await Promise.all([held!, ...others].map((each) => updateOf(each, table)))
       const [late, ...rest] = asked.map((each) => database.query(updateAssetStatement, each))
       expect((await Promise.all(rest)).flat(), table).toHaveLength(4)
-      // Through the front door, too, while that one still waits.
+      // Also by an API request, while the first caller still waits.
       expect(expectOk(await patch(others[0]!)).caption).toBe(table)
       await release()
       expect(await late, table).toHaveLength(1)
@@ -195,7 +195,7 @@ describe('concurrent payments', () => {
         { sequence: 2, type: 'order.paid' },
       ])
     }
-    // Less a tenth: six times 2.5 units, three times .5 of them and 2 points.
+    // 90 % of six payments of 2.5 units and three payments of 0.5 units and 2 points.
     expect(await app.wallet(store.owner)).toEqual({ num: add(before.num, '14.85'), points: add(before.points, '5.4') })
     expect(await feedOf(store.owner)).toEqual(
       Array.from({ length: 9 }, (_, n) => ({ sequence: n + 1, type: 'order.paid' })),

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../../src/embedded/server-process.ts'
 
-/** The lowest that Linux gives to outgoing connections unless it is told otherwise. */
+/** Lowest port that Linux uses for outgoing connections by default. */
 const FIRST_OUTGOING = 32_768
 
 it('returns a free port that outgoing connections do not use', async () => {
@@ -18,6 +18,6 @@ it('returns a free port that outgoing connections do not use', async () => {
 
 it('returns different free ports to concurrent callers', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, findFreePort))
-  // By chance two of twenty are the same once in eighty times, five never.
+  // Two of twenty random ports are equal once in 80 runs, five never.
   expect(new Set(ports).size).toBeGreaterThan(15)
 })

@@ -1,4 +1,4 @@
-/** Which blocks of a file a CAR holds. */
+/** The blocks of a file in a CAR export. */
 import * as dagPb from '@ipld/dag-pb'
 import { UnixFS } from 'ipfs-unixfs'
 import { CID } from 'multiformats/cid'

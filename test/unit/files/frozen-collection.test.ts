@@ -1,4 +1,4 @@
-/** A collection that stands still between its look at a block and the removal, while others go on. */
+/** A garbage collection that stalls between the check and the removal of a block, while other processes continue. */
 import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -32,10 +32,10 @@ it('a stalled garbage collection does not delete a block that was renewed during
   const frozen = store.collectGarbage(listOf(), 60)
   await looked.promise
   before.rm = async () => {}
-  // The file is needed again, and somebody puts its block back.
+  // The file is needed again, and another process restores its block.
   await store.collectGarbage(listOf(cid), 60)
 
-  // Another one is about to move it aside when it is imported once more, and puts it back.
+  // A second collection is about to move the block when the file is imported again, and restores the block.
   before.rename = async (path) => {
     expect(path.endsWith('.data')).toBe(true)
     await store.importFile(bytes())

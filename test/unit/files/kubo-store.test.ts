@@ -69,7 +69,7 @@ describe('import of a file into Kubo', () => {
       const cid = await store.putDocument(bytesOf(size))
       expect(cid).toBe(await rawCid(bytesOf(size)))
       expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
-      // Between two requests Kubo's own collection takes what is not pinned yet.
+      // Between two requests, Kubo's own garbage collection could delete a block that is not pinned yet.
       expect(kubo.requests.map(({ path }) => path)).toEqual(['add'])
     }
   })
@@ -170,7 +170,7 @@ describe('garbage collection in Kubo', () => {
     age(120)
     let looks = 0
     kubo.intercept = async (path) => {
-      // The first is the list; before the next one another process registers the file again.
+      // The first request lists the pins. Before the second, another process registers the file again.
       if (path === 'pin/ls' && ++looks === 2) await other.importFile(stream(bytesOf(1000)))
       return false
     }

@@ -202,7 +202,7 @@ describe('blocks that are renewed during a collection', () => {
       written = resolve
     })
     s3.intercept = async (method, key) => {
-      // Whoever renews looks whose turn it is after having written, and waits there for the removal.
+      // After writing, the renewing process checks for a running collection, and waits for the removal.
       if (method === 'HEAD' && key === 'ours/collection' && renewal) {
         written()
         await isRemoved

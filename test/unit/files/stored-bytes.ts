@@ -1,4 +1,4 @@
-/** Bytes that tests of the stores put in and read back. */
+/** Test data for the file stores. */
 import { createCipheriv, createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { DomainError } from '../../../src/shared/errors.ts'

@@ -31,7 +31,7 @@ const { database } = app.installation
 interface Scene {
   /** Makes an item that is due, and returns its identifier. */
   make(): Promise<string>
-  /** A condition on the table's row once it was dealt with; undefined: the row is gone. */
+  /** SQL condition on the processed row. `undefined` if the row is deleted. */
   done?: string
   table: string
   /** The item of a row. */
@@ -247,7 +247,7 @@ async function asset(fields: Record<string, string> = {}) {
   return { user, nid: nid as string, uuid: row!.id }
 }
 
-/** As the relay does it in the end. */
+/** Marks the commits of an asset as final, like the relay. */
 const settle = (assetId: string) =>
   app.sql(
     `update commit_relays r set status = 'FINAL' from commits c where c.id = r.commit_id and c.asset_id = $1::uuid`,

@@ -10,7 +10,7 @@ import { createOwnDatabase } from '../../support/own-database.ts'
 const MANY = 20_000
 const ADDRESSED = 10_000
 const WAITING = 10
-/** Pages of PostgreSQL. */
+/** Maximum number of PostgreSQL pages that a query may read. */
 const FEW = 100
 
 const user = randomUUID()
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await client.query('set plan_cache_mode = force_generic_plan')
 })
 
-/** What a statement finds, and how many pages it reads. */
+/** Returns the rows of a statement and the number of pages that it reads. */
 async function ask(text: string, values: unknown[]) {
   await client.query('begin')
   const { rows: plans } = await client.query(`explain (analyze, buffers, format json) ${text}`, values)
@@ -78,7 +78,7 @@ describe('queries among 20,000 dead letters', () => {
     const { rows, pages } = await ask(readState.text, [])
     expect(rows).toContainEqual({ metric: 'annal_jobs_dead', label: 'mail', state: null, value: MANY + ADDRESSED + 2 })
     expect(rows).toContainEqual({ metric: 'annal_jobs', label: 'webhook-delivery', state: 'retry', value: WAITING })
-    // An entry of an index for each.
+    // One index entry per dead letter.
     expect(pages).toBeLessThan(FEW + MANY / 100)
   })
 

@@ -1,4 +1,4 @@
-/** What is made of files: whoever brings many holds up nobody who brings one. */
+/** Jobs for files: a user with many files does not delay a user with one file. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { startJobs } from '../../../src/jobs/jobs.ts'
@@ -8,7 +8,7 @@ import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 
-/** Registers so many pictures of an account. Returns the UUIDs of their assets. */
+/** Registers this number of pictures of an account. Returns the UUIDs of their assets. */
 async function registerPictures(person: SignedIn, count: number): Promise<string[]> {
   const made: string[] = []
   for (let index = 0; index < count; index += 1) {
@@ -18,7 +18,7 @@ async function registerPictures(person: SignedIn, count: number): Promise<string
   return made
 }
 
-/** The assets whose jobs wait on a queue, in the order in which one after the other is carried out. */
+/** Runs the jobs of a queue one after another. Returns their assets in this order. */
 async function carryOut(queue: 'thumbnail' | 'manifest', count: number): Promise<string[]> {
   const order: string[] = []
   const jobs = await startJobs(app.installation)
@@ -40,7 +40,7 @@ it('the first job of an account does not wait for all queued jobs of another acc
 
 it('thumbnail jobs for old assets alternate between accounts', async () => {
   const one = await registerPictures(await app.newUser({ num: '10' }), 1)
-  // They are asked for from the newest on.
+  // Thumbnails are requested for the newest assets first.
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)
   await carryOut('thumbnail', 5)
   await app.sql('update assets set thumbnail_requested = false where id = any ($1::uuid[])', [[...one, ...many]])

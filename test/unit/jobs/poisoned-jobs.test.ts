@@ -1,4 +1,4 @@
-/** Jobs that can never be done end, with a trace, and hold up no other. */
+/** Jobs that always fail are dead-lettered and logged, and delay no other jobs. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { statement, text, uuid } from '../../../src/db/sql.ts'
@@ -30,7 +30,7 @@ const lastTry = statement(
   'update jobs.job set retry_limit = 0 where id = $job',
 )
 
-/** Puts a job into a queue; `isLast`: its first attempt is its last. */
+/** Enqueues a job. If `isLast`, the first attempt is the last. */
 const enqueue = (queue: QueueName, data: object, isLast = false): Promise<string> =>
   app.installation.database.transaction(async (query) => {
     const [made] = await query(put, { queue, data: JSON.stringify(data) })
@@ -52,7 +52,7 @@ async function work() {
   await jobs.work('webhook-delivery', { ...deliveryWork, ...options }, deliver)
 }
 
-/** A sale whose webhook leads to the receiver; returns the order's UUID. */
+/** Creates a paid order with a webhook to the receiver. Returns the UUID of the order. */
 async function sell(buyer: SignedIn, url: string, actionArgs: object = {}): Promise<string> {
   const name = `app-${randomUUID().slice(0, 8)}`
   const json = { name, price_mode: 'fixed', price: '2', webhook_url: url, delivery_failure_policy: 'refund' }
@@ -139,7 +139,7 @@ describe('webhook deliveries that fail', () => {
     const { id: deliveryId } = await deliveryOf(order)
     await eventually(
       async () => {
-        // Its time passes: the next attempt is the last.
+        // The delivery period ends, so the next attempt is the last.
         await app.sql(
           `update jobs.job set start_after = now(), retry_limit = retry_count
            where name = 'webhook-delivery' and data->>'deliveryId' = $1 and state in ('created', 'retry', 'active')`,
@@ -169,7 +169,7 @@ describe('webhook deliveries that fail', () => {
         )
       )[0]!
     for (let tries = 1; tries <= 3; tries += 1) {
-      // Its time passes: the next attempt would be the last.
+      // The delivery period ends, so the next attempt would be the last.
       await eventually(jobOf, ({ retry_count, state }) => state === 'retry' && retry_count >= tries - 1)
       await app.sql(
         `update jobs.job set start_after = now(), retry_limit = retry_count + 1
@@ -216,7 +216,7 @@ describe('webhook deliveries that fail', () => {
     expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: MAX_ATTEMPTS })
     expect(await statusOf(damaged)).toBe('REFUNDED')
 
-    // The same with one that was never sold to anybody who is told.
+    // The same for an unpaid order, which has no webhook delivery.
     const kept = fromId((await store.order(buyer, { action_args: { token: 'kept' } })).id)!.uuid
     await damage(kept)
     const argsOf = (orders: { id: string; action_args: object }[]) =>

@@ -35,11 +35,11 @@ const feedOf = async (user: SignedIn, query = '') =>
   }[]
 const positions = async (user: SignedIn, query?: string) => (await feedOf(user, query)).map(({ sequence }) => sequence)
 
-/** So many days after what a condition finds happened, and a moment. */
+/** Returns a SQL expression for the time this number of days and one millisecond after `moment`. */
 const daysAfter = (days: number, moment: string) => `(${moment}) + interval '${days} days 1 millisecond'`
 const momentOf = (event: { id: string }) => `select created_at from events where id = '${fromId(event.id)!.uuid}'`
 
-/** What is to be looked at separately may not have happened in one millisecond. */
+/** Creates orders. Waits before each, so that no two orders are created in the same millisecond. */
 async function orders(buyer: SignedIn, count: number, of = store) {
   const made: string[] = []
   for (let index = 0; index < count; index += 1) {
@@ -128,7 +128,7 @@ describe('retention of events', () => {
     const last = (await feedOf(owner)).at(-1)!
     await app.stopClock(daysAfter(41, momentOf(last)))
     await app.maintenance.run()
-    // What came before the sale is gone; the sale, which waits for its webhook, and what came after it stay.
+    // Events before the sale are deleted. The sale, whose webhook is pending, and later events are kept.
     expect(await positions(owner)).toEqual([2, 3])
     expect(await positions(stranger)).toEqual([])
 

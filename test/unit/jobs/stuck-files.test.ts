@@ -1,4 +1,4 @@
-/** Files that cannot be removed: told once, shown, and all others are. */
+/** Files that cannot be deleted are logged once and listed, and do not block the deletion of other files. */
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
@@ -48,7 +48,7 @@ it('removes a block that could not be deleted before', async () => {
   expect(await isThere(good)).toBe(false)
   expect(await job_failures('collect-garbage')).toMatchObject([{ attempts: 1, last_error: 'EPERM: for a test' }])
   for (let run = 0; run < 3; run += 1) await app.maintenance.collectGarbage()
-  // In its place and aside, and never more often.
+  // The block exists at its original path and at its moved path, and nowhere else.
   expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(2)
   expect(told('collect-garbage')).toMatchObject([{ level: 'error', fields: { count: 1 } }])
 

@@ -68,7 +68,7 @@ describe('custodial keys', () => {
     await custody.forget(id)
     await expect(custody.sign(id, dump, 'a tree')).rejects.toThrow('no key share')
     expect(await readdir(join(dir, 'keys/counterparts', id.slice(-2)))).toEqual([])
-    // An owner who comes back gets another key share.
+    // An owner that is created again gets a new key share.
     const again = await custody.create(id)
     await expect(custody.sign(id, dump, 'a tree')).rejects.toThrow()
     expect(await custody.sign(id, again, 'a tree')).toMatch(/^0x/)
@@ -229,7 +229,7 @@ describe('derived keys', () => {
     const { dir, vault } = open({ key: first })
     open({ dir, key: second, previousKeys: [first] })
     expect(open({ dir, key: second }).vault.derive('file-links')).toEqual(vault.derive('file-links'))
-    // Also where the folder is new, such as on a second host.
+    // Also with a new folder, for example on a second host.
     expect(open({ key: second, previousKeys: [first] }).vault.derive('a')).toEqual(vault.derive('a'))
   })
 })

@@ -68,7 +68,7 @@ describe('mails over SMTP', () => {
     'reports UNAVAILABLE without naming the recipient if the mail server does this: %s',
     async (mood) => {
       const { server, mailer, log } = await overSmtp(mood, SHORT)
-      // Left alone, it would wait for minutes.
+      // Without the timeout, the mailer would wait for minutes.
       const error = await mailer.send(mail).catch((reason: unknown) => reason)
       expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/did not accept the mail/) })
       expect((error as Error).cause).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Keys lie in such files: what returns has to be on the disk, and readable by nobody else. */
+/** Files for keys. When a write returns, the file is on disk and readable only by its owner. */
 import fs, { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'

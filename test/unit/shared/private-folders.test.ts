@@ -1,4 +1,4 @@
-/** Who else on the machine reads what an installation keeps. */
+/** Access of other users on the machine to the data of an installation. */
 import { chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -52,7 +52,7 @@ describe('data folder', () => {
 
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
     expect(await modeOf(join(dir, 'postgres'))).toBe('700')
-    // As root PostgreSQL's own user passes through it, and sees nothing on the way.
+    // If root runs the service, PostgreSQL's user can traverse the folder, but not list it.
     expect(await modeOf(dir)).toBe(isRoot ? '711' : '700')
     expect(await Promise.all(secrets.map((file) => modeOf(join(dir, file))))).toEqual(secrets.map(() => '600'))
   })

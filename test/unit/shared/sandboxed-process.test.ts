@@ -1,4 +1,4 @@
-/** Processes that read what strangers sent, on a machine that runs short, and without whoever started them. */
+/** Sandboxed processes for untrusted input, on a machine without free resources or after their parent ended. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

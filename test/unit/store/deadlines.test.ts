@@ -1,4 +1,4 @@
-/** What holds until a moment does not hold at that moment. The database's clock stands still here, so nothing races with it. */
+/** A deadline has passed exactly at its time. The database clock is stopped here, so nothing races with it. */
 
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { expireOrders } from '../../../src/modules/store/expire-orders.ts'
@@ -76,7 +76,7 @@ describe('rate limit windows', () => {
     const user = await app.newUser()
     const signIn = () =>
       app.rest('POST', 'auth/token/login/', { json: { email: user.email, password: 'wrong-password' } })
-    // The window may have begun with another test: a fresh one begins here.
+    // Another test may have started the window, so this test starts a new one.
     await app.sql('delete from limits')
     expectError(await signIn(), 'INCORRECT_LOGIN_CREDENTIALS')
     expectError(await signIn(), 'INCORRECT_LOGIN_CREDENTIALS')

@@ -100,13 +100,13 @@ describe('concurrent charges', () => {
     )
     expect(commits.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 21 }, (_, i) => i + 1))
     expect(await app.wallet(user)).toEqual({ num: '0', points: '8.241' })
-    // No update was lost: each added its key to what the one before it had left.
+    // No update was lost: each added its key to the previous result.
     const expected = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`key${i}`, i]))
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).nit_commit_custom).toEqual(expected)
   })
 
   it('charges a wallet for exactly the six of twelve concurrent updates that it can pay', async () => {
-    // One registration and six updates, and nothing over.
+    // One registration and six updates use the whole balance.
     const user = await app.newUser({ points: '1', num: '0.253' })
     const { id } = await user.register()
     const answers = await Promise.all(

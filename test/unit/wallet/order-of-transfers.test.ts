@@ -1,4 +1,4 @@
-/** A statement is in the order in which its wallet's balance changed, whatever moved it, and whatever a clock said. */
+/** A wallet statement has the order of the balance changes, for every kind of transfer and despite clock skew. */
 
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'

@@ -27,7 +27,7 @@ it('a quote splits points and currency exactly like a charge, for random wallets
   const charged = rows.map(({ points, num }) => ({ points: formatAmount(points), num: formatAmount(num) }))
   const quoted = cases.map(({ points, num, price, gas }) => {
     const quote = quoteOf({ price, gas }, { points, num })
-    // A wallet that cannot pay is not charged: what it lacks would be currency units.
+    // A wallet that cannot pay is not charged. The quote counts the missing amount as currency units.
     return { points: quote.pointsCharged, num: add(quote.numCharged, quote.missing) }
   })
   expect(charged).toEqual(quoted)

@@ -176,7 +176,7 @@ describe('webhook responses', () => {
     const before = process.memoryUsage().rss
     const outcome = await insecure.send(callOf(receiver.url))
     expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: 'x'.repeat(1_000) })
-    // What the sockets of both ends had room for.
+    // The maximum that the socket buffers of both ends can hold.
     expect(sent).toBeLessThan(32 * 2 ** 20)
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20)
   })
@@ -187,7 +187,7 @@ describe('webhook responses', () => {
       const timer = setInterval(() => res.write('.'), 20)
       res.on('close', () => clearInterval(timer))
     })
-    // On a machine that is slow for a moment nothing may have come by then.
+    // On a slow machine, nothing may have arrived by then.
     const outcome = await eventually(
       () => createWebhookSender({ allowInsecure: true, timeout: 400 }).send(callOf(receiver.url)),
       ({ response }) => response !== '',
@@ -231,7 +231,7 @@ describe('webhook responses', () => {
     const before = performance.eventLoopUtilization()
     const outcome = await insecure.send(callOf(receiver.url, { redacted: many }))
     expect(outcome.response).toBe(`[removed]${'a'.repeat(991)}`)
-    // It was eight seconds.
+    // An earlier implementation needed eight seconds.
     expect(performance.eventLoopUtilization(before).active).toBeLessThan(1_000)
   })
 
