@@ -1,4 +1,4 @@
-/** A part of `npm run check:static`: refuses a schema that breaks what clients of the last release rely on, unless CHANGELOG.md says so. */
+/** Part of `npm run check:static`: fails if the schema has a breaking change since the last release that CHANGELOG.md does not list. */
 import { untoldSinceLastRelease } from './schema-changes.ts'
 
 const { version, untold } = await untoldSinceLastRelease()

@@ -1,4 +1,4 @@
-/** Collects garbage again and again, as a gateway of its own: what no file in `pins` is named after, and is older than the grace. */
+/** Collects garbage repeatedly, like a second gateway. Blocks are kept if a file in `pins` has their CID as its name, or during the grace period. */
 import { readdir } from 'node:fs/promises'
 import { createContentStore } from '../../src/files/content-store.ts'
 

@@ -192,7 +192,7 @@ describe('files with Content Credentials', () => {
 
 describe('embedded manifests of uploaded files', () => {
   const signed = async () => Buffer.from(bytesOf(await c2pa(shown.id)))
-  /** What is told of a file once its job was carried out, by both interfaces. */
+  /** Returns the manifest report of a file from both APIs after its job ran. */
   async function claims(bytes: Uint8Array, reader = user) {
     const file = new File([new Uint8Array(bytes)], 'sent.jpg', { type: 'image/jpeg' })
     const asset = await user.register({ asset_file: file })
@@ -207,7 +207,7 @@ describe('embedded manifests of uploaded files', () => {
   }
   const waiting = (uuid: string) =>
     app.sql(`select 1 from jobs.job where name = 'manifest' and data ->> 'assetId' = $1`, [uuid])
-  /** A file of its own, which says the same. */
+  /** Returns a copy of the file with one changed bit at this position. */
   const changed = (bytes: Buffer, at: number) => {
     const copy = Buffer.from(bytes)
     copy[at]! ^= 1

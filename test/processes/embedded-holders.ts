@@ -40,7 +40,7 @@ export const end = async ({ process: child }: Holder, signal?: NodeJS.Signals) =
   await exited
 }
 
-/** Kills whatever a test left. */
+/** Kills the processes that a test left running. */
 export const killHolders = () => {
   for (const child of holders.splice(0)) child.kill('SIGKILL')
 }

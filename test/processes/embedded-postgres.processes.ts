@@ -331,7 +331,7 @@ describe('embedded PostgreSQL', () => {
     expect(told.join()).toContain('still starting')
   })
 
-  /** The process of the server that writes checkpoints: where it dies the others have to go, too, and the server recovers. */
+  /** The checkpointer process of the server. If it dies, the server restarts all other processes and recovers. */
   const checkpointer = async (url: string): Promise<number> =>
     (await query(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"))[0].pid
   const isGone = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)

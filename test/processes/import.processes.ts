@@ -114,7 +114,7 @@ describe('annal import', () => {
     expect(await ownedBy(user)).toBe(2)
   })
 
-  /** A list as programs of an office write it, with three rows. */
+  /** A list with three rows, in the format that office programs write. */
   const listOf = (name: string, separator: string, [file, caption, tag] = ['file', 'caption', 'tag']) =>
     [
       [file, caption, tag],

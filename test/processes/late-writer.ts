@@ -1,4 +1,4 @@
-/** Waits for an answer of the database, writes as soon as it is there, and once more after a while; says what came of each. As `starting` it has nothing in hand. */
+/** Waits for a database lock, then writes immediately and again later. Prints both results. With `starting`, stall detection is off. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase } from '../../src/db/database.ts'
 import { statement, text } from '../../src/db/sql.ts'

@@ -1,4 +1,4 @@
-/** Applies the migrations of a folder, and says what came of it. */
+/** Applies the migrations of a folder, and prints the result. */
 import { applyMigrations } from '../../src/db/migrations.ts'
 
 const [url = '', folder = '', silence = ''] = process.argv.slice(2)

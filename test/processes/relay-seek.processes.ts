@@ -78,7 +78,7 @@ describe('commits without a receipt', () => {
 })
 
 describe('database restored from before its commits were sent', () => {
-  /** As a dump has them that was taken when they were accepted. */
+  /** Resets the commits to the state when they were accepted, like an old dump. */
   const restore = async () => {
     await world.sql('delete from chain_transaction_members')
     await world.sql('delete from chain_transactions')
@@ -162,7 +162,7 @@ describe('database restored from before its commits were sent', () => {
     expect(reads).toBeLessThan(6)
   })
 
-  /** Somebody else writes about an asset, in so many blocks. */
+  /** Another account writes commits of an asset in this number of blocks. */
   const writeAbout = async ({ nid }: TestAsset, blocks: number) => {
     const [from] = await chain.rpc.call<string[]>('eth_accounts').then((accounts) => accounts.slice(-1))
     const registry = createRegistry({ rpcUrl: chain.url, database: world.database })

@@ -1,4 +1,4 @@
-/** Has the process stand still for as long as a very slow machine takes to load the service. */
+/** Suspends the process for as long as a very slow machine needs to load the service. */
 import { registerHooks } from 'node:module'
 
 const STANDSTILL_MS = 11_000

@@ -129,7 +129,7 @@ it('garbage collection keeps a thumbnail exactly as long as its asset', async ()
   const { after } = await processed(await newPicture())
   const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
   const { contentStore, config } = app.installation
-  /** What is younger than an hour is spared. */
+  /** Makes all blocks old, because garbage collection keeps blocks that are younger than an hour. */
   const ageAll = async () => {
     for (const path of await readdir(`${config.dir}/blocks`, { recursive: true })) {
       await utimes(`${config.dir}/blocks/${path}`, 0, 0)

@@ -1,4 +1,4 @@
-/** Opens a transaction that holds a row of `settings`, and goes on with it at the first line that it reads; then says what came of it, and whether the database still answers. */
+/** Locks a row of `key_values` in a transaction, and continues at the first input line. Then prints the result and the current value of the row. */
 import { createInterface } from 'node:readline'
 import { createDatabase } from '../../src/db/database.ts'
 import { statement, text } from '../../src/db/sql.ts'
