@@ -117,7 +117,7 @@ export async function createRoutes(app: App, options: RouteOptions): Promise<Rou
   const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
   const handleAdmin = admin?.createAdminHandler({
     ...{ run, shared, logOf, watch, clientAddress, baseUrlOf, readText, publicUrl },
-    tell: refusalOf,
+    toPublicError: refusalOf,
     statusOf: (code: ErrorCode) => statuses[code].status,
   })
   const hasSignedCopy = modules.contentCredentials?.hasSignedCopy

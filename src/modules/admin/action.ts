@@ -58,15 +58,15 @@ export interface Action {
   path: string
   /** True if the action requires the password again. */
   isGuarded?: boolean
-  /** Name of the field that identifies an object which may not exist. */
-  naming?: string
+  /** Name of the field with the ID of an object that may not exist. */
+  lookupField?: string
   /** Returns the form. Throws the errors of operations. */
   view(request: AdminRequest): Promise<ActionView>
   /** Executes the action. Returns a redirect, or a page that is shown once. Throws the errors of operations. */
   execute(request: AdminRequest): Promise<AdminAnswer>
 }
 
-/** Name of the field for the repeated password. */
+/** Name of the field in which the password is entered again. */
 export const PASSWORD = 'current-password'
 
 function input({ name, kind = 'text', options, isOptional, value = '' }: Field, attributes: Html): Html {
@@ -101,7 +101,7 @@ const renderPassword = (label: string, wrong: readonly string[] = [], rule?: str
  * A hidden field with the administrator's email address, for password managers. Without it, they would use another
  * field's text as the user name. It must directly precede the password field.
  */
-const ownName = ({ context: { actor } }: AdminRequest): Html =>
+const renderUsername = ({ context: { actor } }: AdminRequest): Html =>
   html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>`
 
 /** Renders the error message above a form. It gets the focus. */
@@ -126,7 +126,7 @@ function formPage(request: AdminRequest, view: ActionView, isGuarded = false, re
   const message = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
   return {
     ...(refused && { refused }),
-    title: refused ? `Not done: ${title}` : title,
+    title: refused ? `Failed: ${title}` : title,
     content: html`${message ? refusalNotice(message) : ''}${heading(title, { trail })}
 ${about}
 <form class="form" method="post"${request.formPath === undefined ? '' : html` action="${request.formPath}"`}>
@@ -134,8 +134,8 @@ ${hiddenFields(request, { key: request.form.get('key') ?? randomUUID(), ...Objec
 ${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
 ${
   isGuarded
-    ? html`${ownName(request)}
-${renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that nobody else does this at your desk.')}`
+    ? html`${renderUsername(request)}
+${renderPassword('Your password', refused?.fields[PASSWORD], 'Confirms that it is you who submits this form.')}`
     : ''
 }
 <button${isGuarded ? html` class="danger"` : ''}>${button}</button>
@@ -144,7 +144,7 @@ ${renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that
 }
 
 /** Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the page itself does not exist. */
-export function refusedNaming(refused: Refused | undefined, field: string | undefined): Refused | undefined {
+export function refuseLookup(refused: Refused | undefined, field: string | undefined): Refused | undefined {
   if (refused?.code !== 'NOT_FOUND') return refused
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }
 }
@@ -153,7 +153,7 @@ export function refusedNaming(refused: Refused | undefined, field: string | unde
  * Gives a form a new idempotency key if its key was used for other input. This happens if the user goes back and
  * changes the form, or reloads a page that shows a secret.
  */
-function renewed(refused: Refused, form: URLSearchParams): Refused {
+function withNewKey(refused: Refused, form: URLSearchParams): Refused {
   if (refused.code !== 'IDEMPOTENCY_KEY_REUSED') return refused
   form.delete('key')
   const message =
@@ -176,7 +176,7 @@ export const actionRoutes = (action: Action): AdminRoute[] => [
   {
     method: 'POST',
     path: action.path,
-    async again(request, message) {
+    async restoreForm(request, message) {
       const refused: Refused = { code: 'PERMISSION_DENIED', status: 403, message, fields: {} }
       return formPage(request, await action.view(request), action.isGuarded, refused)
     },
@@ -185,9 +185,9 @@ export const actionRoutes = (action: Action): AdminRoute[] => [
         if (action.isGuarded) await confirm(request)
         return await action.execute(request)
       } catch (error) {
-        const shown = refusedNaming(request.refusedFor(error), action.naming)
+        const shown = refuseLookup(request.refusedFor(error), action.lookupField)
         if (!shown) throw error
-        const refused = renewed(shown, request.form)
+        const refused = withNewKey(shown, request.form)
         const fields = isPassword(error) ? { [PASSWORD]: ['This is not your password.'] } : refused.fields
         return formPage(request, await action.view(request), action.isGuarded, { ...refused, fields })
       }

@@ -24,8 +24,8 @@ import {
   forged,
   formTokenOf,
   hasFormToken,
+  inputOf,
   isOwnForm,
-  keptOf,
   secretOf,
   sessionCookie,
   signInPage,
@@ -46,7 +46,7 @@ export const adminRoutes: readonly AdminRoute[] = [
 ]
 
 /** An error as the APIs return it. */
-export interface Told {
+export interface PublicError {
   code: ErrorCode
   message: string
   details?: unknown
@@ -65,8 +65,8 @@ export interface AdminParts {
   baseUrlOf(req: IncomingMessage): string
   /** Reads a text body. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE and PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
-  /** Converts an error to a public error. Logs unexpected errors. */
-  tell(error: unknown, context: Pick<Context, 'requestLog'>): Told
+  /** Converts an error. Logs unexpected errors. */
+  toPublicError(error: unknown, context: Pick<Context, 'requestLog'>): PublicError
   statusOf(code: ErrorCode): number
   /** Public URL of the service. */
   publicUrl: string
@@ -76,16 +76,17 @@ const MAX_FORM_BYTES = 50_000
 const MAX_NEXT_LENGTH = 2_000
 const SIGN_IN = '/admin/sign-in'
 const SIGN_OUT = '/admin/sign-out'
-const ENDED = 'Your session had ended, and nothing was done. Look at what you filled in, and send it again.'
-const OLDER =
-  'This form is older than your session, and nothing was done. Look at what you filled in, and send it again.'
+const SESSION_ENDED =
+  'Your session had ended, so the action was not executed. Check your input, and submit the form again.'
+const FORM_TOO_OLD =
+  'This form is older than your session, so the action was not executed. Check your input, and submit the form again.'
 
-/** Query parameter of the sign-in page: the browser did not send the session cookie after a successful sign-in. */
+/** Query parameter of the sign-in page. Present if the browser did not send the session cookie after a sign-in. */
 const COOKIE_LOST = 'cookie-lost'
 const cookieLost = (baseUrl: string): Refused => ({
   code: 'NOT_AUTHENTICATED',
   status: 403,
-  message: `Your password was right, but your browser did not keep the cookie of the session. Allow cookies for this page, open it as ${baseUrl}/admin, and sign in again.`,
+  message: `Your password is correct, but your browser did not store the session cookie. Allow cookies for this page, open ${baseUrl}/admin, and sign in again.`,
   fields: {},
 })
 
@@ -93,7 +94,7 @@ const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
 
 /** Formats a waiting time in hours, minutes or seconds. */
-function waitOf(seconds: number): string {
+function formatWait(seconds: number): string {
   const units = [
     ['hour', 3_600],
     ['minute', 60],
@@ -103,20 +104,20 @@ function waitOf(seconds: number): string {
   return new Intl.NumberFormat('en', style).format(Math.ceil(seconds / length))
 }
 
-const refusedOf = ({ details, ...error }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
+const toRefused = ({ details, ...error }: PublicError, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
   ...error,
   ...(error.code === 'THROTTLED' &&
-    error.retryAfter !== undefined && { message: `Too many attempts. Try again in ${waitOf(error.retryAfter)}.` }),
+    error.retryAfter !== undefined && { message: `Too many attempts. Try again in ${formatWait(error.retryAfter)}.` }),
   status: statusOf(error.code),
   fields: isFields(details) ? details : {},
 })
 
-/** Returns true if the browser comes from the sign-in page, which leads on only after a successful sign-in. */
+/** Returns true if the browser comes from the sign-in page, which redirects only after a successful sign-in. */
 const isFromSignIn = ({ headers }: IncomingMessage) => URL.parse(headers.referer ?? '')?.pathname === SIGN_IN
 
 const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
 
-/** Base URL that detects URLs of other hosts. */
+/** Base URL for relative paths. A URL with another origin is rejected. */
 const NOWHERE = 'http://admin.invalid'
 
 /** Returns a path below `/admin` to continue at after the sign-in. Default: the overview. */
@@ -154,7 +155,7 @@ function decodeOr(value: string): string {
 
 /** Creates the handler for `/admin` and all paths below it. */
 export function createAdminHandler(parts: AdminParts) {
-  const { shared, publicUrl, tell, watch } = parts
+  const { shared, publicUrl, toPublicError, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
   // A path without parameters takes precedence over one with parameters.
   const patterns = adminRoutes
@@ -193,8 +194,8 @@ export function createAdminHandler(parts: AdminParts) {
   function methodsAt(path: string): string[] {
     if (path === SIGN_IN) return ['GET', 'HEAD', 'POST', 'OPTIONS']
     if (path === SIGN_OUT) return ['POST', 'OPTIONS']
-    const [shows, takes] = [find('GET', path), find('POST', path)]
-    return [...(shows ? ['GET', 'HEAD'] : []), ...(takes ? ['POST'] : []), ...(shows || takes ? ['OPTIONS'] : [])]
+    const methods = [...(find('GET', path) ? ['GET', 'HEAD'] : []), ...(find('POST', path) ? ['POST'] : [])]
+    return methods.length ? [...methods, 'OPTIONS'] : []
   }
 
   function send(req: IncomingMessage, res: ServerResponse, answer: AdminAnswer, request: AdminRequest, path: string) {
@@ -227,7 +228,7 @@ export function createAdminHandler(parts: AdminParts) {
     try {
       secret = await startAdminSession(shared, address, { email, password })
     } catch (error) {
-      return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email, kept })
+      return signInPage(next, { refused: toRefused(toPublicError(error, request.context), parts), email, kept })
     }
     // Ends the previous session, whose cookie is replaced. A copy of that cookie must not stay valid.
     if (request.context.actor.kind === 'user') await endAdminSession(request.context)
@@ -235,37 +236,37 @@ export function createAdminHandler(parts: AdminParts) {
     if (kept === '') return { redirect: next }
     request.context = contextOf({ ...request.context, actor: await authenticateAdmin(shared, secret, address) })
     request.formToken = formTokenOf(secret)
-    return formOnceMore(request, next, kept)
+    return restoreForm(request, next, kept)
   }
 
-  /** Returns an action's form as it was filled in before the session ended. `next`: path of the action. */
-  async function formOnceMore(request: AdminRequest, next: string, kept: string): Promise<AdminAnswer> {
+  /** Returns the form of the action at `next` with the input from before the session ended. */
+  async function restoreForm(request: AdminRequest, next: string, kept: string): Promise<AdminAnswer> {
     const { path, query } = split(next)
     request.query = query
     request.form = new URLSearchParams(kept)
     request.formPath = next
-    return (await deedAt(path, request)?.(ENDED)) ?? { redirect: next }
+    return (await formRestorer(path, request)?.(SESSION_ENDED)) ?? { redirect: next }
   }
 
-  /** Returns the function that fills in the form of a path's action again, or undefined. */
-  function deedAt(path: string, request: AdminRequest) {
+  /** Returns the function that shows the form of a path's action with its input. Undefined if the path has no form. */
+  function formRestorer(path: string, request: AdminRequest) {
     const found = find('POST', path)
-    const again = found?.route.again
-    if (!again) return undefined
+    const restoreForm = found?.route.restoreForm
+    if (!restoreForm) return undefined
     request.params = found.params
-    return (message: string) => again(request, message)
+    return (message: string) => restoreForm(request, message)
   }
 
-  /** Shows the sign-in page, which leads back afterwards. If the session ended, it keeps the submitted form. */
-  async function leadToSignIn(request: AdminRequest, req: IncomingMessage, path: string): Promise<AdminAnswer> {
+  /** Redirects to the sign-in page, which redirects back. If the session ended, the page keeps a submitted form. */
+  async function redirectToSignIn(request: AdminRequest, req: IncomingMessage, path: string): Promise<AdminAnswer> {
     const isEnded = secretOf(req, isSecure) !== undefined
     // A longer URL would not be accepted as the return path and would not fit into a header.
-    const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
-    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req, publicUrl) && deedAt(path, request)) {
-      const kept = keptOf(await readForm(req))
+    const isDropped = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
+    if (req.method === 'POST' && isEnded && !isDropped && isOwnForm(req, publicUrl) && formRestorer(path, request)) {
+      const kept = inputOf(await readForm(req))
       if (kept !== '') return signInPage(nextOf(req.url!), { isEnded, kept })
     }
-    if (isForgotten) return { redirect: SIGN_IN }
+    if (isDropped) return { redirect: SIGN_IN }
     const isCookieLost = !isEnded && isFromSignIn(req)
     const query = new URLSearchParams({ next: req.url!, ...(isCookieLost && { [COOKIE_LOST]: 'true' }) })
     return { redirect: `${SIGN_IN}?${query}` }
@@ -284,14 +285,14 @@ export function createAdminHandler(parts: AdminParts) {
     path: string,
   ): Promise<AdminAnswer> {
     if (path === SIGN_IN) return signIn(request, req, res)
-    if (request.context.actor.kind !== 'user') return leadToSignIn(request, req, path)
+    if (request.context.actor.kind !== 'user') return redirectToSignIn(request, req, path)
     const isPost = req.method === 'POST'
     if (isPost) {
       request.form = await readForm(req)
       if (!hasFormToken(request.form, request.formToken)) {
-        const deed = deedAt(path, request)
-        if (!deed) throw forged()
-        return deed(OLDER)
+        const restore = formRestorer(path, request)
+        if (!restore) throw forged()
+        return restore(FORM_TOO_OLD)
       }
       if (path === SIGN_OUT) return signOut(request, res)
       request.context = contextOf(request.context, request.form.get('key') || undefined)
@@ -302,7 +303,7 @@ export function createAdminHandler(parts: AdminParts) {
     return found.route.answer(request)
   }
 
-  /** Returns true if the method itself was answered, such as OPTIONS. Throws NOT_FOUND and METHOD_NOT_ALLOWED. */
+  /** Handles OPTIONS and unsupported methods. Returns true if it sent the response. Throws NOT_FOUND, METHOD_NOT_ALLOWED. */
   function answerMethod({ method = '' }: IncomingMessage, res: ServerResponse, path: string): boolean {
     const methods = methodsAt(path)
     // Callers without a session get the sign-in page for every path.
@@ -330,7 +331,7 @@ export function createAdminHandler(parts: AdminParts) {
       ...{ params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) },
       run: (document, variables) => parts.run(document, variables, request.context),
       refusedFor(error) {
-        const refused = refusedOf(tell(error, request.context), parts)
+        const refused = toRefused(toPublicError(error, request.context), parts)
         return refused.code === 'INTERNAL' ? undefined : refused
       },
     }
@@ -347,9 +348,9 @@ export function createAdminHandler(parts: AdminParts) {
 
   function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, request: AdminRequest, path: string) {
     if (res.headersSent) return void res.destroy()
-    const refused = refusedOf(tell(error, request.context), parts)
-    const title = refused.code === 'NOT_FOUND' ? 'Page not found' : 'That did not work'
-    const content = html`${heading(title)}${refusalNotice(refusalSentence(refused))}<p><a href="/admin">To the overview</a></p>`
+    const refused = toRefused(toPublicError(error, request.context), parts)
+    const title = refused.code === 'NOT_FOUND' ? 'Page not found' : 'The request failed'
+    const content = html`${heading(title)}${refusalNotice(refusalSentence(refused))}<p><a href="/admin">Show the overview</a></p>`
     send(req, res, { refused, title, content }, request, path)
   }
 

@@ -153,11 +153,8 @@ export interface AdminRoute {
   method: 'GET' | 'POST'
   path: string
   answer(request: AdminRequest): Promise<AdminAnswer>
-  /**
-   * Returns an action's form with the submitted input, for a new session. `message`: the reason why it was not
-   * executed. Throws the errors of operations.
-   */
-  again?(request: AdminRequest, message: string): Promise<AdminPage>
+  /** Returns an action's form with the submitted input, for a new session. `message` says why the action was not executed. */
+  restoreForm?(request: AdminRequest, message: string): Promise<AdminPage>
 }
 
 /** Route of a page that shows something. */

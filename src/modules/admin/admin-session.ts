@@ -53,7 +53,7 @@ export function isOwnForm({ headers }: IncomingMessage, publicUrl: string): bool
 export const forged = () =>
   new DomainError(
     'PERMISSION_DENIED',
-    'This form was not sent by a page of ours, or is older than your session. Load the page again.',
+    'This form was sent by another site, or it is older than your session. Load the page again.',
   )
 
 /** Returns true if a form contains the session's CSRF token. */
@@ -61,14 +61,14 @@ export const hasFormToken = (form: URLSearchParams, formToken: string): boolean 
   isSame(form.get(FORM_TOKEN) ?? '', formToken)
 
 /** Returns the input of a form without its CSRF token and password, in URL-encoded format. The form can be filled in with it again. */
-export const keptOf = (form: URLSearchParams): string =>
+export const inputOf = (form: URLSearchParams): string =>
   String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
-/** Throws PERMISSION_DENIED unless one of our pages sent the form, and UNSUPPORTED_MEDIA_TYPE unless it is URL-encoded. */
+/** Throws PERMISSION_DENIED if another site sent the form, and UNSUPPORTED_MEDIA_TYPE if it is not URL-encoded. */
 export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
   if (!isOwnForm(req, publicUrl)) throw forged()
   if (mediaTypeOf(req.headers['content-type']) !== 'application/x-www-form-urlencoded')
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send the form as application/x-www-form-urlencoded.')
 }
 
 /** State of the sign-in page. */
@@ -79,7 +79,7 @@ export interface SignInState {
   refused?: Refused
   /** Submitted email address. */
   email?: string
-  /** Input of a form that was submitted after the session ended, as returned by `keptOf`. It was not executed. */
+  /** Input of a form that was submitted after the session ended, as returned by `inputOf`. The action was not executed. */
   kept?: string
 }
 
@@ -93,7 +93,7 @@ export const signInPage = (next: string, { isEnded, refused, email = '', kept = 
   content: html`<p class="quiet">Annal, administration</p>
 <h1>Sign in</h1>
 ${refused ? refusalNotice(refusalSentence(refused, ['email', 'password'])) : ''}
-${isEnded ? html`<div class="notice" role="status"><p>Your session has ended. ${kept === '' ? 'Sign in again to go on.' : KEPT}</p></div>` : ''}
+${isEnded ? html`<div class="notice" role="status"><p>Your session has ended. ${kept === '' ? 'Sign in again to continue.' : KEPT}</p></div>` : ''}
 <form class="form" method="post" action="/admin/sign-in">
 <input type="hidden" name="next" value="${next}">
 ${kept === '' ? '' : html`<input type="hidden" name="kept" value="${kept}">`}

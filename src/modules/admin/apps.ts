@@ -54,8 +54,8 @@ const trail = { [PATH]: 'Network apps' }
 
 /** Descriptions of the policies for paid orders whose webhook finally failed. */
 const policies: Record<DeliveryFailurePolicy, string> = {
-  KEEP: 'It stays paid; the app’s owner settles it with the buyer',
-  REFUND: 'The buyer gets the money back',
+  KEEP: 'The order stays paid, and the owner of the app settles it with the buyer',
+  REFUND: 'The order is refunded',
 }
 const policyOf = (text?: string | null) =>
   (Object.keys(policies) as DeliveryFailurePolicy[]).find((each) => each === text)
@@ -67,7 +67,7 @@ const list = listRoute({
   title: 'Network apps',
   filters: [
     { name: 'name', label: 'Part of the name' },
-    { name: 'isActive', label: 'Sold', options: { '': 'Any', true: 'Sold', false: 'No longer sold' } },
+    { name: 'isActive', label: 'Status', options: { '': 'Any', true: 'Active', false: 'Deactivated' } },
   ],
   columns: [
     { name: 'Name', show: (app: NetworkAppFactsFragment) => html`<a href="${PATH}/${app.id}">${app.name}</a>` },
@@ -77,7 +77,7 @@ const list = listRoute({
     { name: 'Owner', show: ({ owner }) => userLink(owner) },
     { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },
   ],
-  empty: 'Nothing is sold yet.',
+  empty: 'There are no network apps.',
   actions: html`<ul class="actions"><li><a class="button" href="/admin/new-app">Register a network app</a></li></ul>`,
   async read({ name, isActive }: { name?: string; isActive?: string }, { run }, page) {
     const filter = { name, isActive: isActive === undefined ? undefined : isActive === 'true' }
@@ -95,14 +95,14 @@ ${facts(
   ['Identifier', id(app.id)],
   ['Price', app.price],
   ['Webhook', app.webhookUrl ?? 'None'],
-  app.webhookDisabledAt !== null && ['Receiver is gone since (UTC)', moment(app.webhookDisabledAt)],
+  app.webhookDisabledAt !== null && ['Webhook calls stopped since (UTC)', moment(app.webhookDisabledAt)],
   ['If webhook delivery finally fails', policies[app.deliveryFailurePolicy]],
   ['Owner', userLink(app.owner)],
   ['Registered (UTC)', moment(app.createdAt)],
   ['Changed (UTC)', moment(app.updatedAt)],
   [
     'Sales',
-    html`<a href="/admin/orders?networkAppId=${app.id}">Its orders</a>, <a href="/admin/webhooks?networkAppId=${app.id}">its webhook deliveries</a>`,
+    html`<a href="/admin/orders?networkAppId=${app.id}">Orders</a>, <a href="/admin/webhooks?networkAppId=${app.id}">webhook deliveries</a>`,
   ],
 )}
 <ul class="actions">
@@ -115,14 +115,14 @@ ${app.isActive ? html`<li><a class="button plain" href="${at}/deactivate">Deacti
 })
 
 const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
-  { name: 'name', label: 'Name', rule: '1 to 100 characters; unique without regard to case.', value: app?.name },
+  { name: 'name', label: 'Name', rule: '1 to 100 characters. Must be unique. Case does not matter.', value: app?.name },
   {
     ...{ name: 'price', label: 'Price', value: app?.price },
-    rule: 'In currency units, such as 0.5; 0 is free. Existing orders keep their price.',
+    rule: 'In currency units, such as 0.5. The price 0 is free. Existing orders keep their price.',
   },
   {
     ...{ name: 'webhookUrl', label: 'Webhook URL', isOptional: true, value: app?.webhookUrl ?? '' },
-    rule: 'Called after a payment: https, never an internal address.',
+    rule: 'Called after each payment. Must be an https URL with a public address.',
   },
   {
     ...{ name: 'deliveryFailurePolicy', label: 'If webhook delivery finally fails', options: policies },
@@ -130,17 +130,17 @@ const fieldsOf = (app?: NetworkAppFactsFragment): Field[] => [
   },
 ]
 
-/** A webhook receiver that reported itself as gone is only called again if the administrator chooses so. */
+/** Resumes the calls to a webhook that answered 410 Gone. Saving other changes does not resume them. */
 const receiverField: Field = {
-  ...{ name: 'receiver', label: 'Receiver that is gone' },
-  options: { gone: 'It is not called at this URL', back: 'Call it again' },
+  ...{ name: 'receiver', label: 'Stopped webhook calls' },
+  options: { stopped: 'Do not call this URL', resume: 'Resume calls to this URL' },
 }
 
 /** Returns the fields that the administrator changed. Other fields keep changes made since the form was loaded. */
 function changesOf(form: URLSearchParams) {
   // An empty URL removes the webhook.
   const webhookUrl = form.get('webhookUrl')?.trim() || null
-  const setsUrl = changedIn(form, 'webhookUrl') !== undefined || form.get('receiver') === 'back'
+  const setsUrl = changedIn(form, 'webhookUrl') !== undefined || form.get('receiver') === 'resume'
   return {
     name: changedIn(form, 'name'),
     price: changedIn(form, 'price')?.trim(),
@@ -153,7 +153,7 @@ function changesOf(form: URLSearchParams) {
 const secretPage = (title: string, secret: string, about: Html) => ({
   title,
   content: html`${heading(title, { trail })}
-<div class="notice good" role="status"><p>This is shown once. Keep it where the receiver reads it.</p></div>
+<div class="notice good" role="status"><p>This secret is shown only once. Store it in the configuration of the webhook receiver.</p></div>
 <p class="secret">${secret}</p>
 ${about}`,
 })
@@ -163,7 +163,7 @@ const create: Action = {
   view: async () => ({
     title: 'Register a network app',
     trail,
-    about: html`<p>A paid action. Its sales go to your own wallet, less the platform’s share.</p>`,
+    about: html`<p>The revenue of this paid action goes to your wallet, minus the platform’s share.</p>`,
     fields: fieldsOf(),
     button: 'Register',
   }),
@@ -177,7 +177,7 @@ const create: Action = {
     const { networkApp, webhookSecret } = (await run(CreateApp, { input })).createNetworkApp
     const at = `${PATH}/${networkApp.id}`
     if (webhookSecret === null) return { redirect: doneAt(at, 'created') }
-    return secretPage('Secret of the webhook', webhookSecret, html`<p><a href="${at}">To the network app</a></p>`)
+    return secretPage('Secret of the webhook', webhookSecret, html`<p><a href="${at}">Show the network app</a></p>`)
   },
 }
 
@@ -214,13 +214,13 @@ const rotate: Action = {
     return {
       title: `Rotate the secret of ${app.name}`,
       trail,
-      about: html`<p>Calls are signed with the old secret and the new one for 24 hours, then with the new one alone.</p>`,
+      about: html`<p>For 24 hours, calls are signed with both the old and the new secret. After that, they are signed only with the new secret.</p>`,
       button: 'Rotate the secret',
     }
   },
   async execute({ params, run }) {
     const { webhookSecret } = (await run(RotateSecret, { id: params.id! })).rotateWebhookSecret
-    const link = html`<p><a href="${PATH}/${params.id}">To the network app</a></p>`
+    const link = html`<p><a href="${PATH}/${params.id}">Show the network app</a></p>`
     return secretPage('New secret of the webhook', webhookSecret ?? '', link)
   },
 }
@@ -230,9 +230,9 @@ const test: Action = {
   async view(request) {
     const { app, trail } = await appOf(request)
     return {
-      title: `Try the webhook of ${app.name}`,
+      title: `Test the webhook of ${app.name}`,
       trail,
-      about: html`<p>Calls ${app.webhookUrl ?? 'no URL'} once, now, with a signed event of the type <code>webhook.test</code>. It belongs to no order, charges nobody, and is not retried.</p>`,
+      about: html`<p>Sends a signed <code>webhook.test</code> event to ${app.webhookUrl ?? 'no URL'} once. The event belongs to no order and is not retried.</p>`,
       button: 'Send a test event',
     }
   },

@@ -37,16 +37,16 @@ export const auditRoutes: AdminRoute[] = [
     path: '/admin/audit',
     title: 'Audit trail',
     filters: [{ name: 'userId', label: 'Identifier of a user' }],
-    naming: 'userId',
+    lookupField: 'userId',
     columns: [
       { name: 'When (UTC)', show: ({ createdAt }: Entry) => moment(createdAt) },
-      { name: 'What', show: ({ action }) => action },
+      { name: 'Action', show: ({ action }) => action },
       { name: 'Account', show: ({ user }) => (user ? userLink(user) : 'The system') },
-      { name: 'About', show: ({ subject }) => subjectOf(subject) },
+      { name: 'Subject', show: ({ subject }) => subjectOf(subject) },
       { name: 'Reason', show: ({ reason }) => reason ?? '–' },
-      { name: 'From', show: ({ address }) => address ?? '–' },
+      { name: 'Network address', show: ({ address }) => address ?? '–' },
     ],
-    empty: 'Nothing was done yet.',
+    empty: 'There are no entries.',
     async read({ userId }: { userId?: string }, { run }, page) {
       return (await run(Entries, { ...page, ...(userId === undefined ? { everybody: true } : { userId }) }))
         .auditEntries

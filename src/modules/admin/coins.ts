@@ -46,12 +46,12 @@ type Deposit = AdminDepositsQuery['accountDeposits']['nodes'][number]
 type Withdrawal = AdminWithdrawalsQuery['accountWithdrawals']['nodes'][number]
 
 /** Renders the open tasks of the operator. */
-function waits({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits, shortfall }: Held): Html {
+function renderTasks({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits, shortfall }: Held): Html {
   const short = missing !== null && missing !== '0'
-  if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>Nothing waits for an operator.</p>`
+  if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>There is nothing to do.</p>`
   return html`<ul>
-${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Withdrawals wait</a>: ${dueWithdrawals}, the oldest since ${moment(oldestDueAt)} UTC.${short ? html` The treasury lacks ${missing}: send coins to ${id(treasury)}.` : ' The log contains the reason.'}</li>` : ''}
-${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Deposits are frozen</a>: ${frozenDeposits}. Wallets owe ${shortfall} for them; <code>annal deposits</code> collects that or writes it off.</li>` : ''}
+${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Withdrawals wait</a>: ${dueWithdrawals}, oldest: ${moment(oldestDueAt)} UTC.${short ? html` The treasury lacks ${missing}: send coins to ${id(treasury)}.` : ' The log contains the reason.'}</li>` : ''}
+${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Deposits are frozen</a>: ${frozenDeposits}. Wallets owe ${shortfall} for them. The command <code>annal deposits</code> collects or writes off the debt.</li>` : ''}
 </ul>`
 }
 
@@ -60,18 +60,18 @@ const overview = pageAt(PATH, async (request) => {
   return {
     title: 'Coins',
     content: html`${heading('Coins', { request })}
-<section><h2>What waits</h2>
-${waits(held)}
+<section><h2>To do</h2>
+${renderTasks(held)}
 </section>
 <section><h2>Location</h2>
 ${facts(
   ['Treasury', id(held.treasury)],
-  ['It has, by the chain', held.treasuryBalance ?? 'The chain does not respond.'],
-  ['Coins of users in it', held.inTreasury],
-  ['Under way', held.inTransit],
-  ['Still at deposit addresses', held.atAddresses],
-  ['Withdrawals that are due', held.dueWithdrawals && `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`],
-  ['It lacks for these', held.missing ?? 'The chain does not respond.'],
+  ['Balance of the treasury on the chain', held.treasuryBalance ?? 'The chain does not respond.'],
+  ['Coins of users in the treasury', held.inTreasury],
+  ['In transit', held.inTransit],
+  ['At deposit addresses', held.atAddresses],
+  ['Due withdrawals', held.dueWithdrawals && `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`],
+  ['Missing for due withdrawals', held.missing ?? 'The chain does not respond.'],
 )}
 </section>
 <ul class="actions"><li><a class="button" href="${PATH}/deposits">Deposits</a></li><li><a class="button" href="${PATH}/withdrawals">Withdrawals</a></li></ul>`,
@@ -89,15 +89,15 @@ const deposits = listRoute({
   columns: [
     { name: 'Deposit', show: ({ depositId }: Deposit) => id(depositId) },
     { name: 'Status', show: ({ status }) => badge(status) },
-    { name: 'What', show: ({ kind }) => kind.toLowerCase() },
+    { name: 'Kind', show: ({ kind }) => kind.toLowerCase() },
     { name: 'Account', show: account },
     { name: 'Amount', amount: ({ amount }) => amount },
     { name: 'Owed', amount: ({ shortfall }) => shortfall },
-    { name: 'Found (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Detected (UTC)', show: ({ createdAt }) => moment(createdAt) },
     { name: 'Frozen (UTC)', show: ({ frozenAt }) => moment(frozenAt) },
     { name: 'Transaction', show: ({ transactionHash }) => id(transactionHash) },
   ],
-  empty: 'Nothing has come in yet.',
+  empty: 'There are no deposits.',
   read: async (filter: AccountDepositFilter, { run }, page) =>
     (await run(Deposits, { ...page, filter })).accountDeposits,
 })
@@ -115,13 +115,13 @@ const withdrawals = listRoute({
     { name: 'Status', show: ({ status, failure }) => (failure ? html`${badge(status)} ${failure}` : badge(status)) },
     { name: 'Account', show: account },
     { name: 'Amount', amount: ({ amount }) => amount },
-    { name: 'With its fee', amount: ({ total }) => total },
+    { name: 'Amount with fee', amount: ({ total }) => total },
     { name: 'Due (UTC)', show: ({ dueAt }) => moment(dueAt) },
-    { name: 'Over (UTC)', show: ({ settledAt }) => moment(settledAt) },
+    { name: 'Settled (UTC)', show: ({ settledAt }) => moment(settledAt) },
     { name: 'To', show: ({ to }) => id(to) },
     { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : '–') },
   ],
-  empty: 'Nobody has withdrawn anything yet.',
+  empty: 'There are no withdrawals.',
   read: async (filter: AccountWithdrawalFilter, { run }, page) =>
     (await run(Withdrawals, { ...page, filter })).accountWithdrawals,
 })

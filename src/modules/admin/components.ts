@@ -99,7 +99,7 @@ const doneSentences = {
   created: 'The network app was registered.',
   updated: 'The network app was changed.',
   deactivated: 'The network app is no longer sold.',
-  replayed: 'The delivery is on its way again.',
+  replayed: 'The delivery is being sent again.',
   tested: 'The test event was sent. Reload the page to see the response.',
   revoked: 'The API key was revoked.',
   granted: 'The points were granted.',

@@ -36,7 +36,7 @@ const list = listRoute({
   title: 'API keys',
   columns: [
     { name: 'Service', show: ({ name }: ListedKey) => name },
-    { name: 'Begins with', show: ({ prefix }) => id(prefix) },
+    { name: 'Prefix', show: ({ prefix }) => id(prefix) },
     { name: 'Status', show: ({ revokedAt }) => badge(revokedAt ? 'revoked' : 'active') },
     { name: 'Issued (UTC)', show: ({ createdAt }) => moment(createdAt) },
     { name: 'Revoked (UTC)', show: ({ revokedAt }) => moment(revokedAt) },
@@ -48,7 +48,7 @@ const list = listRoute({
           : html`<a href="${PATH}/${key.id}/revoke" aria-label="Revoke the key of ${key.name}">Revoke</a>`,
     },
   ],
-  empty: 'No API key was issued yet.',
+  empty: 'There are no API keys.',
   actions: html`<ul class="actions"><li><a class="button" href="/admin/new-key">Issue an API key</a></li></ul>`,
   read: async (_, { run }, page) => (await run(Keys, page)).apiKeys,
 })
@@ -59,7 +59,7 @@ const issue: Action = {
   view: async () => ({
     title: 'Issue an API key',
     trail,
-    about: html`<p>Its holder can act for users as a trusted service. Give it only to that service.</p>`,
+    about: html`<p>A service with this key can act for users. Give the key only to that service.</p>`,
     fields: [{ name: 'name', label: 'Name of the service', rule: '1 to 100 characters.' }],
     button: 'Issue the key',
   }),
@@ -68,9 +68,9 @@ const issue: Action = {
     return {
       title: 'New API key',
       content: html`${heading(`New API key of ${issueApiKey.apiKey.name}`, { trail })}
-<div class="notice good" role="status"><p>This is shown once. Give it to the service now.</p></div>
+<div class="notice good" role="status"><p>This key is shown only once. Give it to the service now.</p></div>
 <p class="secret">${issueApiKey.key}</p>
-<p><a href="${PATH}">To the API keys</a></p>`,
+<p><a href="${PATH}">Show the API keys</a></p>`,
     }
   },
 }

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { countLimit } from '../../shared/lists.ts'
 import type { Html } from '../pages/page.ts'
-import { refusalNotice, refusedNaming, renderField } from './action.ts'
+import { refusalNotice, refuseLookup, renderField } from './action.ts'
 import { type AdminRequest, type AdminRoute, pageAt, type Refused } from './admin-page.ts'
 import { type AmountColumn, type Column, heading, table, words } from './components.ts'
 
@@ -22,12 +22,12 @@ export interface ListPart<Row> {
 }
 
 /** Definition of a list. */
-export interface ListPage<Row, Asked> {
+export interface ListPage<Row, Filters> {
   path: string
   title: string
   filters?: readonly Filter[]
-  /** Name of the filter that identifies an object which may not exist. */
-  naming?: string
+  /** Name of the filter with the ID of an object that may not exist. */
+  lookupField?: string
   columns: readonly (Column<Row> | AmountColumn<Row>)[]
   /** Sentence for an empty list. */
   empty: string
@@ -35,8 +35,8 @@ export interface ListPage<Row, Asked> {
   about?: Html
   /** Content below the table. */
   actions?: Html
-  /** Reads a page. `asked` contains the filters that are not empty. Throws the errors of operations. */
-  read(asked: Asked, request: AdminRequest, page: { limit: number; offset: number }): Promise<ListPart<Row>>
+  /** Reads a page. `filters` has the filters that are not empty. Throws the errors of operations. */
+  read(filters: Filters, request: AdminRequest, page: { limit: number; offset: number }): Promise<ListPart<Row>>
 }
 
 export const statusFilter = (...statuses: string[]): Filter => ({
@@ -46,14 +46,14 @@ export const statusFilter = (...statuses: string[]): Filter => ({
 })
 
 const PAGE_ROWS = 50
-const MOST_ROWS_BACK = 1_000_000
+const MAX_OFFSET = 1_000_000
 
 const offsetOf = ({ query }: AdminRequest): number => {
-  const asked = Number(query.get('offset') ?? 0)
-  return Number.isSafeInteger(asked) && asked > 0 && asked < MOST_ROWS_BACK ? asked : 0
+  const offset = Number(query.get('offset') ?? 0)
+  return Number.isSafeInteger(offset) && offset > 0 && offset < MAX_OFFSET ? offset : 0
 }
 
-function askedOf(filters: readonly Filter[], { query }: AdminRequest): Record<string, string> {
+function readFilters(filters: readonly Filter[], { query }: AdminRequest): Record<string, string> {
   const given = filters.map(({ name, options }) => {
     const value = query.get(name)?.trim() ?? ''
     return [name, !options || Object.hasOwn(options, value) ? value : ''] as const
@@ -102,17 +102,17 @@ ${all.map((filter) =>
 </form>`
 
 /** Returns the route of a list. Errors of a filter are shown beside it. */
-export const listRoute = <Row, Asked extends object>(list: ListPage<Row, Asked>): AdminRoute =>
+export const listRoute = <Row, Filters extends object>(list: ListPage<Row, Filters>): AdminRoute =>
   pageAt(list.path, async (request) => {
-    const { path, title, filters = [], naming, columns, empty, about = '', actions = '' } = list
-    const asked = askedOf(filters, request)
+    const { path, title, filters = [], lookupField, columns, empty, about = '', actions = '' } = list
+    const values = readFilters(filters, request)
     const offset = offsetOf(request)
     const top = (refused?: Refused) => html`${refused ? refusalNotice('Please fix the marked fields.') : ''}
 ${heading(title, { request })}
 ${filters.length ? filterForm(filters, request, refused) : ''}`
     try {
-      const { nodes, totalCount } = await list.read(asked as Asked, request, { limit: PAGE_ROWS, offset })
-      const none = Object.keys(asked).length || offset ? html`Nothing fits. <a href="${path}">Show all</a>` : empty
+      const { nodes, totalCount } = await list.read(values as Filters, request, { limit: PAGE_ROWS, offset })
+      const none = Object.keys(values).length || offset ? html`No results. <a href="${path}">Show all</a>` : empty
       return {
         title,
         content: html`${top()}
@@ -122,8 +122,8 @@ ${totalCount === undefined ? '' : pager(path, request, offset, totalCount)}
 ${actions}`,
       }
     } catch (error) {
-      const refused = refusedNaming(request.refusedFor(error), naming)
+      const refused = refuseLookup(request.refusedFor(error), lookupField)
       if (!refused || !filters.some(({ name }) => Object.hasOwn(refused.fields, name))) throw error
-      return { refused, title: `Not shown: ${title}`, content: top(refused) }
+      return { refused, title: `Failed: ${title}`, content: top(refused) }
     }
   })

@@ -61,8 +61,8 @@ export const saleColumns: readonly (Column<SaleFactsFragment> | AmountColumn<Sal
   { name: 'Buyer', show: ({ buyer }) => userLink(buyer) },
   { name: 'Price', amount: ({ price }) => price },
   { name: 'Paid', amount: ({ totalPaid }) => totalPaid },
-  { name: 'Given back', amount: ({ totalRefunded }) => totalRefunded },
-  { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
+  { name: 'Refunded', amount: ({ totalRefunded }) => totalRefunded },
+  { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
 ]
 
 const list = listRoute({
@@ -74,7 +74,7 @@ const list = listRoute({
     { name: 'buyerId', label: 'Identifier of the buyer' },
   ],
   columns: saleColumns,
-  empty: 'Nobody has ordered anything yet.',
+  empty: 'There are no orders.',
   read: async (filter: SaleFilter, { run }, page) => (await run(Sales, { ...page, filter })).sales,
 })
 
@@ -90,13 +90,13 @@ ${facts(
   ['Network app', appOf(sale)],
   ['Price', sale.price],
   ['Paid', `${sale.totalPaid} (${sale.numPaid} in currency units, ${sale.pointsPaid} in points)`],
-  ['Given back', sale.totalRefunded],
-  ['Made (UTC)', moment(sale.createdAt)],
+  ['Refunded', sale.totalRefunded],
+  ['Created (UTC)', moment(sale.createdAt)],
   ['Paid at (UTC)', moment(sale.paidAt)],
   ['Settled (UTC)', moment(sale.settledAt)],
-  ['Webhook', html`<a href="/admin/webhooks?orderId=${sale.orderId}">Its deliveries</a>`],
+  ['Webhook', html`<a href="/admin/webhooks?orderId=${sale.orderId}">Deliveries</a>`],
 )}
-<ul class="actions">${canRefund ? html`<li><a class="button" href="${PATH}/${sale.orderId}/refund">Give back</a></li>` : ''}</ul>
+<ul class="actions">${canRefund ? html`<li><a class="button" href="${PATH}/${sale.orderId}/refund">Refund</a></li>` : ''}</ul>
 <section><h2>Refunds</h2>
 ${table(
   'Refunds',
@@ -105,8 +105,11 @@ ${table(
     { name: 'Amount', amount: ({ total }) => total },
     { name: 'In currency units', amount: ({ num }) => num },
     { name: 'In points', amount: ({ points }) => points },
-    { name: 'Reason', show: ({ reason }) => reason || 'Its webhook was given up, or the buyer’s account is deleted.' },
-    { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    {
+      name: 'Reason',
+      show: ({ reason }) => reason || 'The webhook delivery failed, or the buyer’s account is deleted.',
+    },
+    { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
   ],
   sale.refunds,
   'No refunds.',
@@ -121,18 +124,18 @@ const refund: Action = {
     const orderId = params.id!
     const { available, problems } = (await run(QuoteRefund, { orderId })).quote
     return {
-      title: 'Give an order back',
+      title: 'Refund an order',
       trail: { [PATH]: 'Orders', [`${PATH}/${orderId}`]: 'Order' },
       about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${available} can be refunded.`}</p>
-<p>What was spent last comes back first: currency units, then points. The buyer gets a mail with the reason, the webhook of the network app the event <code>order.refunded</code>.</p>`,
+<p>Currency units are refunded before points. The buyer gets a mail with the reason, and the webhook of the network app gets the event <code>order.refunded</code>.</p>`,
       fields: [
         {
           ...{ name: 'amount', label: 'Amount', isOptional: true },
-          rule: `At most ${available}. Everything that is left if the field is empty.`,
+          rule: `At most ${available}. Leave empty to refund the whole amount.`,
         },
-        { name: 'reason', label: 'Reason', kind: 'area', rule: 'The buyer reads it.' },
+        { name: 'reason', label: 'Reason', kind: 'area', rule: 'The buyer can read the reason.' },
       ],
-      button: 'Give back',
+      button: 'Refund',
     }
   },
   async execute({ params, form, run }) {

@@ -33,13 +33,13 @@ export interface PlotParts {
 const WIDTH = 400
 const HEIGHT = 200
 const AREA = { left: 46, right: 396, top: 10, bottom: 174 } as const
-const MOST_TICKS = 4
-const MOST_DATES = 5
+const MAX_TICKS = 4
+const MAX_DATES = 5
 const GAP = 0.25
 
 /** Returns the next larger number of the form 1, 2 or 5 times a power of ten. */
 function niceStep(span: number): number {
-  const raw = span / MOST_TICKS
+  const raw = span / MAX_TICKS
   const power = 10 ** Math.floor(Math.log10(raw))
   return ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10) * power
 }
@@ -60,9 +60,10 @@ function scaleOf(sums: readonly { low: number; high: number }[], isCount: boolea
   return { ticks, y: (value) => AREA.bottom - ((value - first * step) / ((last - first) * step)) * height }
 }
 
+/** Rounds a coordinate or a length in the drawing. */
 const round = (value: number) => Number(value.toFixed(2))
 
-// The formatter is reused, because creating one takes longer than the rest of a day's bar.
+// The formatter is reused, because creating one is slow.
 const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 /** Formats `2026-11-22` as `22 Nov`. */
 const dateOf = (day: string) => dates.format(new Date(`${day}T00:00:00Z`))
@@ -99,7 +100,7 @@ function drawing({ id, title, description, days, series, formatTick, isCount = f
     isCount,
   )
   const width = (AREA.right - AREA.left) / days.length
-  const every = Math.ceil(days.length / MOST_DATES)
+  const every = Math.ceil(days.length / MAX_DATES)
   const isDated = (index: number) => (days.length - 1 - index) % every === 0
   const rect = (index: number, { from, to, series: number }: Part) => {
     const [top, bottom] = [scale.y(Math.max(from, to)), scale.y(Math.min(from, to))]
@@ -166,18 +167,18 @@ const Overview = graphql(/* GraphQL */ `
 
 type Day = AdminOverviewQuery['figures']['days'][number]
 
-const spans = [7, 30] as const
-const DEFAULT_SPAN = 30
+const periods = [7, 30] as const
+const DEFAULT_DAYS = 30
 
 const compact = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumSignificantDigits: 3 })
 const formatTick = (value: number) => compact.format(value)
 const seconds = (milliseconds: number | null) =>
   milliseconds === null ? '–' : `${compact.format(milliseconds / 1_000)} s`
 
-const spanOf = ({ query }: AdminRequest) => spans.find((days) => String(days) === query.get('days')) ?? DEFAULT_SPAN
+const daysOf = ({ query }: AdminRequest) => periods.find((days) => String(days) === query.get('days')) ?? DEFAULT_DAYS
 
-const spanLinks = (current: number): Html => html`<nav aria-label="Span"><p>Show
-${spans.map((days) => html`<a href="/admin?days=${days}"${days === current ? html` aria-current="true"` : ''}>${days} days</a> `)}</p></nav>`
+const periodLinks = (current: number): Html => html`<nav aria-label="Period"><p>Show
+${periods.map((days) => html`<a href="/admin?days=${days}"${days === current ? html` aria-current="true"` : ''}>${days} days</a> `)}</p></nav>`
 
 function plots(days: readonly Day[], currency: string): Html {
   const at = (index: number) => days[index]!
@@ -185,7 +186,7 @@ function plots(days: readonly Day[], currency: string): Html {
     name: string,
     field: 'ordersPaid' | 'refunds' | 'commits' | 'delivered' | 'pending' | 'givenUp' | 'signUps' | 'ordersMade',
   ) => ({ name, lengthOf: (index: number) => at(index)[field], textOf: (index: number) => String(at(index)[field]) })
-  // Bars are drawn from rounded numbers. The table shows the exact amounts.
+  // Only the lengths of the bars are rounded numbers. The table shows the exact amounts.
   const earned = (name: string, field: 'revenueNum' | 'revenuePoints') => ({
     name,
     lengthOf: (index: number) => Number(at(index)[field]),
@@ -193,9 +194,9 @@ function plots(days: readonly Day[], currency: string): Html {
   })
   const common = { days: days.map(({ day }) => day), formatTick }
   return html`<div class="plots">
-${plot({ ...common, id: 'revenue', title: 'Revenue', description: 'Fees and shares of sales, less what was given back.', series: [earned(currency, 'revenueNum'), earned('Points', 'revenuePoints')] })}
-${plot({ ...common, isCount: true, id: 'orders', title: 'Orders', description: 'Paid on each day, and refunds that were made.', series: [counted('Paid', 'ordersPaid'), counted('Refunds', 'refunds')] })}
-${plot({ ...common, isCount: true, id: 'commits', title: 'Commits', description: 'Accepted on each day.', series: [counted('Accepted', 'commits')] })}
+${plot({ ...common, id: 'revenue', title: 'Revenue', description: 'Fees and shares of sales, minus refunds.', series: [earned(currency, 'revenueNum'), earned('Points', 'revenuePoints')] })}
+${plot({ ...common, isCount: true, id: 'orders', title: 'Orders', description: 'Paid orders and refunds per day.', series: [counted('Paid', 'ordersPaid'), counted('Refunds', 'refunds')] })}
+${plot({ ...common, isCount: true, id: 'commits', title: 'Commits', description: 'Accepted commits per day.', series: [counted('Accepted', 'commits')] })}
 ${plot({
   ...common,
   id: 'lag',
@@ -214,8 +215,8 @@ ${plot({
     },
   ],
 })}
-${plot({ ...common, isCount: true, id: 'webhooks', title: 'Webhook outcomes', description: 'Deliveries by the day of their creation.', series: [counted('Delivered', 'delivered'), counted('Still tried', 'pending'), counted('Given up', 'givenUp')] })}
-${plot({ ...common, isCount: true, id: 'sign-ups', title: 'Sign-ups', description: 'Accounts that were made.', series: [counted('Accounts', 'signUps')] })}
+${plot({ ...common, isCount: true, id: 'webhooks', title: 'Webhook outcomes', description: 'Deliveries by the day of their creation.', series: [counted('Delivered', 'delivered'), counted('Pending', 'pending'), counted('Failed', 'givenUp')] })}
+${plot({ ...common, isCount: true, id: 'sign-ups', title: 'Sign-ups', description: 'New accounts per day.', series: [counted('Accounts', 'signUps')] })}
 </div>`
 }
 
@@ -232,20 +233,20 @@ function tiles({
 <div><dt>Orders paid</dt><dd>${sum(days, 'ordersPaid')}</dd></div>
 <div><dt>Commits</dt><dd>${sum(days, 'commits')}</dd></div>
 <div><dt>Sign-ups</dt><dd>${sum(days, 'signUps')}</dd></div>
-<div><dt>Commits on their way now</dt><dd>${waitingCommits}${oldestWaitingCommitAt ? html`<span class="note">the oldest since ${moment(oldestWaitingCommitAt)} UTC</span>` : ''}</dd></div>
-<div><dt>Webhook calls due now</dt><dd>${waitingDeliveries}</dd></div>
+<div><dt>Commits not in a block yet</dt><dd>${waitingCommits}${oldestWaitingCommitAt ? html`<span class="note">oldest: ${moment(oldestWaitingCommitAt)} UTC</span>` : ''}</dd></div>
+<div><dt>Pending webhook deliveries</dt><dd>${waitingDeliveries}</dd></div>
 <div><dt>Failed webhook deliveries</dt><dd>${sum(days, 'givenUp')}</dd></div>
 </dl>`
 }
 
 export const overviewRoutes: AdminRoute[] = [
   pageAt('/admin', async (request) => {
-    const days = spanOf(request)
+    const days = daysOf(request)
     const { figures, pricing } = await request.run(Overview, { days })
     return {
       title: 'Overview',
       content: html`${heading('Overview', { request })}
-${spanLinks(days)}
+${periodLinks(days)}
 ${tiles(figures)}
 ${plots(figures.days, pricing.currency)}`,
     }

@@ -71,20 +71,20 @@ const list = listRoute({
   columns: [
     { name: 'Username', show: (user: UserFactsFragment) => userLink(user) },
     { name: 'Status', show: stateOf },
-    { name: 'Shown as', show: ({ displayName }) => displayName },
+    { name: 'Display name', show: ({ displayName }) => displayName },
     { name: 'Identifier', show: (user) => id(user.id) },
-    { name: 'Since (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
   ],
-  about: html`<p class="quiet">At most 50 are shown, those that fit exactly first.</p>`,
-  empty: 'Find an account by what you know of it.',
-  actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
+  about: html`<p class="quiet">Shows at most 50 accounts. Exact matches come first.</p>`,
+  empty: 'Enter a search to find accounts.',
+  actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Grant points</a></li></ul>`,
   async read({ search }: { search?: string }, { run }) {
     return { nodes: search === undefined ? [] : (await run(Users, { search })).users }
   },
 })
 
 const actionsOf = ({ id, lockedAt }: UserFactsFragment, isOwn: boolean) => html`<ul class="actions">
-<li><a class="button" href="/admin/new-grant?user=${id}">Give points</a></li>
+<li><a class="button" href="/admin/new-grant?user=${id}">Grant points</a></li>
 ${lockedAt === null && !isOwn ? html`<li><a class="button plain" href="${PATH}/${id}/lock">Lock</a></li>` : ''}
 ${lockedAt === null ? '' : html`<li><a class="button plain" href="${PATH}/${id}/unlock">Unlock</a></li>`}
 </ul>`
@@ -93,7 +93,7 @@ const more = (count: number, href: string, what: string) =>
   count > SHOWN_ROWS ? html`<p><a href="${href}">All ${inAll(count)} ${what}</a></p>` : ''
 
 const history = (userId: string, { sales, auditEntries }: AdminUserHistoryQuery) => html`<section><h2>Orders</h2>
-${table('Orders', saleColumns, sales.nodes, 'Nothing was ordered.')}
+${table('Orders', saleColumns, sales.nodes, 'There are no orders.')}
 ${more(sales.totalCount, `/admin/orders?buyerId=${userId}`, 'orders')}
 </section>
 <section><h2>Audit trail</h2>
@@ -101,11 +101,11 @@ ${table(
   'Audit trail',
   [
     { name: 'When (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    { name: 'What', show: ({ action }) => action },
+    { name: 'Action', show: ({ action }) => action },
     { name: 'Reason', show: ({ reason }) => reason ?? '–' },
   ],
   auditEntries.nodes,
-  'Nothing was done with the account yet.',
+  'There are no entries.',
 )}
 ${more(auditEntries.totalCount, `/admin/audit?userId=${userId}`, 'entries')}
 </section>`
@@ -127,9 +127,9 @@ const read = pageAt(`${PATH}/:id`, async (request) => {
     content: html`${heading(html`${user.username} ${user.lockedAt === null ? '' : stateOf(user)}`, { trail, request })}
 ${facts(
   ['Identifier', id(user.id)],
-  ['Shown as', user.displayName],
+  ['Display name', user.displayName],
   ['Wallet', id(user.address)],
-  ['Since (UTC)', moment(user.createdAt)],
+  ['Created (UTC)', moment(user.createdAt)],
   user.lockedAt !== null && ['Locked since (UTC)', moment(user.lockedAt)],
 )}
 ${actionsOf(user, isOwn)}
@@ -161,31 +161,31 @@ const lockAction = (word: 'lock' | 'unlock', about: Html, rule: string): Action 
 const lock = lockAction(
   'lock',
   html`<p>The user can no longer sign in. All sessions, streams and mailed links end now. Accepted and paid operations continue. You can unlock the account later.</p>`,
-  'Its owner reads it in their audit trail, once the account is unlocked.',
+  'The user can read the reason in the audit log after the account is unlocked.',
 )
 const unlock = lockAction(
   'unlock',
   html`<p>The user can sign in again. Ended sessions are not restored.</p>`,
-  'Its owner reads it in their audit trail.',
+  'The user can read the reason in the audit log.',
 )
 
 const grant: Action = {
   path: '/admin/new-grant',
   isGuarded: true,
-  naming: 'userId',
+  lookupField: 'userId',
   view: async ({ query }) => ({
-    title: 'Give points',
+    title: 'Grant points',
     trail,
-    about: html`<p>Points are spent before currency units. A grant cannot be taken back.</p>`,
+    about: html`<p>Points are spent before currency units. A grant cannot be undone.</p>`,
     fields: [
       {
         ...{ name: 'userId', label: 'User', value: query.get('user') ?? '' },
         rule: 'Identifier, e-mail address or username.',
       },
       { name: 'amount', label: 'Points', rule: 'More than 0, such as 12.5.' },
-      { name: 'reason', label: 'Reason', kind: 'area', rule: 'The user reads it.' },
+      { name: 'reason', label: 'Reason', kind: 'area', rule: 'The user can read the reason.' },
     ],
-    button: 'Give points',
+    button: 'Grant points',
   }),
   async execute({ form, run }) {
     const input = {
@@ -210,7 +210,7 @@ ${facts(
   ['User', userLink(node.user)],
   ['Points', node.amount],
   ['Reason', node.reason || '–'],
-  ['Given (UTC)', moment(node.createdAt)],
+  ['Granted (UTC)', moment(node.createdAt)],
 )}`,
   }
 })

@@ -43,7 +43,7 @@ type DeliveryDetail = NonNullable<AdminDeliveryQuery['webhookDelivery']>
 type Attempt = DeliveryDetail['attempts'][number]
 
 const orderLink = ({ orderId }: DeliveryFactsFragment) =>
-  orderId ? id(orderId, `/admin/orders/${orderId}`) : 'None: a test'
+  orderId ? id(orderId, `/admin/orders/${orderId}`) : 'None (test event)'
 
 const list = listRoute({
   path: PATH,
@@ -61,16 +61,16 @@ const list = listRoute({
     { name: 'Order', show: orderLink },
     { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
     { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
-    { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'Created (UTC)', show: ({ createdAt }) => moment(createdAt) },
   ],
-  empty: 'No webhook was called yet.',
+  empty: 'There are no webhook deliveries.',
   read: async (filter: WebhookDeliveryFilter, { run }, page) =>
     (await run(Deliveries, { ...page, filter })).webhookDeliveries,
 })
 
 const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver accepted it.'
 const answerOf = ({ response }: Attempt): Html =>
-  response ? html`<pre>${response}</pre>` : html`<p class="quiet">Nothing was read.</p>`
+  response ? html`<pre>${response}</pre>` : html`<p class="quiet">The response has no body.</p>`
 
 /** Renders the request beside the last response. */
 function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): Html {
@@ -80,10 +80,10 @@ function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): H
 <p class="quiet">POST ${networkApp.webhookUrl ?? '(the app no longer has a webhook)'}</p>
 <pre>content-type: application/json
 webhook-id: ${eventId}
-webhook-timestamp, webhook-signature: of each attempt
+webhook-timestamp, webhook-signature: different for each attempt
 
 ${JSON.stringify(payload, null, 2)}</pre></section>
-<section><h2>Last answer</h2>
+<section><h2>Last response</h2>
 ${
   last
     ? html`<p class="quiet">${last.statusCode ?? 'No status'} after ${last.duration} ms. ${outcomeOf(last)}</p>
@@ -95,7 +95,7 @@ ${answerOf(last)}`
 
 const read = pageAt(`${PATH}/:id`, async (request) => {
   const delivery = (await request.run(Delivery, { id: request.params.id! })).webhookDelivery!
-  // The message asks the reader to reload the page. It disappears once the delivery has a result.
+  // The message asks to reload the page, so it is shown only until the delivery has a result.
   const notice = delivery.status === 'PENDING' ? { request } : {}
   return {
     title: 'Webhook delivery',
@@ -105,7 +105,7 @@ ${facts(
   ['Event', html`${delivery.eventType} ${id(delivery.eventId)}`],
   ['Order', orderLink(delivery)],
   ['Network app', appLink(delivery.networkApp)],
-  ['Made (UTC)', moment(delivery.createdAt)],
+  ['Created (UTC)', moment(delivery.createdAt)],
   ['Next attempt (UTC)', moment(delivery.nextAttemptAt)],
   ['Settled (UTC)', moment(delivery.settledAt)],
 )}
@@ -116,14 +116,14 @@ ${table(
   'Attempts',
   [
     { name: 'No.', isNumber: true, show: ({ number }) => number },
-    { name: 'Began (UTC)', show: ({ startedAt }) => moment(startedAt) },
-    { name: 'Took', isNumber: true, show: ({ duration }) => `${duration} ms` },
+    { name: 'Started (UTC)', show: ({ startedAt }) => moment(startedAt) },
+    { name: 'Duration', isNumber: true, show: ({ duration }) => `${duration} ms` },
     { name: 'Status', isNumber: true, show: ({ statusCode }) => statusCode ?? '–' },
     { name: 'Result', show: outcomeOf },
-    { name: 'Answer', show: ({ response }) => (response ? html`<pre>${response}</pre>` : '–') },
+    { name: 'Response', show: ({ response }) => (response ? html`<pre>${response}</pre>` : '–') },
   ],
   delivery.attempts,
-  'It was not tried yet.',
+  'There are no attempts.',
 )}</section>`,
   }
 })

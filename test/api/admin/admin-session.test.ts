@@ -40,7 +40,7 @@ describe('admin sessions', () => {
     let seen = await guess()
     for (let n = 0; n < 20 && seen.status === 400; n += 1) seen = await guess()
     expect([seen.status, seen.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]\d*$/)])
-    expect(seen.text).toContain('<title>Not done')
+    expect(seen.text).toContain('<title>Failed')
     expect(seen.text).toMatch(/<p>Too many attempts\. Try again in 1[45] minutes\.<\/p>/)
   })
 
@@ -175,7 +175,7 @@ describe('admin sessions', () => {
     expect(wrong.status).toBe(400)
     const credentials = { email: other.email, password: PASSWORD }
     const shown = await ask('/admin/sign-in', { ...hiddenIn(wrong.text), ...credentials })
-    expect(shown.text).toContain('nothing was done')
+    expect(shown.text).toContain('was not executed')
     expect(shown.text).toContain(`action="${path}"`)
     expect(shown.text).toContain('Typed for an hour.\nThat is = &quot;long&quot; &amp; &lt;b&gt;.</textarea>')
     expect(await isLocked()).toBe(false)
