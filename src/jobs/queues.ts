@@ -18,7 +18,7 @@ export type AccountMailJob = MailRequest &
     | { template: 'email-changed'; userId: string; email: string; newEmail: string }
     | { template: 'withdrawal-requested'; userId: string; withdrawalId: string }
     | { template: 'withdrawal-settled'; userId: string; withdrawalId: string }
-    | ({ template: 'email-verification' } & ({ userId: string } | { email: string; asker: string | null }))
+    | ({ template: 'email-verification' } & ({ userId: string } | { email: string; requester: string | null }))
   )
 
 /** An attempt to deliver a webhook. */

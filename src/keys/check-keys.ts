@@ -13,7 +13,9 @@ const isFull = (rows: object[]) => rows.length > MOST_ROWS
 /** No encrypted text starts with this byte, so every text is stale and is read. */
 const NO_PREFIX = Buffer.from([255])
 
-/** Decrypts everything that the vault's keys encrypt, and reports failures. Throws the errors of an unavailable vault. */
+/**
+ * Decrypts everything that the vault's keys encrypt, and reports failures. Throws the errors of an unavailable vault.
+ */
 export async function checkSealed(infrastructure: {
   database: Database
   custody: Custody
@@ -65,7 +67,9 @@ const findOwners = statement(
   'select id, deleted_at is not null as deleted from users where id = any ($users)',
 )
 
-/** Compares the key shares in the vault with the accounts in the database. Throws the errors of an unavailable vault. */
+/**
+ * Compares the key shares in the vault with the accounts in the database. Throws the errors of an unavailable vault.
+ */
 export async function checkOwners(infrastructure: {
   database: Database
   vault: Pick<KeyVault, 'owners' | 'deletedOwners'>

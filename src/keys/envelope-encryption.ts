@@ -1,6 +1,6 @@
 /**
- * Envelope encryption with AES-256-GCM for secrets in the database and custodial private keys. Each has a data key, which the key vault
- * wraps. A ciphertext consists of nonce, tag and encrypted bytes.
+ * Envelope encryption with AES-256-GCM for secrets in the database and custodial private keys. Each has a data key,
+ * which the key vault wraps. A ciphertext consists of nonce, tag and encrypted bytes.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { LostKeyError } from '../shared/errors.ts'
@@ -27,7 +27,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffe
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
-/** Decrypts the result of `seal`. Throws LostKeyError if the bytes were changed, or encrypted with another key or context. */
+/** Decrypts the result of `seal`. Throws LostKeyError if the bytes, the key or the context are not the same. */
 export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   try {
@@ -42,15 +42,17 @@ export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Bu
   }
 }
 
-/** Creates a cipher with one 32-byte key for short-lived texts. Separate data keys would cost more than they protect. */
+/**
+ * Creates a cipher with one 32-byte key for short-lived texts. Separate data keys would cost more than they protect.
+ */
 export const createLocalCipher = (key: Uint8Array): LocalCipher => ({
   seal: (text, context) => seal(key, Buffer.from(text), context).toString('base64'),
   open: (sealed, context) => unseal(key, Buffer.from(sealed, 'base64'), context).toString(),
 })
 
 /**
- * An envelope consists of this version, the ID of the key-encryption key, the wrapped data key and the ciphertext. A length precedes the ID
- * and the wrapped key. A key rotation rewrites everything before the ciphertext.
+ * An envelope consists of this version, the ID of the key-encryption key, the wrapped data key and the ciphertext. A
+ * length precedes the ID and the wrapped key. A key rotation rewrites everything before the ciphertext.
  */
 const ENVELOPE_VERSION = 1
 

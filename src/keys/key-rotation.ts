@@ -1,6 +1,6 @@
 /**
- * Rotates the key-encryption key while the service runs: wraps every data key of an earlier key again, row by row. Ciphertexts do not change.
- * An interrupted rotation is continued by the next run (decision 10).
+ * Rotates the key-encryption key while the service runs: wraps every data key of an earlier key again, row by row.
+ * Ciphertexts do not change. An interrupted rotation is continued by the next run (decision 10).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
@@ -44,7 +44,9 @@ const findKey = statement(
   'select wrapped_data_key = $before as is_same from user_keys where user_id = $user',
 )
 
-/** An encrypted column. `contextOf` returns the encryption context of a row. `title` describes the text for operators. */
+/**
+ * An encrypted column. `contextOf` returns the encryption context of a row. `title` describes the text for operators.
+ */
 const sealedText = (
   table: string,
   column: string,
@@ -115,7 +117,7 @@ const recordRotation = statement(
    select`,
 )
 
-/** Result of a rotation. `isNew` is true if this run created the current key. `rewrapped` is the number of rows that were wrapped again. */
+/** Result of a rotation. `isNew`: this run created the current key. `rewrapped`: number of rewrapped rows. */
 interface Rotation {
   current: string
   isNew: boolean
@@ -238,7 +240,10 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     return { rewrapped, unreadable }
   }
 
-  /** Returns the rows that each key wraps, the current key first, and the number of rows whose key the vault does not hold. */
+  /**
+   * Returns the rows that each key wraps, the current key first, and the number of rows whose key the vault does not
+   * hold.
+   */
   async function status() {
     const { current, earlier } = await keyRing.ids()
     const keys = []
@@ -254,7 +259,10 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   return {
     status,
 
-    /** Continues an interrupted rotation, or creates a new key and rewraps everything with it. `onProgress` gets the number of rewrapped rows and the estimated total. */
+    /**
+     * Continues an interrupted rotation, or creates a new key and rewraps everything with it. `onProgress` gets the
+     * number of rewrapped rows and the estimated total.
+     */
     async rotate(onProgress: (done: number, total: number) => void): Promise<Rotation> {
       let done = 0
       const left = async () => sumOf((await status()).keys.slice(1))
@@ -280,7 +288,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
       return { ...ended!, isNew, rewrapped: done }
     },
 
-    /** Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if one still wraps a row or was replaced too recently. */
+    /** Destroys the stored earlier keys, and returns their IDs. Throws CONFLICT if one is still in use. */
     async destroyEarlier(): Promise<string[]> {
       const used = (await status()).keys.filter(({ isCurrent, total }) => !isCurrent && total > 0)
       if (used.length > 0) {

@@ -4,9 +4,9 @@ export interface WrappedKey {
 }
 
 /**
- * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current key wraps, and earlier keys still unwrap. A
- * key that is wrapped for an owner also needs the owner's key share, which only the vault holds. `context` is authenticated. An owner is the
- * UUID of a user.
+ * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current key wraps, and earlier
+ * keys still unwrap. A key that is wrapped for an owner also needs the owner's key share, which only the vault holds.
+ * `context` is authenticated. An owner is the UUID of a user.
  */
 export interface KeyVault {
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
@@ -18,7 +18,7 @@ export interface KeyVault {
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Destroys the owner's key share permanently, and with it all keys that were wrapped for the owner. Idempotent. */
   forget(owner: string): Promise<void>
-  /** Records permanently that the owner was deleted, in case a backup is restored. Nothing can be wrapped for the owner then. */
+  /** Records permanently that the owner was deleted. Afterwards nothing can be wrapped for the owner. */
   markDeleted(owner: string): Promise<void>
   /** Yields owners with a key share, unordered. */
   owners(): AsyncIterable<string>
@@ -106,6 +106,6 @@ export interface LocalCipher {
 export interface PasswordHasher {
   /** Throws UNAVAILABLE if the queue is full. */
   hash(password: string): Promise<string>
-  /** Verifies a password. `encoded` is undefined for an unknown account: the call takes the same time. Throws UNAVAILABLE. */
+  /** Verifies a password. Takes the same time for an unknown account (`encoded` is undefined). Throws UNAVAILABLE. */
   verify(encoded: string | undefined, password: string): Promise<boolean>
 }

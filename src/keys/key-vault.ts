@@ -1,6 +1,7 @@
 /**
- * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of
- * mode 0600. The file `key-encryption-key` is the current key, and `ring` contains a copy of every key that may still be needed.
+ * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the
+ * environment or from files of mode 0600. The file `key-encryption-key` is the current key, and `ring` contains a copy
+ * of every key that may still be needed.
  */
 import { createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -17,7 +18,10 @@ interface RingKey {
   key: Buffer
 }
 
-/** Minimum time between the replacement and the destruction of a key, in milliseconds. Requests that use the key have ended then. */
+/**
+ * Minimum time between the replacement and the destruction of a key, in milliseconds. Requests that use the key have
+ * ended then.
+ */
 const REST_MS = 15 * 60_000
 /** Interval between checks for a new key file, in milliseconds. */
 const CHECK_INTERVAL_MS = 1_000
@@ -85,8 +89,8 @@ interface LocalKeyRing extends KeyRing {
 }
 
 /**
- * Reads the keys, and creates the first one if there is none. Throws if a file is damaged. `assertOwn` throws UNAVAILABLE if the folder does
- * not belong to this installation any more.
+ * Reads the keys, and creates the first one if there is none. Throws if a file is damaged. `assertOwn` throws
+ * UNAVAILABLE if the folder does not belong to this installation any more.
  */
 function openKeyRing({ dir: root, key, previousKeys = [] }: KeySource, assertOwn: () => void): LocalKeyRing {
   const dir = join(root, 'keys')
@@ -204,8 +208,9 @@ async function* ownersIn(dir: string): AsyncGenerator<string> {
 }
 
 /**
- * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, nothing of the owner can be
- * decrypted. The folder `deleted` contains an empty file for each deleted owner. Changes are on the disk when a method resolves.
+ * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it,
+ * nothing of the owner can be decrypted. The folder `deleted` contains an empty file for each deleted owner. Changes
+ * are on the disk when a method resolves.
  */
 export function openKeyShares(dir: string, assertOwn = () => {}) {
   const sharesDir = join(dir, 'keys', 'counterparts')
@@ -238,7 +243,7 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
       if (!created) throw new Error(`The key share of ${owner} was destroyed.`)
       return created
     },
-    /** Removes the key share. Does not overwrite it, because journals, snapshots and flash memory keep old blocks anyway. */
+    /** Removes the key share. Does not overwrite it, because storage devices keep old blocks anyway. */
     async forget(owner: string): Promise<void> {
       assertOwn()
       await removeFile(fileOf(owner))
@@ -258,8 +263,8 @@ const expand = (root: Uint8Array, purpose: string) =>
   createHmac('sha256', root).update(purpose).update(Buffer.of(1)).digest()
 
 /**
- * Opens the vault, and creates missing files at the first start. Throws if a file is damaged. `id` is the identity of the vault. Without it,
- * an unmounted or exchanged folder is not detected later.
+ * Opens the vault, and creates missing files at the first start. Throws if a file is damaged. `id` is the identity of
+ * the vault. Without it, an unmounted or exchanged folder is not detected later.
  */
 export function createLocalKeyVault({
   id,
@@ -273,7 +278,8 @@ export function createLocalKeyVault({
   }
   const ring = openKeyRing(source, assertOwn)
   const { find, findOrCreate, isDeleted, ...keyShares } = openKeyShares(dir, assertOwn)
-  // The derivation key is stored, because links and retries must survive a rotation. It reveals nothing about the key that it is derived from.
+  // The derivation key is stored, because links and retries must survive a rotation. It reveals nothing about the key
+  // that it is derived from.
   const root = Buffer.from(
     readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
     'hex',

@@ -23,8 +23,9 @@ export const isVaultKnown = async (database: Queryable): Promise<boolean> =>
   (await database.query(findSetting, { key: keyValueKeys.vault })).length > 0
 
 /**
- * Throws unless the vault in `dir` belongs to the database. If `mayAssign` is true, assigns the vault to a database without one. Returns the
- * ID of the vault, if the database has one. Call this before the vault is opened, because opening creates missing keys.
+ * Throws unless the vault in `dir` belongs to the database. If `mayAssign` is true, assigns the vault to a database
+ * without one. Returns the ID of the vault, if the database has one. Call this before the vault is opened, because
+ * opening creates missing keys.
  */
 export async function assertVaultBelongs(
   database: Queryable,
@@ -109,8 +110,9 @@ export function createVaultCheck(database: Queryable, dir: string, id: string): 
 }
 
 /**
- * Throws if a key that the vault does not hold wraps keys of accounts. Then the folder is older than the last rotation, or KEY_ENCRYPTION_KEY
- * differs. Without this check, the service would abandon commits and webhooks that cannot be decrypted.
+ * Throws if a key that the vault does not hold wraps keys of accounts. Then the folder is older than the last rotation,
+ * or KEY_ENCRYPTION_KEY differs. Without this check, the service would abandon commits and webhooks that cannot be
+ * decrypted.
  */
 export async function assertKeysHeld(database: Queryable, keyRing: KeyIds, dir: string) {
   const missing = await readMissingKeys(database, keyRing)
@@ -131,8 +133,8 @@ export async function assertKeySharesHeld(database: Queryable, dir: string): Pro
 }
 
 /**
- * Lets servers start although a key, or all key shares (`key-shares`), is lost. The data stays encrypted until the key is restored. Throws
- * CONFLICT for a key that the vault holds, and NOT_FOUND for a key that wraps nothing.
+ * Lets servers start although a key, or all key shares (`key-shares`), is lost. The data stays encrypted until the key
+ * is restored. Throws CONFLICT for a key that the vault holds, and NOT_FOUND for a key that wraps nothing.
  */
 export async function abandonKey(database: Queryable, keyRing: KeyIds, keyId: string, dir: string): Promise<void> {
   if (keyId === KEY_SHARES) {

@@ -4,7 +4,7 @@ import { DomainError } from '../../shared/errors.ts'
 import { fromId, sha256 } from '../../shared/ids.ts'
 import { checked, label, length, nonBlankText, requiredText, textProblem, trimmedText } from '../../shared/input.ts'
 
-/** Returns an address as it is stored: an internationalized domain becomes ASCII (`xn--bcher-kva.example`). The database compares without case. */
+/** Trims an address, and converts an internationalized domain to ASCII, such as `xn--bcher-kva.example`. */
 export function normalizeEmail(text: string): string {
   const address = text.trim()
   const at = address.lastIndexOf('@')
@@ -14,14 +14,15 @@ export function normalizeEmail(text: string): string {
   return URL.canParse(url) ? `${address.slice(0, at)}@${new URL(url).hostname}` : address
 }
 
-/** Digest of a valid address. Rate limits store digests, because they also count addresses without an account. */
+/** Returns the digest of a valid address, for rate limits, which also count addresses without an account. */
 export const addressDigest = (email: string) => sha256(email.toLowerCase()).toString('hex')
 
 const GMAIL = new Set(['gmail.com', 'googlemail.com'])
 
 /**
- * Digest of the mailbox of a valid address. Ignores a `+tag`, and dots at Gmail. Use it where a mail goes to any given address. Where mails go to accounts
- * only, use `addressDigest`: otherwise requests for unknown addresses would use up the limit of a mailbox.
+ * Returns the digest of the mailbox of a valid address. Ignores a `+tag`, and dots at Gmail. Use this for mails to any
+ * given address. For mails to accounts only, use `addressDigest`. Otherwise requests for unknown addresses would use up
+ * the limit of a mailbox.
  */
 export function mailboxDigest(email: string): string {
   const [address = '', domain = ''] = email.toLowerCase().split('@')
@@ -30,11 +31,11 @@ export function mailboxDigest(email: string): string {
   return addressDigest(GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`)
 }
 
-/** SQL after `from users` that finds the account that holds an address, or else the one that claimed it first. `address` is an expression. */
+/** SQL after `from users` that finds the account that holds an address, or else the first account that claims it. */
 export const byEmailSql = (address: string) =>
   `where lower(users.email) = lower(${address}) and deleted_at is null order by email_held desc, created_at, id limit 1`
 
-/** SQL condition: the address of a user is valid for others. `mustBeVerified` is an expression. */
+/** SQL condition that other users can identify the user by the address. `mustBeVerified` is an expression. */
 export const isEmailUsableSql = (mustBeVerified: string, users = 'users'): string =>
   `${users}.email_held and (${users}.email_verified or not ${mustBeVerified}::boolean)`
 
@@ -43,12 +44,12 @@ export const isEmailUsable = (
   mustBeVerified: boolean,
 ): boolean => emailHeld && (emailVerified || !mustBeVerified)
 
-/** Maximum length of a username in characters, also in the normal form NFKC, in which names are compared. */
+/** Maximum length of a username in characters, also in the normal form NFKC. */
 const MAX_USERNAME = 21
-/** Maximum length of a typed username in UTF-16 units. A composed character can be typed as up to four code points of two units. */
+/** Maximum length of an entered username in UTF-16 units. A character can take up to four code points of two units. */
 const MAX_TYPED_USERNAME_UNITS = MAX_USERNAME * 4 * 2
 
-/** Controls, formats, private and unassigned code points, fillers, the empty Braille cell, and all spaces except U+0020. */
+/** Matches invisible, private and unassigned code points, and all spaces except U+0020. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffd]|[^\S ]|(?! )\p{Z}/u
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
@@ -60,38 +61,37 @@ const TOO_LONG = `Ensure this field has no more than ${MAX_USERNAME} characters.
 const lengthProblem = (text: string): string | undefined =>
   text.trim().length > MAX_TYPED_USERNAME_UNITS ? TOO_LONG : undefined
 
-const composed = (text: string) => text.trim().normalize('NFC')
+const compose = (text: string) => text.trim().normalize('NFC')
 
 const looksLikeEmail = (name: string) => /\S@\S/.test(name.normalize('NFKC'))
 
 /**
- * Returns the problem of a composed username, or undefined. The rules follow PRECIS (RFC 8264, 8265): a person can see the name, type it again and distinguish
- * it from others. Single spaces and symbols are allowed in addition, because existing accounts have them. There is no maintained library for Node.js.
+ * Returns the problem of a composed username, or undefined. The rules follow PRECIS (RFC 8264, 8265), which has no
+ * maintained library for Node.js. Single spaces and symbols are allowed in addition, because existing accounts have
+ * them.
  */
 function usernameProblem(name: string): string | undefined {
   if (name === '') return 'This field may not be blank.'
-  // One character may have eighteen in NFKC.
+  // NFKC may turn one character into eighteen.
   const compared = name.normalize('NFKC')
   if (Math.max(length(name), length(compared)) > MAX_USERNAME) return TOO_LONG
   if (INVISIBLE.test(name)) return 'Enter a valid username, without invisible characters.'
   if (/ {2}/.test(compared) || compared.trim() !== compared)
     return 'Enter a valid username, with single spaces inside only.'
-  if (/^\p{M}/u.test(name)) return 'Enter a valid username: it may not begin with a mark that belongs to a letter.'
+  if (/^\p{M}/u.test(name)) return 'Enter a valid username that does not begin with a combining mark.'
   if (RIGHT_TO_LEFT.test(name) && LEFT_TO_RIGHT.test(name)) {
-    return 'Enter a valid username, of letters that are all written in one direction.'
+    return 'Enter a valid username whose letters are all written in one direction.'
   }
   return fromId(name) ? 'A username may not look like an identifier.' : undefined
 }
 
 /** A username: composed (NFC), trimmed, at most 21 characters, and valid for `usernameProblem`. */
 export const username = checked(
-  checked(z.string({ error: 'Expected text.' }), (text) => textProblem(text) ?? lengthProblem(text)).transform(
-    composed,
-  ),
+  checked(z.string({ error: 'Expected text.' }), (text) => textProblem(text) ?? lengthProblem(text)).transform(compose),
   usernameProblem,
 )
 
-const othersEmail = 'A username may not be the e-mail address of somebody else.'
+const othersEmail = 'A username must not be the e-mail address of another user.'
 
 /** Returns the problem of a username that is the e-mail address of another user, or undefined. */
 export const addressProblem = (name: string, email: string | undefined) =>
@@ -104,21 +104,23 @@ export const email = trimmedText(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, INVALID_EMAIL)
 
-/** Control, invisible and unassigned characters. Joiners are allowed where Indic and Arabic writing needs them. */
+/**
+ * Matches control, invisible and unassigned characters. Joiners are allowed where Indic and Arabic scripts need them.
+ */
 const DISALLOWED =
   /[^\p{L}\p{M}\p{N}\p{P}\p{S}\u200c-\u200d ]|(?![\u200c-\u200d])\p{Default_Ignorable_Code_Point}|(?<![\p{M}\p{Script=Arabic}])[\u200c-\u200d]/u
 
-/** Maps every space to U+0020 and composes characters (NFC). Limit the length first: ordering marks takes quadratic time. */
+/** Maps spaces to U+0020 and composes characters (NFC). Limit the length first, because NFC can take quadratic time. */
 export const toOpaqueString = (text: string): string => text.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
 
 /** Minimum and maximum length of a normalized password, in characters. */
 export const passwordLength = { min: 8, max: 32 }
 
-/** Maximum length of a password as it was typed, in characters. Some keyboards send a composed character as up to four. */
-const TYPED_PASSWORD = 256
+/** Maximum length of an entered password in characters. Some keyboards send a composed character as up to four. */
+const MAX_ENTERED_PASSWORD = 256
 
-/** A password to compare with the stored one. A blank one is not a guess. */
-export const presentPassword = nonBlankText(TYPED_PASSWORD)
+/** A password to compare with the stored one. A blank password does not count as a guess. */
+export const presentPassword = nonBlankText(MAX_ENTERED_PASSWORD)
 
 const passwordMessages = {
   tooShort: `Ensure this field has at least ${passwordLength.min} characters.`,
@@ -126,9 +128,9 @@ const passwordMessages = {
   unfit: 'A password must not contain control characters, invisible characters or unassigned characters.',
 }
 
-/** Returns the problem with a new password, or undefined if it can be set. The length counts characters of the normalized form. */
+/** Returns the problem with a new password, or undefined. The length counts characters of the normalized form. */
 export function passwordProblem(typed: string): keyof typeof passwordMessages | undefined {
-  if (length(typed) > TYPED_PASSWORD) return 'tooLong'
+  if (length(typed) > MAX_ENTERED_PASSWORD) return 'tooLong'
   const normalized = toOpaqueString(typed)
   if (length(normalized) < passwordLength.min) return 'tooShort'
   if (length(normalized) > passwordLength.max) return 'tooLong'
@@ -141,7 +143,6 @@ export const password = checked(z.string({ error: 'Expected text.' }), (typed) =
   return textProblem(typed) ?? (problem && passwordMessages[problem])
 }).transform(toOpaqueString)
 
-/** A sign-up: a username of at most 21 characters, a valid e-mail address and a password of 8 to 32 characters. */
 export const signUpInput = z
   .object({
     username,
@@ -155,7 +156,7 @@ export const signUpInput = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['username'], message })
   })
 
-/** A sign-in. A value without an @ is invalid and does not count as a guess. Other wrong values are no validation errors. */
+/** A sign-in. An address without an @ is invalid and does not count as a guess. */
 export const signInInput = z.strictObject({
   email: requiredText(254)
     .refine((value) => value === '' || value.includes('@'), INVALID_EMAIL)
@@ -165,7 +166,6 @@ export const signInInput = z.strictObject({
 })
 
 export type SignUpInput = z.input<typeof signUpInput>
-/** A sign-in before validation. `name` is the name of the session. */
 export type SignInInput = z.input<typeof signInInput>
 
 const duplicateCodes: Record<string, 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME'> = {
@@ -183,7 +183,9 @@ const taken = (code: 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME') => {
 /** The error DUPLICATE_EMAIL, for statements that return it in a column. */
 export const emailTaken = () => taken('DUPLICATE_EMAIL')
 
-/** Returns DUPLICATE_USERNAME or DUPLICATE_EMAIL for the violation of a unique index. Returns other errors unchanged. */
+/**
+ * Returns DUPLICATE_USERNAME or DUPLICATE_EMAIL for the violation of a unique index. Returns other errors unchanged.
+ */
 export function translateDuplicate(error: unknown): unknown {
   const code = duplicateCodes[violatedConstraint(error) ?? '']
   return code ? taken(code) : error

@@ -7,15 +7,14 @@ import { keptFromSql } from '../../jobs/retention.ts'
 export const accountInvariants: Invariant[] = [
   {
     id: 'I8',
-    // A mail that was asked for leaves nothing that stays: 'requested'.
-    sentence: 'An idempotency key that is there names an effect that is there.',
-    // A scope is the UUID of the user and a hash of their key.
+    sentence: 'Each idempotency key has a result that exists.',
+    // A scope is the UUID of the user and a hash of the key. The result of a request for a mail is 'requested'.
     query: `select case when length(k.scope) = 48 then 'user:' || encode(substr(k.scope, 1, 16), 'hex')::uuid else encode(k.scope, 'hex') end as subject,
-              'the effect of an idempotency key is missing' as problem from idempotency_keys k
+              'the result of an idempotency key is missing' as problem from idempotency_keys k
             where k.result <> 'requested' and case
-              -- Of a link, a space and what it was made from follow.
+              -- The result of a link is the nid, a space and the seed of the link.
               when k.result ~ '^baf' then not exists (select 1 from assets a where a.nid = split_part(k.result, ' ', 1))
-              -- Sessions end; the trail of their beginning stays.
+              -- Sessions end, but the audit log keeps their start.
               when k.result ~ '^session_' then split_part(k.result, ':', 1) not in (select subject from audit_entries where action = 'session.started' and subject is not null)
               else not exists (select 1 from users u where u.id::text = k.result)
                 and not exists (select 1 from network_apps a where a.id::text = split_part(k.result, ':', 1))
@@ -29,35 +28,34 @@ export const accountInvariants: Invariant[] = [
   },
   {
     id: 'I9',
-    sentence:
-      'A deleted account has no open order, no key, no token, no asset, and nothing on sale; its wallet is closed, and its books stay.',
+    sentence: 'A deleted account has no open order, key, token, asset or active network app. Its wallet is closed.',
     query: `with deleted_users as (select id, username, email, password_hash from users where deleted_at is not null)
             select 'user:' || u.id as subject, 'an order is open' as problem from deleted_users u join orders o on o.buyer_id = u.id where o.status = 'CREATED'
             union all
-            select 'user:' || u.id, 'a key is there' from deleted_users u join user_keys k on k.user_id = u.id
+            select 'user:' || u.id, 'a key exists' from deleted_users u join user_keys k on k.user_id = u.id
             union all
-            select 'user:' || u.id, 'an access token is there' from deleted_users u join access_tokens t on t.user_id = u.id
+            select 'user:' || u.id, 'an access token exists' from deleted_users u join access_tokens t on t.user_id = u.id
             union all
-            select 'user:' || u.id, 'a mailed token is there' from deleted_users u join one_time_tokens t on t.user_id = u.id
+            select 'user:' || u.id, 'a mailed token exists' from deleted_users u join one_time_tokens t on t.user_id = u.id
             union all
-            select 'user:' || u.id, 'an asset is there' from deleted_users u join assets a on a.owner_id = u.id where a.deleted_at is null
+            select 'user:' || u.id, 'an asset exists' from deleted_users u join assets a on a.owner_id = u.id where a.deleted_at is null
             union all
-            select 'user:' || u.id, 'a network app is on sale' from deleted_users u join network_apps a on a.owner_id = u.id where a.deactivated_at is null
+            select 'user:' || u.id, 'a network app is active' from deleted_users u join network_apps a on a.owner_id = u.id where a.deactivated_at is null
             union all
-            select 'user:' || u.id, 'a commit that nobody can sign any more' from deleted_users u join assets a on a.owner_id = u.id
+            select 'user:' || u.id, 'a commit can never be signed' from deleted_users u join assets a on a.owner_id = u.id
               join commits c on c.asset_id = a.id join commit_relays r on r.commit_id = c.id
               where r.status = 'PENDING' and r.tree_signature is null
             union all
-            select 'user:' || u.id, 'it names somebody' from deleted_users u
+            select 'user:' || u.id, 'personal data exists' from deleted_users u
               where u.username not like 'deleted\\_%' or u.email not like '%@deleted.invalid' or u.password_hash <> ''
             union all
-            select 'user:' || u.id, 'closed without being deleted, or deleted without being closed' from users u left join wallets w on w.user_id = u.id
+            select 'user:' || u.id, 'the account is deleted or the wallet is closed, but not both' from users u left join wallets w on w.user_id = u.id
               where (u.deleted_at is null) <> (w.closed_at is null)`,
   },
   {
     id: 'C2',
     sentence:
-      'The positions of a feed have no gap and end where the wallet says; they begin with 1 unless something was forgotten.',
+      'The sequence of a feed has no gap and ends at the number in the wallet. It starts at 1 unless retention deleted events.',
     columns: { subject: text, event_sequence: int, events: int },
     query: `select 'user:' || w.user_id as subject, w.event_sequence, count(e.id)::int as events from wallets w
               left join events e on e.owner_id = w.user_id
@@ -67,7 +65,7 @@ export const accountInvariants: Invariant[] = [
   },
   {
     id: 'C1',
-    sentence: 'The number of assets an account shows is the number it has.',
+    sentence: 'The asset count of an account is the number of its assets.',
     columns: { subject: text, asset_count: int },
     query: `select 'user:' || u.id as subject, u.asset_count from users u
             where u.asset_count <> (select count(*) from assets a where a.owner_id = u.id and a.deleted_at is null)`,

@@ -1,6 +1,6 @@
 /**
- * Sessions of the pages for administrators. They are no access tokens, and an access token does not open the pages. They end after 30 minutes without a
- * request, after 8 hours, and when the password changes.
+ * Sessions of the pages for administrators. They are not access tokens, and access tokens are not valid for the pages.
+ * A session ends after 30 minutes without a request, after 8 hours, and when the password changes.
  */
 import { randomBytes } from 'node:crypto'
 import type { Use } from '../../context.ts'
@@ -19,10 +19,10 @@ const SECRET_BYTES = 32
 
 const isOpenSql = (session: string) =>
   `${session}.created_at > now() - interval '8 hours' and ${session}.last_used_at > now() - interval '30 minutes'`
-/** A session stores the digest of the password hash with which it started. */
+// A session stores the digest of the password hash, so that it ends when the password changes.
 const digestSql = (passwordHash: string) => `sha256(convert_to(${passwordHash}, 'UTF8'))`
 
-/** Inserts a session, and deletes ended ones. No row: the account is not an active administrator's, or has another password now. */
+/** Inserts a session, and deletes ended ones. No row: the password changed, or the user is no active administrator. */
 const insertAdminSession = statement(
   'admin_session_insert',
   { parameters: { user: uuid, verifiedHash: text, hash: bytes, address: orNull(text) }, columns: { id: uuid } },
@@ -66,7 +66,7 @@ const deleteAdminSession = statement(
 
 type SignInContext = Parameters<typeof checkLogin>[0] & Use<'rateLimiter'>
 
-/** Starts a session for an administrator. Returns its secret. Locked accounts and ordinary users get the error of a wrong password. */
+/** Starts a session for an administrator. Returns its secret. Other users get the error of a wrong password. */
 export async function startAdminSession(
   context: SignInContext,
   address: string,
@@ -86,7 +86,7 @@ export async function startAdminSession(
   return secret
 }
 
-/** Returns the administrator of a session. The actor is anonymous if the secret is missing or the session has ended. Throws THROTTLED. */
+/** Returns the administrator of a session. Returns an anonymous actor if the session ended. Throws THROTTLED. */
 export async function authenticateAdmin(
   { database, requestQuota }: Use<'database' | 'requestQuota'>,
   secret: string | undefined,
@@ -99,7 +99,9 @@ export async function authenticateAdmin(
   return actor
 }
 
-/** Asks an administrator for the password again before a dangerous operation. Throws the errors of `checkOwnPassword`, NOT_AUTHENTICATED. */
+/**
+ * Checks the password of an administrator again before a dangerous operation. Throws the errors of `checkOwnPassword`.
+ */
 export async function confirmAdminPassword(context: OwnPasswordContext & Use<'actor'>, password: string) {
   assertUser(context.actor)
   await checkOwnPassword(context, context.actor, password)

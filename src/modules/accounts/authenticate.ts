@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database-types.ts'
-import { arrayOf, boolean, bytes, int, json, type RowOf, statement, text, uuid } from '../../db/sql.ts'
+import { arrayOf, boolean, bytes, int, json, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchLoader } from '../../shared/async.ts'
 import { sha256 } from '../../shared/ids.ts'
 import type { Actor, SignedInUser } from '../../shared/policy.ts'
@@ -18,15 +18,15 @@ export const sessionUserSql = (
      'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text))`
 
 /**
- * Finds the users of access tokens, with everything that `me` returns. `position` counts from 1. One JSON column is cheaper for the driver than many columns,
- * and this statement runs for every request. The subquery around the parameter hides the length of the list from the planner: one plan serves all lengths,
- * which halves the cost of the lookup.
+ * Finds the users of access tokens, with all fields of `me`. `position` counts from 1. One JSON column is cheaper for
+ * the driver than many columns. The subquery around the parameter hides the length of the list from the planner, so
+ * that one plan serves all lengths. This halves the cost of the lookup, which every request needs.
  */
 const findSessionUsers = statement(
   'account_by_tokens',
   { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, signed_in: json<SessionUser>() } },
-  `select asked.position::int, ${sessionUserSql('t.id')} as signed_in
-   from unnest((select $hashes)) with ordinality as asked (hash, position)
+  `select item.position::int, ${sessionUserSql('t.id')} as signed_in
+   from unnest((select $hashes)) with ordinality as item (hash, position)
      join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
 )
@@ -52,7 +52,7 @@ const findPasswordHashes = statement(
      ) as found`,
 )
 
-/** Records that access tokens were used. Skips rows that another process is updating, because waiting could end in a deadlock. */
+/** Records the use of access tokens. Skips locked rows, because waiting could end in a deadlock. */
 const recordTokenUse = statement(
   'account_token_use',
   { parameters: { tokens: arrayOf(uuid) } },
@@ -60,8 +60,6 @@ const recordTokenUse = statement(
    where id in (select id from access_tokens where id = any ($tokens) for no key update skip locked)`,
 )
 
-/** The credentials of an account. */
-export type PasswordRecord = Omit<RowOf<typeof passwordColumns>, 'position'>
 export type Credentials = ReturnType<typeof createCredentials>
 
 /** Looks up credentials. Lookups that arrive together are one statement. */
@@ -80,21 +78,21 @@ export function createCredentials({ database }: { database: Database }) {
     findApiKey: createBatchLoader(async (hashes: Buffer[]) =>
       inOrder(hashes, await database.query(findApiKeys, { hashes })),
     ),
-    /** Finds the account that holds an e-mail address, or that claimed it first. */
+    /** Finds the account that holds an e-mail address, or else the first account that claims it. */
     findPassword: createBatchLoader(async (emails: string[]) =>
       inOrder(emails, await database.query(findPasswordHashes, { emails })),
     ),
-    /** Remembers that an access token was used, so that a request does not cost a write. */
-    noteTokenUse: (tokenId: string) => void usedTokens.add(tokenId),
-    /** Writes the remembered uses. Keeps them for the next time if that fails. */
+    /** Marks an access token as used. `recordTokenUse` writes the marks, so that a request needs no write. */
+    markTokenUsed: (tokenId: string) => void usedTokens.add(tokenId),
+    /** Writes the marks of used tokens. Keeps them for the next call if that fails. */
     async recordTokenUse(): Promise<void> {
       if (usedTokens.size === 0) return
-      const noted = usedTokens
+      const marked = usedTokens
       usedTokens = new Set()
       try {
-        await database.query(recordTokenUse, { tokens: [...noted] })
+        await database.query(recordTokenUse, { tokens: [...marked] })
       } catch (error) {
-        for (const id of noted) usedTokens.add(id)
+        for (const id of marked) usedTokens.add(id)
         throw error
       }
     },
@@ -109,13 +107,13 @@ export const actorOf = ({ tokenId, ...found }: SessionUser, origin: Origin): Cal
   return { kind: 'user', id: user.id, role: user.role, user, tokenId, ...origin }
 }
 
-export interface RequestCredentials {
+interface RequestCredentials {
   token: string | undefined
   apiKey: string | undefined
   address: string
 }
 
-/** Identifies the caller of a request. A caller with an invalid or expired token is anonymous, and both APIs reject nearly all requests with such a token. */
+/** Identifies the caller of a request. A caller with an invalid or expired token (`hasStaleToken`) is anonymous. */
 export async function authenticate(
   { credentials }: { readonly credentials: Credentials },
   { token, apiKey, address }: RequestCredentials,
@@ -127,6 +125,6 @@ export async function authenticate(
   const service = apiKey === undefined ? undefined : key ? { id: key.id } : ('unknown' as const)
   const origin = { address, service }
   if (!found) return { actor: { kind: 'anonymous', ...origin }, hasStaleToken: token !== undefined }
-  credentials.noteTokenUse(found.tokenId)
+  credentials.markTokenUsed(found.tokenId)
   return { actor: actorOf(found, origin), hasStaleToken: false }
 }

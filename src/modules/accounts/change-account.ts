@@ -19,7 +19,7 @@ import {
 import { checkOwnPassword, lockCredentials, type OwnPasswordContext, wrongPassword } from './check-password.ts'
 import { accountMailSql, passwordChangedMailSql, voidTokensSql } from './mailed-links.ts'
 
-/** Ends all other sessions, and cancels a pending address, which may be an attacker's. No row: the password was changed or the account was locked. */
+/** Sets a password, ends other sessions and cancels a pending address. No row: the password or the lock changed. */
 const updatePassword = statement(
   'password_change',
   {
@@ -33,7 +33,7 @@ const updatePassword = statement(
      where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null
      returning id, old.pending_email
    ),
-   abandoned_change as (select id from updated_user where pending_email is not null),
+   cancelled_change as (select id from updated_user where pending_email is not null),
    deleted_tokens as (
      delete from access_tokens t using updated_user where t.user_id = updated_user.id and t.id <> $session
    ),
@@ -45,22 +45,22 @@ const updatePassword = statement(
    select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** `verifiedHash` is the hash of the verified password, `wanted` the new address or username, `address` the network address. */
-const change = { user: uuid, verifiedHash: text, wanted: text, address: text, ...remembered }
+/** `verifiedHash` is the hash of the verified password, `newValue` the address or username. */
+const change = { user: uuid, verifiedHash: text, newValue: text, address: text, ...remembered }
 /** A statement that changes the address or the username. `is_taken` is true if another account holds the address. */
 type IdentityChange = Statement<ParametersOf<typeof change>, { id: string; is_taken?: boolean }>
 
-/** SQL of the mails of a change: a notice to the old address, and a link to the new one. */
-const changeMailsSql = (template: 'email-changed' | 'email-change-requested', noticed = 'updated_user'): string => `
+/** SQL of the mails of a change: a notice to the old address, and a link to the new address. */
+const changeMailsSql = (template: 'email-changed' | 'email-change-requested', noticeFrom = 'updated_user'): string => `
    ${accountMailSql({
      name: 'enqueued_notices',
-     from: noticed,
+     from: noticeFrom,
      template,
-     facts: { userId: 'updated_user.id', email: 'updated_user.old', newEmail: '$wanted' },
+     facts: { userId: 'updated_user.id', email: 'updated_user.old', newEmail: '$newValue' },
    })},
    ${accountMailSql({ from: 'updated_user', template: 'email-verification', facts: { userId: 'updated_user.id' } })}`
 
-/** Changes an address that is not verified. Invalidates links that were mailed to the old one. No row: as for `updatePassword`. */
+/** Changes an address without verification. Invalidates links that were mailed to the old address. */
 const updateEmail = statement(
   'account_email_change',
   { parameters: change, columns: { id: uuid, is_taken: boolean } },
@@ -69,8 +69,8 @@ const updateEmail = statement(
        and locked_at is null for no key update
    ),
    updated_user as (
-     update users u set email = $wanted, email_verified = false, email_held = true, pending_email = null
-     from locked_user where u.id = locked_user.id and locked_user.email <> $wanted
+     update users u set email = $newValue, email_verified = false, email_held = true, pending_email = null
+     from locked_user where u.id = locked_user.id and locked_user.email <> $newValue
      returning u.id, locked_user.email as old
    ),
    ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
@@ -82,36 +82,37 @@ const updateEmail = statement(
 )
 
 /**
- * Stores a pending address, which replaces the current one once it is verified. Notifies the current address. The current address as input cancels a pending
- * one. `is_taken` only informs the caller: the account that verifies an address first gets it. No row: the password was changed or the account was locked.
+ * Stores a pending address, which replaces the current address once it is verified. Notifies the current address. The
+ * current address as input cancels a pending address. `is_taken` only informs the caller, because the account that
+ * verifies an address first gets it. No row: as for `updatePassword`.
  */
 const requestEmailChange = statement(
   'account_email_change_request',
   { parameters: change, columns: { id: uuid, is_taken: boolean } },
   `with locked_user as materialized (
-     select id, email, email_held, pending_email, lower(email) = lower($wanted) as is_present,
-       exists (select from users o where lower(o.email) = lower($wanted) and o.email_held and o.id <> $user) as is_taken
+     select id, email, email_held, pending_email, lower(email) = lower($newValue) as is_current,
+       exists (select from users o where lower(o.email) = lower($newValue) and o.email_held and o.id <> $user) as is_taken
      from users where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null
      for no key update
    ),
    reverted_user as (
-     update users u set email = $wanted, pending_email = null from locked_user
-     where u.id = locked_user.id and is_present
-       and (locked_user.email <> $wanted or locked_user.pending_email is not null)
+     update users u set email = $newValue, pending_email = null from locked_user
+     where u.id = locked_user.id and is_current
+       and (locked_user.email <> $newValue or locked_user.pending_email is not null)
      returning u.id
    ),
    updated_user as (
-     update users u set pending_email = $wanted from locked_user
-     where u.id = locked_user.id and not is_present and not is_taken
+     update users u set pending_email = $newValue from locked_user
+     where u.id = locked_user.id and not is_current and not is_taken
      returning u.id, locked_user.email as old, locked_user.email_held
    ),
    touched_users as (select id from reverted_user union all select id from updated_user),
    ${voidTokensSql({ from: 'touched_users', purposes: ['EMAIL_VERIFICATION'] })},
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.change-requested', address: '$address' })},
    ${changeMailsSql('email-change-requested', 'updated_user where updated_user.email_held')},
-   accepted_request as (select id from locked_user where is_present or not is_taken),
+   accepted_request as (select id from locked_user where is_current or not is_taken),
    ${rememberSql('accepted_request.id::text', 'accepted_request')}
-   select id, is_taken and not is_present as is_taken
+   select id, is_taken and not is_current as is_taken
    from locked_user, (select count(*) from enqueued_notices) as notifications, (select count(*) from enqueued_mails) as jobs`,
 )
 
@@ -123,8 +124,8 @@ const updateUsername = statement(
        and locked_at is null for no key update
    ),
    updated_user as (
-     update users u set username = $wanted from locked_user
-     where u.id = locked_user.id and locked_user.username <> $wanted returning u.id
+     update users u set username = $newValue from locked_user
+     where u.id = locked_user.id and locked_user.username <> $newValue returning u.id
    ),
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'username.changed', address: '$address' })},
    ${rememberSql('locked_user.id::text', 'locked_user')}
@@ -137,7 +138,7 @@ const passwordInput = z.strictObject({ currentPassword: presentPassword, newPass
 const emailInput = z.strictObject({ currentPassword: presentPassword, newEmail: email })
 const usernameInput = z.strictObject({ currentPassword: presentPassword, newUsername: username })
 
-/** Sets a new password, and ends all other sessions. Returns the UUID of the user. */
+/** Changes the caller's password, and ends all other sessions. Returns the UUID of the user. */
 export async function changePassword(context: Needs, rawInput: z.input<typeof passwordInput>): Promise<string> {
   const { actor, database, passwords, rateLimiter } = context
   assertUserMay(actor, 'account:update')
@@ -157,12 +158,12 @@ export async function changePassword(context: Needs, rawInput: z.input<typeof pa
   })
 }
 
-/** Writes an address or a username if the password is still the one that was verified. */
+/** Writes an address or a username if the password did not change since it was verified. */
 async function changeIdentity(
   context: Needs,
   { id: user, address }: UserActor & { address: string },
   statement: IdentityChange,
-  change: { verifiedHash: string; wanted: string },
+  change: { verifiedHash: string; newValue: string },
 ): Promise<string> {
   const parameters = { user, address, ...change, ...idempotencyParams(context) }
   const [changed] = await context.database.query(statement, parameters).catch((error: unknown) => {
@@ -173,7 +174,9 @@ async function changeIdentity(
   return changed.id
 }
 
-/** Changes the e-mail address. If addresses are verified, the old one stays until the new one is verified. Returns the UUID of the user. */
+/**
+ * Changes the e-mail address. If addresses are verified, the old one stays until then. Returns the UUID of the user.
+ */
 export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.input<typeof emailInput>) {
   const { actor, config, rateLimiter } = context
   assertUserMay(actor, 'account:update')
@@ -182,11 +185,12 @@ export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.in
   return once(context, 'changeEmail', input, async () => {
     const verifiedHash = await checkOwnPassword(context, actor, input.currentPassword)
     await rateLimiter.consume('email-change', actor.id)
-    // The current address cancels a pending change, which a thief may have requested. The limit of the mailbox must not prevent that.
+    // The current address cancels a pending change, which an attacker may have requested. A rate limit must not prevent
+    // that.
     const isRevert = verifiesEmails && input.newEmail.toLowerCase() === actor.user.email.toLowerCase()
     if (!isRevert) await rateLimiter.consume('email-change-mailbox', mailboxDigest(input.newEmail))
     const statement = verifiesEmails ? requestEmailChange : updateEmail
-    return changeIdentity(context, actor, statement, { verifiedHash, wanted: input.newEmail })
+    return changeIdentity(context, actor, statement, { verifiedHash, newValue: input.newEmail })
   })
 }
 
@@ -199,6 +203,6 @@ export async function changeUsername(context: Needs, rawInput: z.input<typeof us
   if (problem) throw validationFailed({ newUsername: [problem] })
   return once(context, 'changeUsername', input, async () => {
     const verifiedHash = await checkOwnPassword(context, actor, input.currentPassword)
-    return changeIdentity(context, actor, updateUsername, { verifiedHash, wanted: input.newUsername })
+    return changeIdentity(context, actor, updateUsername, { verifiedHash, newValue: input.newUsername })
   })
 }

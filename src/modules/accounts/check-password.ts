@@ -1,7 +1,7 @@
 /**
- * Checks passwords. An account allows five wrong guesses in 15 minutes over all APIs, and an address without an account four. Accounts that claim the same
- * address are counted separately. A guess reserves a place before the password is compared, and releases it if the password was right. If no place is free, a
- * guess waits for those that are being compared. More guesses do not extend the window. A password reset ends it.
+ * Checks passwords. An account allows five wrong guesses in 15 minutes over all APIs, and an unknown address four. A
+ * guess reserves a place before the password is compared, and releases it if the password is right. If no place is
+ * free, the guess waits for running comparisons. More guesses do not extend the window. A password reset ends it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Use } from '../../context.ts'
@@ -12,37 +12,39 @@ import { toOpaqueString } from './account-input.ts'
 
 const WINDOW_SECONDS = 900
 const MAX_WRONG = 5
-/** The last place is reserved for signed-in users, so that an attacker cannot keep an owner from changing the password. */
+/**
+ * The last place is reserved for signed-in users, so that an attacker cannot keep an owner from changing the password.
+ */
 const MAX_WRONG_ANONYMOUS = 4
 const CHECK_INTERVAL_MS = 50
 const MAX_WAIT_MS = 8_000
 const RETRY_AFTER_SECONDS = 5
 
-// The database compares addresses with `lower`, so it also computes the digest. Other spellings would have other digests.
+// The database computes the digest, because it also compares addresses with `lower`.
 const digestSql = (subject: string) => `encode(sha256(convert_to(lower(${subject}), 'UTF8')), 'hex')`
 
-/** Key of the guesses that were wrong or are being compared. */
-const takenKeySql = (subject: string) => `'password-check:' || ${digestSql(subject)}`
+/** SQL of the key that counts the guesses that were wrong or are being compared. */
+const reservedKeySql = (subject: string) => `'password-check:' || ${digestSql(subject)}`
 const wrongKeySql = (subject: string) => `'password-wrong:' || ${digestSql(subject)}`
 
-/** SQL of the key in `limits` that counts guesses at an account. `user` is an expression for its UUID. Deleting the row ends the window. */
-export const passwordCheckKeySql = (user: string) => takenKeySql(`'user:' || ${user}`)
+/** SQL of the key in `limits` that counts guesses at an account. `user` is SQL. Deleting the row ends the window. */
+export const passwordCheckKeySql = (user: string) => reservedKeySql(`'user:' || ${user}`)
 
-/** Reserves a place for a guess. No row: `most` guesses were wrong or are being compared. */
+/** Reserves a place for a guess. No row: `max` guesses were wrong or are being compared. */
 const reserveGuess = joinedStatement(
   'password_guess_take',
-  { parameters: { subject: text, most: int }, columns: { window_end: text }, apart: ['subject'] },
-  // Two spellings of one address may arrive together. Then one of them runs alone.
+  { parameters: { subject: text, max: int }, columns: { window_end: text }, apart: ['subject'] },
+  // Requests with two spellings of one address may arrive together. Each key is counted once per statement.
   ({ item, place }) => `with ${item},
    guess as materialized (
-     select distinct on (key) * from (select ${takenKeySql('subject')} as key, item.* from item) as keyed
+     select distinct on (key) * from (select ${reservedKeySql('subject')} as key, item.* from item) as keyed
    ),
    taken as (
      insert into limits as l (key, window_end, count)
        select key, now() + interval '${WINDOW_SECONDS} seconds', 1 from guess order by key
      on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
        window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
-     where l.window_end <= now() or l.count < (select g.most from guess g where g.key = l.key)
+     where l.window_end <= now() or l.count < (select g.max from guess g where g.key = l.key)
      returning key, window_end
    )
    select ${place} t.window_end::text as window_end from taken t join guess using (key)`,
@@ -53,17 +55,17 @@ const countWrongGuesses = statement(
   { parameters: { subject: text }, columns: { wrong: int, retry_after: int } },
   `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from taken.window_end - now())))::int as retry_after
    from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$subject')} and wrong.window_end = taken.window_end
-   where taken.key = ${takenKeySql('$subject')} and taken.window_end > now()`,
+   where taken.key = ${reservedKeySql('$subject')} and taken.window_end > now()`,
 )
 
-/** `windowEnd` is text, because a `Date` would lose the microseconds. */
+// `windowEnd` is text, because a `Date` would lose the microseconds.
 const guess = { subject: text, windowEnd: text }
 
 const releaseGuess = statement(
   'password_guess_back',
   { parameters: guess },
   `update limits set count = greatest(0, count - 1)
-   where key = ${takenKeySql('$subject')} and window_end = $windowEnd::timestamptz`,
+   where key = ${reservedKeySql('$subject')} and window_end = $windowEnd::timestamptz`,
 )
 
 const countWrongGuess = statement(
@@ -80,17 +82,19 @@ const findOwnPassword = statement(
   'select password_hash from users where id = $user and deleted_at is null',
 )
 
-/** Locks an account's credentials until the end of the transaction. The next statement sees the sessions of earlier sign-ins. */
+/**
+ * Locks an account until the end of the transaction, so that the next statement sees all sessions of earlier sign-ins.
+ */
 export const lockCredentials = statement(
   'password_hold',
   { parameters: { user: uuid }, columns: { id: uuid } },
   'select id from users where id = $user and deleted_at is null for no key update',
 )
 
-export interface Guess {
-  /** The account, or an address without an account. Both take the same time. */
+interface Guess {
+  /** The account, or an address without an account. A check takes the same time for both. */
   account: { user: string; passwordHash: string } | { email: string }
-  /** The password as typed, at most 256 characters. */
+  /** The password as it was entered, at most 256 characters. */
   password: string
   /** True for a request with a session of the account. */
   isSignedIn: boolean
@@ -98,13 +102,13 @@ export interface Guess {
 
 type PasswordContext = Use<'database' | 'passwords' | 'semaphores' | 'meter'>
 
-/** Reserves a place. Returns the end of the window. Throws THROTTLED. */
-async function waitForPlace({ database, meter }: PasswordContext, subject: string, most: number): Promise<string> {
+/** Waits for a place and reserves it. Returns the end of the window. Throws THROTTLED. */
+async function waitForPlace({ database, meter }: PasswordContext, subject: string, max: number): Promise<string> {
   for (const start = performance.now(); ; await delay(CHECK_INTERVAL_MS)) {
-    const [taken] = await database.query(reserveGuess, { subject, most })
+    const [taken] = await database.query(reserveGuess, { subject, max })
     if (taken) return taken.window_end
     const [guesses] = await database.query(countWrongGuesses, { subject })
-    const isFull = guesses !== undefined && guesses.wrong >= most
+    const isFull = guesses !== undefined && guesses.wrong >= max
     if (!isFull && performance.now() - start <= MAX_WAIT_MS) continue
     meter.count('annal_limit_rejections_total', { limit: 'password-guesses' })
     const seconds = guesses?.retry_after ?? 1
@@ -112,7 +116,7 @@ async function waitForPlace({ database, meter }: PasswordContext, subject: strin
   }
 }
 
-/** Returns whether the password is the account's. Throws THROTTLED, UNAVAILABLE. */
+/** Returns true if the password is right. Throws THROTTLED, UNAVAILABLE. */
 export function checkPassword(context: PasswordContext, { account, password, isSignedIn }: Guess): Promise<boolean> {
   const subject = 'user' in account ? `user:${account.user}` : `address:${account.email}`
   const hash = 'user' in account ? account.passwordHash : undefined
@@ -134,7 +138,7 @@ export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid
 
 export type OwnPasswordContext = PasswordContext & Use<'rateLimiter'>
 
-/** Checks the password of a signed-in user, because a stolen session must not be enough to take an account over. Returns the stored hash. */
+/** Checks the password of a signed-in user, to protect the account if a session is stolen. Returns the stored hash. */
 export async function checkOwnPassword(
   context: OwnPasswordContext,
   { id: user }: Pick<UserActor, 'id'>,

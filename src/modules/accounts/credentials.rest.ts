@@ -174,7 +174,9 @@ const signUp = defineRoute({
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
 })
 
-/** Shortens a device name and removes control characters. Old callers send invalid names, which must not be rejected. */
+/**
+ * Shortens a device name and removes control characters. Old callers send invalid names, which must not be rejected.
+ */
 const sessionName = (text = '') => [...text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '')].slice(0, 100).join('')
 
 /** Returns the device name of a sign-in. Some apps send an object, which is ignored. */

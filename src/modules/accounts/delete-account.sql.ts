@@ -1,7 +1,7 @@
 /**
- * Statements of the deletion of an account. They lock rows in the same order as all other statements (orders, assets, rows of the relay, wallet, apps, user),
- * so that no deadlock is possible. Once the wallet is locked, nothing more can be accepted for the account. Anything that was accepted while the other rows
- * were being locked is found then, and the deletion starts again.
+ * Statements of the deletion of an account. All statements lock rows in the same order, to prevent deadlocks: orders,
+ * assets, relay rows, wallet, apps, user. Once the wallet is locked, no request can add anything to the account. If a
+ * request added something while the other rows were being locked, the deletion starts again.
  */
 
 import {
@@ -30,7 +30,7 @@ import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 const user = { user: uuid }
 const ids = { id: uuid }
 
-/** SQL of a user's accepted commits without a signature. Starts at pending relay rows, because nearly every commit is settled. */
+/** SQL of a user's unsigned commits. Starts at pending relay rows, because nearly every commit is settled. */
 const unsignedSql = `from commit_relays r
    join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
    where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $user`
@@ -60,9 +60,10 @@ const assetsSql = 'select id from assets where owner_id = $user and deleted_at i
 const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
 export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
 export const lockAssets = lock('deletion_assets', assetsSql)
-/** Locks the same and newer orders. Skips rows that are locked elsewhere, because waiting for them with the wallet locked could deadlock. */
+/**
+ * Locks the same and newer orders. Skips locked rows, because waiting for them with the wallet locked could deadlock.
+ */
 export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
-/** Locks the same and newer assets. Skips rows that are locked elsewhere. */
 export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
 
 /** Stores the signatures of commits (parallel arrays). Skips commits that the relay is signing. */
@@ -78,14 +79,14 @@ export const storeSignatures = statement(
    from locked_relays where r.commit_id = locked_relays.commit_id`,
 )
 
-/** Locks a wallet. Nothing more can be accepted for its owner. */
+/** Locks a wallet. No request can add anything to the account afterwards. */
 export const lockWallet = statement(
   'deletion_wallet',
   { parameters: user, columns: { closed: boolean } },
   'select closed_at is not null as closed from wallets where user_id = $user for no key update',
 )
 
-/** Locks the apps of a user. A change of an app locks the app first, and then the user for the audit entry. */
+/** Locks the apps of a user. Changes of apps also lock the app before the user. */
 export const lockApps = lock(
   'deletion_apps',
   'select id from network_apps where owner_id = $user order by id for no key update',
@@ -107,7 +108,7 @@ export const sumTokens = statement(
   `select ${tokensSql} as amount`,
 )
 
-/** Returns whether the user has anything that is not locked or not signed. `orders` and `assets` are locked. */
+/** Returns true if the user has an unsigned commit, or an order or asset that is not among the locked ones. */
 export const findLateEntries = statement(
   'deletion_latecomers',
   { parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) }, columns: { some: boolean } },
@@ -116,7 +117,7 @@ export const findLateEntries = statement(
      or exists (select id from assets where owner_id = $user and deleted_at is null except select unnest($assets)) as some`,
 )
 
-/** Deletes some assets of a user as `deleteAsset` does. One statement for all would exceed the statement timeout. */
+/** Deletes some assets of a user. One statement for all assets could exceed the statement timeout. */
 export const emptyAssets = statement(
   'deletion_empty',
   { parameters: { user: uuid, assets: arrayOf(uuid) } },
@@ -162,7 +163,7 @@ export const closeWallet = statement(
    select from closed_wallet limit 0`,
 )
 
-/** Erases personal data. The row stays for the ledger. `username` and `email` are random, because a predictable one could be taken. */
+/** Erases personal data. The row stays for the ledger. `username` and `email` are random, so they cannot be taken. */
 export const eraseAccount = statement(
   'deletion_erase',
   { parameters: { user: uuid, username: text, email: text, reason: orNull(text) }, columns: { jobs: int } },
@@ -209,12 +210,12 @@ const previewColumns = {
   deletedAt: orNull(timestamp),
   num: numeric,
   points: numeric,
-  /** Tokens at the address. They are lost. */
+  /** ERC-20 tokens at the deposit address, which are lost. */
   tokens: numeric,
   assets: int,
   openOrders: int,
   networkApps: int,
-  /** Withdrawals that are not settled, and their sum. */
+  /** Number of unsettled withdrawals. `withdrawn` is their sum. */
   withdrawals: int,
   withdrawn: numeric,
 }
@@ -236,10 +237,12 @@ export const readDeletionPreview = statement(
    where u.id = $user`,
 )
 
-/** Audit entries that one statement reads. A sign-in per minute adds half a million per year. */
+/** Maximum number of audit entries that one statement reads. One sign-in per minute adds half a million per year. */
 const ENTRIES_AT_ONCE = 5_000
 
-/** Erases network addresses in a page of the user's audit entries. Returns the last entry of the page, or null at the end. */
+/**
+ * Erases network addresses in a page of the user's audit entries. Returns the last ID of the page, or null at the end.
+ */
 export const eraseAuditAddresses = statement(
   'deletion_trail',
   { parameters: { user: uuid, after: uuid }, columns: { last: orNull(uuid) } },
@@ -252,7 +255,7 @@ export const eraseAuditAddresses = statement(
    select (select id from page order by id desc limit 1) as last`,
 )
 
-/** Deletes idempotency keys, which contain responses, and erases addresses from mails in the dead-letter queue. */
+/** Deletes idempotency keys with their responses, and erases addresses from mails in the dead-letter queue. */
 export const eraseResponses = statement(
   'deletion_answers',
   { parameters: user },

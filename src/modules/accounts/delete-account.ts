@@ -1,4 +1,4 @@
-/** Deletes accounts: keys, tokens and personal data are destroyed and the money is forfeited. The ledger and the chain keep their history. */
+/** Deletes accounts: destroys keys and personal data, and forfeits money. Ledger and chain keep their history. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Use } from '../../context.ts'
 import type { Database } from '../../db/database-types.ts'
@@ -30,25 +30,25 @@ import {
   isDeletedError,
 } from './find-users.ts'
 
-/** Attempts while other requests use the account. */
+/** Maximum number of attempts while other requests use the account. */
 const MAX_ATTEMPTS = 20
-/** Assets that one statement empties. Each may have a long history. */
+/** Maximum number of assets that one statement deletes. Each may have a long history. */
 const ASSETS_AT_ONCE = 50
 
 type KeyContext = Use<'custody' | 'database' | 'vault'>
 type DeletionContext = KeyContext & Use<'coins' | 'log'>
 type Needs = DeletionContext & Use<'actor' | 'deletions' | 'notifications'>
 
-/** A random username of 21 characters. A predictable name could be taken already. */
-const tombstoneName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString(36).padStart(13, '0')}`
+/** Returns a random username of 21 characters. A predictable name could be taken already. */
+const deletedName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString(36).padStart(13, '0')}`
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
 const busy = () =>
   new DomainError('CONFLICT', 'Your account is being used by other requests. Try again.', { retryAfter: 1 })
 
-/** Returns false if another process has deleted the account. Throws other errors again. */
-export const falseIfDeleted = (error: unknown): false => {
+/** Returns false if another process deleted the account. Throws other errors again. */
+const falseIfDeleted = (error: unknown): false => {
   if (!isDeletedError(error)) throw error
   return false
 }
@@ -59,7 +59,9 @@ async function lockExisting(query: Database['query'], user: string): Promise<voi
   if (!found || found.deleted) throw authenticationFailed()
 }
 
-/** Signs accepted commits, because nobody can sign after the deletion. Returns the signatures, and the commits whose key cannot be decrypted. */
+/**
+ * Signs accepted commits, because the key is destroyed later. Also returns the commits whose key cannot be decrypted.
+ */
 async function signCommits({ custody, database }: DeletionContext, user: string) {
   const signed = { commits: [] as string[], signatures: [] as string[] }
   const unsignable: string[] = []
@@ -77,7 +79,10 @@ async function signCommits({ custody, database }: DeletionContext, user: string)
   return { signed, unsignable }
 }
 
-/** Deletes the account in one transaction. Returns false, without effect, if something was accepted for the account in the meantime. */
+/**
+ * Deletes the account in one transaction. Returns false, without effect, if a request changed the account in the
+ * meantime.
+ */
 async function tryDelete(context: DeletionContext, user: string, reason: string | null): Promise<boolean> {
   const { database, log } = context
   const [{ signed, unsignable }, transfers] = await Promise.all([
@@ -91,9 +96,12 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
     await query(sql.lockOpenOrders, { user })
     await query(sql.lockAssets, { user })
     await query(sql.storeSignatures, signed)
-    // The refunds arrive before the wallet is closed, and are forfeited with the rest.
+    // These refunds are paid before the wallet is closed, so they are forfeited too.
     for (const commit of unsignable)
-      await query(failCommit, { commit, reason: 'the author’s key did not open when the account was deleted' })
+      await query(failCommit, {
+        commit,
+        reason: 'the author’s key could not be decrypted when the account was deleted',
+      })
     await query(sql.lockWallet, { user })
     await query(sql.lockApps, { user })
     await lockExisting(query, user)
@@ -101,14 +109,14 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
     const assets = idsOf(await query(sql.lockMoreAssets, { user }))
     const [late] = await query(sql.findLateEntries, { user, orders, assets })
     isLate = late?.some === true || !(await transfers.store(query))
-    // Rolls back the signatures: the relay would treat the trees of an account that still exists as stored.
+    // This rolls back the signatures. Otherwise the relay would treat the trees of the existing account as stored.
     if (isLate) throw busy()
     tokens = (await query(sql.sumTokens, { user }))[0]!.amount
     for (let from = 0; from < assets.length; from += ASSETS_AT_ONCE)
       await query(sql.emptyAssets, { user, assets: assets.slice(from, from + ASSETS_AT_ONCE) })
     await query(sql.closeWallet, { user })
     const email = `${randomUUID()}@deleted.invalid`
-    await query(sql.eraseAccount, { user, username: tombstoneName(), email, reason })
+    await query(sql.eraseAccount, { user, username: deletedName(), email, reason })
     if (reason !== null) await query(sql.recordOperatorDeletion, { subject: toId('user', user), reason })
     while ((await query(sql.eraseArguments, { user })).length === ORDERS_AT_ONCE);
     for (let after: string | null = NIL_UUID; after !== null; )
@@ -125,26 +133,29 @@ async function tryDelete(context: DeletionContext, user: string, reason: string 
       { user: toId('user', user), commits: unsignable.map((id) => toId('commit', id)) },
       'Commits of a deleted account could not be signed',
     )
-  // Tokens are not swept, and the destroyed key was the only one that could move them.
+  // Tokens are not swept, and only the destroyed key could move them.
   if (tokens !== '0')
     log.error({ user: toId('user', user), tokens }, 'Tokens at the address of a deleted account are lost')
   return true
 }
 
 /** Deletes an account, and retries while other requests use it. Throws AUTHENTICATION_FAILED, CONFLICT, UNAVAILABLE. */
-export async function retryDelete(context: DeletionContext, userId: string, reason: string | null): Promise<void> {
+async function retryDelete(context: DeletionContext, userId: string, reason: string | null): Promise<void> {
   for (let attempt = 1; !(await tryDelete(context, userId, reason)); attempt += 1)
     if (attempt === MAX_ATTEMPTS) throw busy()
 }
 
-/** Destroys the key of a deleted account and the stored responses to its requests. Runs jobs of the queue `forget-key`. Idempotent. */
+/**
+ * Destroys the key of a deleted account and stored responses to its requests. Runs jobs of the queue `forget-key`.
+ * Idempotent.
+ */
 export async function forgetKey({ custody, database, vault }: KeyContext, { userId }: ForgetKeyJob): Promise<void> {
   await vault.markDeleted(userId)
   await custody.forget(userId)
   await database.query(sql.eraseResponses, { user: userId })
 }
 
-/** Deletes an account. In one process, a second deletion waits for the first one without a connection, and then fails. */
+/** Deletes an account. A second deletion in the same process waits for the first, and then fails. */
 async function deleteOnce(context: Needs, userId: string, reason: string | null): Promise<void> {
   const { deletions } = context
   const first = deletions.get(userId)
@@ -187,7 +198,7 @@ export async function previewDeletion(context: PreviewContext, name: string): Pr
   return readPreview(context, parse(accountSelector, { userId: name }).userId)
 }
 
-/** Deletes an account as an operator. If it was deleted before (`isNew` is false), destroys its key again, in case that was interrupted. */
+/** Deletes an account as an operator. If the account was already deleted, destroys its key again. */
 export async function deleteAccountAsOperator(context: Needs & PreviewContext, rawInput: AccountWithReason) {
   assertOperator(context.actor)
   const { userId, reason } = parse(accountWithReason, rawInput)
@@ -217,11 +228,11 @@ const leftOverSql = 'closed_at is not null and (num > 0 or points > 0)'
 const settledSql = `o.action_args is not null and o.status not in ('CREATED', 'PENDING')`
 const isDeliveredSql = `a.webhook_secret is not null and not exists (
      select from webhook_deliveries d where d.network_app_id = a.id and d.status = 'PENDING')`
-/** Deliveries settle within this time after a deletion. */
+/** Time after a deletion in which webhook deliveries settle. */
 const SETTLING = '7 days'
 
 const batchJobs = [
-  // Closed wallets that received money from a refund, a deposit or a sale.
+  // Forfeits money that closed wallets received from a refund, a deposit or a sale.
   cleanUp('forfeit-balances', {
     item: 'user_id',
     due: ['wallets', leftOverSql, 'user_id'],
@@ -254,7 +265,7 @@ const batchJobs = [
     process: `update network_apps a set webhook_url = null, webhook_secret = null, previous_secret = null, previous_secret_expires_at = null
      where a.id = any ($items) and ${isDeliveredSql} returning a.id::text as item`,
   }),
-  // Concurrent requests wrote these network addresses after the deletion.
+  // Erases network addresses that concurrent requests wrote after the deletion.
   cleanUp('erase-addresses-of-deleted', {
     item: 'e.id',
     due: [
@@ -281,7 +292,7 @@ const batchJobs = [
   }),
 ]
 
-/** Returns those of the accounts that exist. `waits` is true if the account has an unsigned commit. */
+/** Finds accounts that exist. `waits` is true if the account has an unsigned commit. */
 const findReturned = statement(
   'deletion_returned',
   { parameters: { users: arrayOf(uuid) }, columns: { id: uuid, waits: boolean } },
@@ -305,7 +316,10 @@ async function deleteAgain(context: DeletionContext, userId: string): Promise<vo
   await forgetKey(context, { userId })
 }
 
-/** Deletes accounts again that a backup restored. One with unsigned commits waits for the relay. Returns whether none is left. */
+/**
+ * Deletes accounts again that a backup restored. Returns false if an account still waits for the relay to sign its
+ * commits.
+ */
 export async function deleteRestoredAccounts(context: DeletionContext): Promise<boolean> {
   const { database, vault } = context
   let isDone = true
@@ -332,6 +346,8 @@ export async function destroyRestoredKeys(
   await forEachSettled(chunk(vault.owners(), PAGE), destroyPage, cancel)
 }
 
-/** Erases late data of deleted accounts, and forfeits late money. Safe in several processes at once. */
+/**
+ * Erases data and forfeits money that deleted accounts received after the deletion. Safe in several processes at once.
+ */
 export const cleanUpDeletedAccounts = (context: Use<'database' | 'log'>, cancel?: AbortSignal): Promise<void> =>
   createBatchJobRunner(context).runAll(batchJobs, cancel)

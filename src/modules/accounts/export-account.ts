@@ -14,7 +14,7 @@ import { type AccountWithReason, accountWithReason, findAccount, isDeletedError 
 
 type Item = Record<string, unknown>
 
-/** Records an export in the audit log of the user. If an operator gave a reason, records it in the log of the system too. */
+/** Records an export in the audit log of the user. With an operator's reason, records it in the system's log too. */
 export const recordExport = statement(
   'export_note',
   { parameters: { user: uuid, subject: text, address: orNull(text), reason: orNull(text) } },
@@ -53,7 +53,9 @@ const parameters = { user: uuid, after: text, limit: int }
 export type ExportRow = { item: Item; after: string }
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 
-/** Creates a list. `columns`, `after` (the cursor) and `from` are SQL. Column names become camel case in the document. */
+/**
+ * Creates a list. `columns`, `after` (the cursor) and `from` are SQL. Column names become camel case in the document.
+ */
 const list = (name: string, columns: string, after: string, from: string): ExportPage =>
   statement(
     `export_${name}`,
@@ -81,8 +83,8 @@ const listByTime = (table: string, condition: string, columns: string) =>
   )
 
 /**
- * SQL of a join that reads at most one page of `table` for each row of an outer table, so that one long list is not read whole. The rows start
- * at `start` if `isCurrent`, that is in the outer row of the cursor.
+ * SQL of a join that reads at most one page of `table` for each row of an outer table, so that one long list is not
+ * read whole. The rows start at `start` if `isCurrent`, that is in the outer row of the cursor.
  */
 const lateralSql = (table: string, isOwn: string, position: 'id' | 'sequence', isCurrent: string, start: string) =>
   `cross join lateral (
@@ -344,7 +346,9 @@ export async function readExport(context: Needs): Promise<Item> {
   return runExport(context, actor.id, work)
 }
 
-/** Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user. */
+/**
+ * Streams the data of an account for an operator, on behalf of a user who cannot sign in. Returns the UUID of the user.
+ */
 export async function streamExportAsOperator(
   context: Needs & Use<'config'>,
   rawInput: AccountWithReason,

@@ -16,21 +16,21 @@ const foundColumns = {
   ...{ assetCount: int, createdAt: timestamp, lockedAt: orNull(timestamp), lockReason: orNull(text) },
 }
 
-export type FoundUser = RowOf<typeof foundColumns>
-
 export type UserOrder = 'NEWEST' | 'OLDEST'
 
-/** The last code point. It sorts after every continuation of a prefix. */
+/** The last code point, which sorts after every other character. */
 const LAST = '\u{10ffff}'
 
-/** SQL of the IDs of accounts by ID (`$user`, or null), e-mail address, or prefix of the username. `most` limits the matches of the prefix. */
-const foundSql = (most: string) => `
+/**
+ * SQL of the IDs of accounts by ID, e-mail address, or prefix of the username. `max` limits the matches of the prefix.
+ */
+const foundSql = (max: string) => `
   select id from users where id = $user and deleted_at is null
   union select id from users where lower(email) = lower($text) and deleted_at is null
   union (
     select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || '${LAST}')
       and deleted_at is null
-    order by username_key using ~<~ limit ${most})`
+    order by username_key using ~<~ limit ${max})`
 
 /** Accounts that match a search. Without an order, exact matches come first, and the others are sorted by username. */
 const searchStatement = statement(
@@ -54,8 +54,8 @@ const searchStatement = statement(
 
 const countStatement = statement(
   'user_search_count',
-  { parameters: { user: orNull(uuid), text, most: int }, columns: { count: int }, isList: true },
-  `select least(count(*), $most)::int as count from (${foundSql('$most')}) found`,
+  { parameters: { user: orNull(uuid), text, max: int }, columns: { count: int }, isList: true },
+  `select least(count(*), $max)::int as count from (${foundSql('$max')}) found`,
 )
 
 /** Finds an account by UUID or else by name: an e-mail address if it contains an @, otherwise a username. */
@@ -89,7 +89,7 @@ const searchInput = z.strictObject({ search: requiredText(254).transform(normali
 
 type Needs = Use<'actor' | 'database'>
 
-export interface SearchPage {
+interface SearchPage {
   limit?: number | undefined
   offset?: number | undefined
   order?: UserOrder | undefined
@@ -101,12 +101,12 @@ function parseSearch({ actor }: Needs, rawSearch: string) {
   return { user: fromId(search, 'user')?.uuid ?? null, text: search }
 }
 
-/** Finds accounts by ID, e-mail address or prefix of the username. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+/** Finds accounts by ID, e-mail address or prefix of the username. Throws PERMISSION_DENIED, VALIDATION_FAILED. */
 export async function searchUsers(
   context: Needs,
   search: string,
   { limit = ACCOUNTS_PER_PAGE, offset = 0, order }: SearchPage = {},
-): Promise<FoundUser[]> {
+): Promise<RowOf<typeof foundColumns>[]> {
   return context.database.query(searchStatement, {
     ...parseSearch(context, search),
     limit,
@@ -115,9 +115,9 @@ export async function searchUsers(
   })
 }
 
-/** Counts accounts that match a search, no further than a page behind `offset` needs. Throws the errors of `searchUsers`. */
+/** Counts accounts that match a search, up to the limit for `offset`. Throws the errors of `searchUsers`. */
 export async function countUsers(context: Needs, search: string, offset?: number | null): Promise<number> {
-  const parameters = { ...parseSearch(context, search), most: countLimit(offset) }
+  const parameters = { ...parseSearch(context, search), max: countLimit(offset) }
   const [counted] = await context.database.query(countStatement, parameters)
   return counted!.count
 }
@@ -130,7 +130,7 @@ export async function listUsers(context: Needs, search: string, page: SearchPage
 }
 
 /** Fields to load, as Prisma arguments. GraphQL builds them from the document. */
-export type UserQuery = Omit<Prisma.UserFindUniqueArgs, 'where'>
+type UserQuery = Omit<Prisma.UserFindUniqueArgs, 'where'>
 
 const hasAllFields = (row: object, select: object | null | undefined): boolean =>
   Object.entries(select ?? { everything: true }).every(([name, wanted]) => {
@@ -145,7 +145,7 @@ const hasAllFields = (row: object, select: object | null | undefined): boolean =
     )
   })
 
-/** Returns the caller's own record. Authentication has already read what most callers ask for. Throws NOT_AUTHENTICATED. */
+/** Returns the caller's record. Uses the fields that authentication read if they suffice. Throws NOT_AUTHENTICATED. */
 export async function readMe({ actor, database }: Use<'actor' | 'database'>, query: UserQuery = {}): Promise<User> {
   assertUserMay(actor, 'account:read')
   return hasAllFields(actor.user, query.select)
@@ -157,7 +157,7 @@ export async function readMe({ actor, database }: Use<'actor' | 'database'>, que
 export const findUser = ({ database }: Use<'database'>, id: string, query: UserQuery = {}): Promise<User | null> =>
   database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
 
-/** Returns a user. Uses the record that authentication read, except for the wallet, whose balances may have changed. Do not use this after a change. */
+/** Returns a user. May return the caller as authentication read it, so do not use this after a change. */
 export async function readUser(context: Use<'actor' | 'database'>, id: string, query: UserQuery = {}): Promise<User> {
   const { actor } = context
   if (actor.kind === 'user' && actor.id === id && !query.select?.wallet && hasAllFields(actor.user, query.select))

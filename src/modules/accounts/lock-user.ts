@@ -12,8 +12,9 @@ import { voidTokensSql } from './mailed-links.ts'
 const parameters = { user: uuid, subject: text, reason: text, ...audited, ...remembered }
 
 /**
- * Locks or unlocks an account. Ends its sessions and mailed links, also those that were created while it was being locked. Locking cancels a pending address. No
- * row: there is no such account. `subject` is its public ID. Only the administrator's audit entry has the network address.
+ * Locks or unlocks an account, and ends all its sessions and mailed links. Locking cancels a pending address. No row:
+ * the account does not exist. `subject` is the public ID of the account. Only the administrator's audit entry contains
+ * the network address.
  */
 const changeLock = (
   name: string,
@@ -65,7 +66,10 @@ async function change(context: Needs, operation: keyof typeof statements, rawInp
   })
 }
 
-/** Locks an account: the owner cannot sign in, and sessions and mailed links end. A locked account keeps its first reason. Returns the UUID of the user. */
+/**
+ * Locks an account, whose owner then cannot sign in. A locked account keeps its first reason. Returns the UUID of the
+ * user.
+ */
 export const lockUser = (context: Needs, input: AccountWithReason) => change(context, 'lockUser', input)
 
 /** Unlocks an account. The owner has to sign in again. Returns and throws as `lockUser`. */

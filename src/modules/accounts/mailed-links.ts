@@ -1,6 +1,6 @@
 /**
- * Links in mails: requests for them and their one-time tokens. Only the newest token of a purpose is valid, once, and for the address that it was sent to. The
- * database stores the SHA-256.
+ * Mailed links and their one-time tokens. Only the newest token of a purpose is valid. It is valid once, and for the
+ * address that it was sent to. The database stores the SHA-256 of a token.
  */
 
 import { z } from 'zod'
@@ -31,13 +31,13 @@ type Template = AccountMailJob['template']
 type FactsOf<Job> = Job extends unknown ? SqlOf<Omit<Job, 'template' | 'requestId' | 'at'>> : never
 
 export type AccountMailParts = {
-  /** Name of the CTE if a statement has two. PostgreSQL runs it only if the statement reads it, for example with `count(*)`. */
+  /** Name of the CTE, if a statement has two. */
   name?: string
   /** CTE or join with a row for each mail. */
   from: string
 } & { [T in Template]: { template: T; facts: FactsOf<Extract<AccountMailJob, { template: T }>> } }[Template]
 
-/** SQL of a CTE that enqueues a mail about an account in the statement of its cause. The database clock orders requests. */
+/** SQL of a CTE that enqueues a mail in the statement that causes it. The database clock orders requests. */
 export const accountMailSql = ({ name = 'enqueued_mails', from, template, facts }: AccountMailParts): string => {
   const data = { template: `'${template}'`, requestId: 'uuidv7()', at: 'now()', ...facts }
   return enqueueSql(name, { queue: 'account-mail', from, data })
@@ -51,16 +51,18 @@ export const passwordChangedMailSql = accountMailSql({
 
 export const lifetimes = { PASSWORD_RESET: 30 * 60, EMAIL_VERIFICATION: 24 * 3600 } satisfies Record<Purpose, number>
 
-/** 256 bits: 43 characters of base64url. */
+/** Length of a token, which has 43 characters in base64url. */
 const SECRET_BYTES = 32
 
 const tokenParameters = { user: uuid, purpose: textOf<Purpose>('token_purpose'), hash: bytes }
 
-/** SQL of the address that a link is sent to. A verification is of the new address of the account. */
+/** SQL of the address that a link is sent to. A verification link is sent to the pending address, if there is one. */
 const addressSql = (users: string) =>
   `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
 
-/** Stores the token of a request unless a newer one exists. A repeated job writes the same token and restarts its lifetime. */
+/**
+ * Stores the token of a request unless a newer token exists. A retry writes the same token and restarts its lifetime.
+ */
 const upsertToken = statement(
   'one_time_token_issue',
   { parameters: { ...tokenParameters, request: uuid, seconds: int }, columns: { email: text } },
@@ -74,7 +76,7 @@ const upsertToken = statement(
    returning email`,
 )
 
-/** Finds a token that can be used: not used, not expired, for the current address of an account that is not locked. */
+/** Finds a token that is neither used nor expired, for the current address of an account that is not locked. */
 const findUsableToken = statement(
   'one_time_token_usable',
   { parameters: tokenParameters, columns: { email: text, username: text } },
@@ -84,12 +86,15 @@ const findUsableToken = statement(
      and u.locked_at is null`,
 )
 
-/** SQL of a CTE that uses a token and returns `user_id`. `held` is the CTE that locks the user's row, with `id` and `email`. */
-export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: Purpose; hash: string }): string => `
+/**
+ * SQL of a CTE that uses a token and returns `user_id`. `locked` is the CTE with the `id` and `email` of the locked
+ * user.
+ */
+const spendTokenSql = ({ locked, purpose, hash }: { locked: string; purpose: Purpose; hash: string }): string => `
   spent_token as (
-    update one_time_tokens t set used_at = now() from ${held}
-    where t.user_id = ${held}.id and t.purpose = '${purpose}' and t.hash = ${hash} and t.used_at is null
-      and t.expires_at > clock_timestamp() and lower(t.email) = lower(${held}.email)
+    update one_time_tokens t set used_at = now() from ${locked}
+    where t.user_id = ${locked}.id and t.purpose = '${purpose}' and t.hash = ${hash} and t.used_at is null
+      and t.expires_at > clock_timestamp() and lower(t.email) = lower(${locked}.email)
     returning t.user_id
   )`
 
@@ -104,17 +109,16 @@ export const voidTokensSql = (tokens: { name?: string; from: string; purposes: r
   )`
 }
 
-/** The same error for a wrong, an expired, a used and a replaced token. */
-export const invalidToken = () =>
-  new DomainError('INVALID_TOKEN', 'The link is not valid, or not any more. Request a new one.')
+/** The error of a wrong, expired, used or replaced token. */
+const invalidToken = () => new DomainError('INVALID_TOKEN', 'The link is invalid or has expired. Request a new link.')
 
-/** Returns the UUID of the account and the hash of the token. Undefined if the link cannot be valid. Only a statement can validate the token. */
+/** Returns the UUID of the account and the hash of the token of a link. Undefined if the UUID is malformed. */
 export function tokenKey({ uid, token }: MailedLink): { userId: string; hash: Buffer } | undefined {
   const userId = fromId(uid, 'user')?.uuid
   return userId === undefined ? undefined : { userId, hash: sha256(token) }
 }
 
-/** Issues the token of a request. It is derived from the request, so that a repeated job mails the same token and nothing stores it. */
+/** Issues the token of a request. The token is derived from the request, so that a retry mails the same token. */
 export async function issueToken(
   { database, vault }: Use<'database' | 'vault'>,
   { purpose, userId: user, requestId: request }: { purpose: Purpose; userId: string; requestId: string },
@@ -126,7 +130,7 @@ export async function issueToken(
   return issued && { token, email: issued.email }
 }
 
-/** Finds the address and the username of a link that is valid now. The statement that uses the token validates it again. */
+/** Finds the address and the username of a valid link. The statement that uses the token validates it again. */
 export async function findLink({ database }: Use<'database'>, purpose: Purpose, link: MailedLink) {
   const key = tokenKey(link)
   return key && (await database.query(findUsableToken, { user: key.userId, purpose, hash: key.hash }))[0]
@@ -135,8 +139,8 @@ export async function findLink({ database }: Use<'database'>, purpose: Purpose, 
 const enqueueMail = <T extends Template>(name: string, template: T, facts: object) =>
   statement(
     name,
-    { parameters: { email: text, asker: orNull(uuid), ...remembered } },
-    `with request as (select $email as address, $asker as asker),
+    { parameters: { email: text, requester: orNull(uuid), ...remembered } },
+    `with request as (select $email as address, $requester as requester),
      ${accountMailSql({ from: 'request', template, facts } as AccountMailParts)},
      ${rememberSql("'requested'", 'request')}
      select from enqueued_mails`,
@@ -150,14 +154,14 @@ const requests = {
   'email-verification': {
     limit: 'verification',
     enqueue: enqueueMail('account_verification_request', 'email-verification', {
-      ...{ email: 'request.address', asker: 'request.asker' },
+      ...{ email: 'request.address', requester: 'request.requester' },
     }),
   },
 } as const
 
-export type RequestedMail = keyof typeof requests
+type RequestedMail = keyof typeof requests
 
-/** Rejects a request for a mail before its body is read. Throws THROTTLED. */
+/** Checks the rate limit of a mail before the body of the request is read. Throws THROTTLED. */
 export async function assertMayRequestMail(
   { actor, rateLimiter }: Use<'actor' | 'rateLimiter'>,
   mail: RequestedMail,
@@ -165,8 +169,8 @@ export async function assertMayRequestMail(
   if (actor.kind !== 'system') await rateLimiter.assertAvailable(requests[mail].limit, networkOf(actor.address))
 }
 
-/** Sends a mail to an address if an account has it. The response does not reveal that: every address is counted, and none is looked up. */
-export async function requestMail(
+/** Enqueues a mail. Does not look up the account, so that the response does not show whether it exists. */
+async function requestMail(
   context: IdempotentContext & Use<'rateLimiter'>,
   mail: RequestedMail,
   email: string,
@@ -176,16 +180,16 @@ export async function requestMail(
   await once(context, mail, { email }, async () => {
     if (actor.kind !== 'system') await rateLimiter.consume(limit, networkOf(actor.address))
     await rateLimiter.consume(`${limit}-mailbox`, addressDigest(email))
-    const asker = actor.kind === 'user' ? actor.id : null
-    await database.query(enqueue, { email, asker, ...idempotencyParams(context) })
+    const requester = actor.kind === 'user' ? actor.id : null
+    await database.query(enqueue, { email, requester, ...idempotencyParams(context) })
     return 'requested'
   })
 }
 
 /**
- * Sets a new password with a mailed token. `hash` is the token's. No row: the token is invalid or the account is locked. The user can read the mailbox, so the
- * address is verified and wrong guesses are forgotten. A pending change of the address is cancelled, because it may be an attacker's. The unique index rejects
- * an address that another account has verified.
+ * Sets a new password with a mailed token. No row: the token is invalid or the account is locked. Verifies the address
+ * and deletes the count of wrong guesses, because the user can read the mailbox. Cancels a pending address, which may
+ * be an attacker's. The unique index rejects an address that another account has verified.
  */
 const updatePassword = statement(
   'password_reset',
@@ -196,7 +200,7 @@ const updatePassword = statement(
   `with locked_user as materialized (
      select id, email from users where id = $user and deleted_at is null and locked_at is null for no key update
    ),
-   ${spendTokenSql({ held: 'locked_user', purpose: 'PASSWORD_RESET', hash: '$hash' })},
+   ${spendTokenSql({ locked: 'locked_user', purpose: 'PASSWORD_RESET', hash: '$hash' })},
    updated_user as (
      update users u set password_hash = $passwordHash, email_verified = true, email_held = true, pending_email = null
      from spent_token where u.id = spent_token.user_id
@@ -216,7 +220,7 @@ const updatePassword = statement(
 const resetRequest = z.strictObject({ email })
 const resetInput = z.strictObject({ uid: limitedText(64), token: limitedText(256), newPassword: password })
 
-/** Mails a link that sets a new password. The response is the same for unknown addresses. Throws VALIDATION_FAILED, THROTTLED. */
+/** Mails a link that sets a new password. Throws VALIDATION_FAILED, THROTTLED. */
 export async function requestPasswordReset(
   context: IdempotentContext & Use<'rateLimiter'>,
   input: z.input<typeof resetRequest>,
@@ -236,7 +240,7 @@ export async function resetPassword(
   const key = tokenKey(input)
   if (!key) throw invalidToken()
   return once(context, 'resetPassword', input, async () => {
-    // Hashing takes 64 MiB, so only a valid token leads to it.
+    // Hashing needs 64 MiB, so the token is validated first.
     if (!(await findLink(context, 'PASSWORD_RESET', input))) throw invalidToken()
     const { userId: user, hash } = key
     const passwordHash = await passwords.hash(input.newPassword)
@@ -246,7 +250,7 @@ export async function resetPassword(
       return query(updatePassword, { user, hash, passwordHash, address, ...idempotencyParams(context) })
     }
     const [changed] = await database.transaction(work).catch((error: unknown) => {
-      // Another account verified the address in the meantime, and the link was for the address.
+      // Another account verified the address in the meantime, so the link is not valid any more.
       throw violatedConstraint(error) === 'users_email_key' ? invalidToken() : error
     })
     if (!changed) throw invalidToken()
@@ -254,35 +258,35 @@ export async function resetPassword(
   })
 }
 
-/** Verifies the address of an account, or its pending address, which then becomes the current one. No row: the token is invalid. */
+/** Verifies an address. A pending address becomes the current one. No row: the token is invalid. */
 const markVerified = statement(
   'account_email_verify',
   { parameters: { user: uuid, hash: bytes, address: orNull(text), ...remembered }, columns: { id: uuid } },
   `with locked_user as materialized (
-     select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as moves
+     select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as is_changed
      from users where id = $user and deleted_at is null and locked_at is null for no key update
    ),
-   ${spendTokenSql({ held: 'locked_user', purpose: 'EMAIL_VERIFICATION', hash: '$hash' })},
+   ${spendTokenSql({ locked: 'locked_user', purpose: 'EMAIL_VERIFICATION', hash: '$hash' })},
    verified_user as (
      update users u set email = locked_user.email, pending_email = null, email_verified = true, email_held = true
      from spent_token join locked_user on locked_user.id = spent_token.user_id where u.id = locked_user.id
-     returning u.id, locked_user.old, locked_user.email, locked_user.email_held as was_held, locked_user.moves
+     returning u.id, locked_user.old, locked_user.email, locked_user.email_held as was_held, locked_user.is_changed
    ),
-   moved_user as (select * from verified_user where moves),
-   ${voidTokensSql({ from: 'moved_user', purposes: ['PASSWORD_RESET'] })},
+   changed_user as (select * from verified_user where is_changed),
+   ${voidTokensSql({ from: 'changed_user', purposes: ['PASSWORD_RESET'] })},
    ${auditSql({ from: 'verified_user', user: 'verified_user.id', action: 'email.verified', address: '$address' })},
    ${auditSql({
      name: 'inserted_change_entries',
-     from: 'moved_user',
-     user: 'moved_user.id',
+     from: 'changed_user',
+     user: 'changed_user.id',
      action: 'email.changed',
      address: '$address',
    })},
    ${accountMailSql({
      name: 'enqueued_notices',
-     from: 'moved_user where moved_user.was_held',
+     from: 'changed_user where changed_user.was_held',
      template: 'email-changed',
-     facts: { userId: 'moved_user.id', email: 'moved_user.old', newEmail: 'moved_user.email' },
+     facts: { userId: 'changed_user.id', email: 'changed_user.old', newEmail: 'changed_user.email' },
    })},
    ${rememberSql('verified_user.id::text', 'verified_user')}
    select id from verified_user, (select count(*) from enqueued_notices) as notifications`,
@@ -296,7 +300,7 @@ function ownAddress(actor: Actor): string {
   return actor.user.pendingEmail ?? actor.user.email
 }
 
-/** Mails a link that verifies an address, by default the caller's own. Returns the address. The response is the same for unknown addresses. */
+/** Mails a link that verifies an address, by default the caller's. Returns the address. */
 export async function requestEmailVerification(
   context: IdempotentContext & Use<'rateLimiter'>,
   input: z.input<typeof verificationRequest>,

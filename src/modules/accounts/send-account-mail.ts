@@ -25,22 +25,22 @@ const findRecipient = statement(
   `${recipientSql} where id = $user and deleted_at is null`,
 )
 
-/** Finds the account that holds an address, or that claimed it first. */
+/** Finds the account that holds an address. If no account holds it, finds the first account that claims it. */
 const findRecipientByEmail = statement(
   'account_addressee_by_email',
   { parameters: { email: text }, columns },
   `${recipientSql} ${byEmailSql('$email')}`,
 )
 
-/** Finds up to three accounts that wait for the verification of an address: `asker` first, then the newest. No row once it is verified. */
+/** Finds up to three accounts with an unverified address: `requester` first, then the newest. */
 const findUnverified = statement(
   'account_awaiting',
-  { parameters: { email: text, asker: orNull(uuid) }, columns },
+  { parameters: { email: text, requester: orNull(uuid) }, columns },
   `${recipientSql}
    where deleted_at is null and locked_at is null
      and (lower(pending_email) = lower($email) or (lower(email) = lower($email) and not email_verified and pending_email is null))
      and not exists (select from users o where lower(o.email) = lower($email) and o.email_verified)
-   order by id is not distinct from $asker desc, created_at desc, id desc limit 3`,
+   order by id is not distinct from $requester desc, created_at desc, id desc limit 3`,
 )
 
 /** Returns a row if this many seconds have passed since a time in ISO 8601. */
@@ -70,10 +70,10 @@ const findWithdrawal = statement(
 type Needs = Use<'composeMail' | 'config' | 'database' | 'log' | 'mailer' | 'publicUrl' | 'vault'>
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
 
-/** Mails with a link, which anyone can request. The other mails are notices, whose rejection is reported. */
+/** Mails with a link, which anyone can request. The rejection of other mails is reported. */
 const requested = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])
 
-interface Letter {
+interface Mail {
   to: RecipientRow
   /** Address if it is not the current one of the account. */
   address?: string
@@ -87,7 +87,7 @@ const hasUsableEmail = ({ config }: Needs, { email_held, email_verified }: Recip
 
 const findById = async ({ database }: Needs, user: string) => (await database.query(findRecipient, { user }))[0]
 
-/** Returns a link with its address. Undefined if a newer or used link exists, the account is locked, or the link has expired. */
+/** Returns a link with its address. Undefined if a newer link exists, or the link was used or has expired. */
 async function issueLink(
   context: Needs,
   purpose: Purpose,
@@ -111,16 +111,16 @@ const withdrawalTemplates = {
   ...{ FAILED: 'withdrawal-failed', CANCELLED: 'withdrawal-cancelled' },
 } as const
 
-type Compose<Template extends AccountMailJob['template']> = (context: Needs, job: Job<Template>) => Promise<Letter[]>
+type Compose<Template extends AccountMailJob['template']> = (context: Needs, job: Job<Template>) => Promise<Mail[]>
 
-/** Notifies the old address, which may be about to lose its account. */
+/** Notifies the old address. */
 const emailChanged: Compose<'email-change-requested' | 'email-changed'> = async (context, job) => {
   const { template, userId, email: address, newEmail, at } = job
   const to = await findById(context, userId)
   return to ? [{ to, address, message: { template, username: to.username, newEmail, at: new Date(at) } }] : []
 }
 
-/** Reports the current status of the withdrawal, which may have changed since the job was enqueued. */
+/** Reports the current status of a withdrawal, which may have changed since the job was enqueued. */
 const withdrawalChanged: Compose<'withdrawal-requested' | 'withdrawal-settled'> = async (context, job) => {
   const { userId, withdrawalId, at } = job
   const to = await findById(context, userId)
@@ -130,13 +130,13 @@ const withdrawalChanged: Compose<'withdrawal-requested' | 'withdrawal-settled'> 
   const message = {
     ...{ template: withdrawalTemplates[status], username: to.username, withdrawalId: toId('withdrawal', withdrawalId) },
     ...{ amount: formatAmount(amount), fee: formatAmount(fee), to: recipient, at: new Date(at), dueAt },
-    // A transaction that was never sent cost no fee.
+    // Only a transaction that was sent costs a fee.
     keepsFee: isSent,
   }
   return [{ to, message: message as AccountMessage }]
 }
 
-const composers: Record<AccountMailJob['template'], (context: Needs, job: never) => Promise<Letter[]>> = {
+const composers: Record<AccountMailJob['template'], (context: Needs, job: never) => Promise<Mail[]>> = {
   async 'password-reset'(context, job: Job<'password-reset'>) {
     const [to] = await context.database.query(findRecipientByEmail, { email: job.email })
     const issued = to && (await issueLink(context, 'PASSWORD_RESET', job, to.id))
@@ -145,23 +145,23 @@ const composers: Record<AccountMailJob['template'], (context: Needs, job: never)
     const message = { template: 'password-reset', username: to.username, link: issued.link, minutes } as const
     return [{ to, address: issued.address, message }]
   },
-  /** Several accounts may claim an address. Each gets a link of its own. */
+  /** Several accounts may claim an address. Each gets its own link. */
   async 'email-verification'(context, job: Job<'email-verification'>) {
     const { database } = context
     const recipients =
       'userId' in job
         ? await database.query(findRecipient, { user: job.userId })
-        : await database.query(findUnverified, { email: job.email, asker: job.asker ?? null })
+        : await database.query(findUnverified, { email: job.email, requester: job.requester ?? null })
     const hours = lifetimes.EMAIL_VERIFICATION / 3600
-    const letters: Letter[] = []
+    const mails: Mail[] = []
     for (const to of recipients) {
       if (to.email_verified && to.pending_email === null) continue
       const issued = await issueLink(context, 'EMAIL_VERIFICATION', job, to.id)
       if (!issued) continue
       const message = { template: 'email-verification', username: to.username, link: issued.link, hours } as const
-      letters.push({ to, address: issued.address, message, part: to.id })
+      mails.push({ to, address: issued.address, message, part: to.id })
     }
-    return letters
+    return mails
   },
   async 'password-changed'(context, { template, userId, at }: Job<'password-changed'>) {
     const to = await findById(context, userId)
@@ -174,14 +174,13 @@ const composers: Record<AccountMailJob['template'], (context: Needs, job: never)
   'withdrawal-settled': withdrawalChanged,
 }
 
-/** Runs a job of the queue `account-mail` from the current state of the account. A retry sends the same link with the same message ID. */
+/** Runs a job of the queue `account-mail`. A retry sends the same link with the same message ID. */
 export async function sendAccountMail(context: Needs, job: AccountMailJob): Promise<void> {
   const { composeMail, log, mailer } = context
-  // Indexing by a union loses the relation between a template and its job.
-  const letters = await composers[job.template](context, job as never)
+  const mails = await composers[job.template](context, job as never)
   const about = { template: job.template, user: 'userId' in job ? toId('user', job.userId) : undefined }
-  if (letters.length === 0) log.debug(about, 'Mail dropped: no recipient')
-  for (const { to, address = to.email, message, part } of letters) {
+  if (mails.length === 0) log.debug(about, 'Mail dropped: no recipient')
+  for (const { to, address = to.email, message, part } of mails) {
     const id = [job.template, job.requestId, part].filter(Boolean).join('-')
     const mail = { ...composeMail(message, to.language), id, to: { name: to.display_name, address } }
     const sent = mailer.send({ ...mail, date: new Date(job.at) })

@@ -32,7 +32,7 @@ const isLiveSql = '(expires_at is null or expires_at > now())'
 
 const columnsSql = `id, name, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"`
 
-/** SQL of a CTE that locks the user. Lock the user before the tokens to prevent deadlocks with a deletion of the account. */
+/** SQL of a CTE that locks the user. Lock the user before the tokens to prevent deadlocks with a deletion. */
 const lockedUserSql = (user: string) =>
   `locked_user as materialized (select id from users where id = ${user} for key share)`
 
@@ -101,7 +101,7 @@ const deleteOtherSessions = statement(
    select`,
 )
 
-/** Ends up to 1,000 sessions and mailed links, and all sessions of the pages for administrators. Repeat until `tokens` is 0. */
+/** Ends up to 1,000 sessions and mailed links, and all administrator sessions. Repeat until `tokens` is 0. */
 const endSessions = statement(
   'session_end_all',
   { columns: { sessions: int, tokens: int } },
@@ -165,7 +165,7 @@ export async function findSession({ actor, database }: Reader, id: string): Prom
   return row ? { ...row, isCurrent: row.id === actor.tokenId } : null
 }
 
-/** Ends a session of the caller, or the session of the request. `id` is its public ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+/** Ends a session of the caller, also the current one. `id` is its public ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
 export async function revokeSession(context: IdempotentContext, { id }: { id: string }): Promise<void> {
   const { actor, database } = context
   assertUserMay(actor, 'session:end')
@@ -194,7 +194,7 @@ export async function revokeOtherSessions(context: IdempotentContext): Promise<S
   return current
 }
 
-/** Ends all sessions and mailed links of all accounts, after a restore from a backup. Returns the number of ended sessions. */
+/** Ends all sessions and mailed links, after a restore from a backup. Returns the number of ended sessions. */
 export async function endAllSessions({ database }: Use<'database'>): Promise<number> {
   let ended = 0
   for (;;) {
@@ -287,7 +287,9 @@ async function replayToken(context: SignInContext, seed: string): Promise<string
   return token
 }
 
-/** Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended. */
+/**
+ * Starts a session. Returns its access token. Throws IDEMPOTENCY_KEY_REUSED for a retry after the session has ended.
+ */
 export async function signIn(context: SignInContext, rawInput: SignInInput): Promise<string> {
   const { actor, config, database, idempotency, rateLimiter } = context
   assertMay(actor, 'session:create')

@@ -15,9 +15,9 @@ import { emailTaken, mailboxDigest, type SignUpInput, signUpInput, translateDupl
 import { accountMailSql } from './mailed-links.ts'
 
 /**
- * Inserts a user with wallet, key pair and initial points. No row: another account holds the address. With `isToBeVerified`, the address is only claimed until
- * it is verified, and others may claim it, too. The address of an administrator counts as verified. `wallet` is the address of the key pair, `address` the
- * network address of the request.
+ * Inserts a user with wallet, key pair and initial points. No row: another account holds the address. If
+ * `isToBeVerified`, several accounts can claim the address until one verifies it. The address of an administrator
+ * counts as verified. `wallet` is the address of the key pair, and `address` the network address of the request.
  */
 export const insertUser = statement(
   'account_sign_up',
@@ -65,7 +65,7 @@ export const insertUser = statement(
 
 type Needs = IdempotentContext & Use<'config' | 'custody' | 'passwords' | 'rateLimiter'>
 
-/** Rejects a sign-up before its body is read. Throws UNTRUSTED_CLIENT, THROTTLED. */
+/** Checks API key and rate limit of a sign-up before its body is read. Throws UNTRUSTED_CLIENT, THROTTLED. */
 export async function assertMaySignUp({
   actor,
   config,
@@ -98,7 +98,7 @@ async function createAccount(
     ...idempotencyParams(context),
   }
   const [created] = await database.query(insertUser, parameters).catch(async (error: unknown) => {
-    // After any other error the account may exist, so it keeps its key.
+    // After any other error the account may exist, so its key is kept.
     if (violatedConstraint(error)) await custody.forget(id)
     throw translateDuplicate(error)
   })
@@ -117,13 +117,13 @@ export async function signUp(context: Needs, rawInput: SignUpInput): Promise<str
   const input = parse(signUpInput, rawInput)
   return once(context, 'signUp', input, async () => {
     if (actor.kind !== 'system') await rateLimiter.consume('sign-up', networkOf(actor.address))
-    // Each sign-up sends a mail to any given address, and an unverified address can be given repeatedly.
+    // Each sign-up sends a mail, and an unverified address can be given repeatedly.
     if (config.emailVerification !== 'off') await rateLimiter.consume('sign-up-mailbox', mailboxDigest(input.email))
     return createAccount(context, input, 'USER')
   })
 }
 
-/** Creates the account of an administrator. Returns the UUID. Throws PERMISSION_DENIED, VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL. */
+/** Creates the account of an administrator. Throws PERMISSION_DENIED and the errors of `signUp`. */
 export async function createAdministrator(context: Needs, input: SignUpInput): Promise<string> {
   assertMay(context.actor, 'store:administer')
   return createAccount(context, parse(signUpInput, input), 'ADMIN')

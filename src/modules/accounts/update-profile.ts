@@ -22,7 +22,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 /** Maximum size of an uploaded picture, in bytes. The stored picture is smaller. */
 const MAX_PICTURE_BYTES = 10_000_000
 
-/** Pictures by input field. `sides` are the lengths of the longer side of the picture and its thumbnail, in pixels. */
+/** Pictures by input field. `sides` has the longer sides of the picture and its thumbnail, in pixels. */
 const pictureFields = {
   profilePicture: { kind: 'PROFILE', sides: [1024, 256] },
   profileBackground: { kind: 'BACKGROUND', sides: [2048, 512] },
@@ -43,7 +43,10 @@ export type ProfileInput = z.input<typeof profileInput> & {
   [Field in PictureField]?: (() => Promise<IncomingFile>) | null | undefined
 }
 
-/** Changes the values that are not null, stores pictures (parallel arrays), and removes pictures of the given kinds. No row: the account is deleted. */
+/**
+ * Changes values that are not null, stores pictures (parallel arrays), and removes pictures by kind. No row: the
+ * account is deleted.
+ */
 const changeProfile = statement(
   'account_profile_change',
   {
@@ -105,7 +108,8 @@ type Pictures = Pick<ProfileInput, PictureField>
 
 async function receivePictures(pictures: Pictures): Promise<ReceivedPictures> {
   const fields = Object.keys(pictureFields) as PictureField[]
-  // In parallel: a form may contain its files in any order, and each is readable only after the one before it was read.
+  // Read in parallel, because a form may contain its files in any order and a file is readable only after the previous
+  // file.
   const received = await Promise.all(
     fields.map(async (field) => {
       const file = await pictures[field]?.()
@@ -118,7 +122,7 @@ async function receivePictures(pictures: Pictures): Promise<ReceivedPictures> {
   }
 }
 
-/** Identifies pictures by digest, for idempotency. */
+/** Returns the digests of pictures, which identify them in an idempotency key. */
 const digestsOf = ({ received, removed }: ReceivedPictures) => ({
   ...Object.fromEntries(received.map(({ field, bytes }) => [field, createHash('sha256').update(bytes).digest('hex')])),
   ...Object.fromEntries(removed.map((field) => [field, null])),
@@ -150,7 +154,7 @@ async function pictureParameters(
   }
 }
 
-/** Returns the rate limits of pictures with their subjects. A trusted service acts for many users from one address. */
+/** Returns the rate limits of pictures with their subjects. A trusted service has no limit by address. */
 const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', string][] => [
   ['picture', actor.id],
   ...(rateLimitKeys(actor).some(isServiceKey)
@@ -158,7 +162,7 @@ const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', st
     : [['picture-address', networkOf(actor.address)] as ['picture-address', string]]),
 ]
 
-/** Changes the caller's own record. Returns the UUID of the user. */
+/** Changes the caller's profile. Returns the UUID of the user. */
 export async function updateProfile(
   context: IdempotentContext & Use<'pictures' | 'rateLimiter' | 'semaphores'>,
   { profilePicture, profileBackground, ...rawInput }: ProfileInput,

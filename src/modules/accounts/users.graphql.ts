@@ -54,13 +54,13 @@ const privateTo = <Column extends PrivateColumn>(column: Column, description: st
 export const UserType = builder.prismaObject('User', {
   description: 'The account of a person. Private fields are null for other callers.',
   interfaces: [Node],
-  // Columns that are read with every user. Private columns are read on request.
+  // These columns are read with every user. Private columns are read only if they are requested.
   select: { id: true, username: true, displayName: true, description: true, assetCount: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
     username: t.exposeString('username', shortText(21, 'Unique username of at most 21 characters.')),
     displayName: t.exposeString('displayName', shortText(100, 'The name shown to others.')),
-    description: t.exposeString('description', shortText(1000, 'Text of the person about themselves.')),
+    description: t.exposeString('description', shortText(1000, 'Text that the user wrote about themselves.')),
     address: t.field({
       type: 'Address',
       description: 'Address of the custodial key pair. It is the author of commits on the chain.',
@@ -119,7 +119,7 @@ interface HasAccount {
   userId: string
 }
 
-/** A field with the current record of an account, also of an account that was deleted in the meantime. */
+/** A field with the stored record of an account, also if the account was deleted in the meantime. */
 export const accountField = <Shape extends HasAccount>(
   t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'read'>,
   description: string,
@@ -130,14 +130,19 @@ export const accountField = <Shape extends HasAccount>(
     resolve: (query, { userId }, _args, context) => readStoredUser(context, userId, query),
   })
 
-/** A payload with an account after its change. It is read again, because the record of the actor is from before. */
+/**
+ * A payload with a changed account. The account is read again, because the actor has the record from before the change.
+ */
 export const accountPayload = (name: string, description: string, user: string) =>
   builder.objectRef<HasAccount>(name).implement({ description, fields: (t) => ({ user: accountField(t, user) }) })
 
 const DeleteAccountPayload = builder.objectRef<{ id: string }>('DeleteAccountPayload').implement({
   description: 'The deleted account.',
   fields: (t) => ({
-    id: t.id({ description: 'The identifier it had, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
+    id: t.id({
+      description: 'Identifier of the deleted account, as in `user_01h2x…`.',
+      resolve: ({ id }) => toId('user', id),
+    }),
   }),
 })
 
@@ -174,14 +179,14 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
     displayName: t.string({ description: 'The name shown to others, at most 100 characters.' }),
     description: t.string({ description: 'Text about yourself, at most 1,000 characters.' }),
     language: t.string({ description: 'Language of mails, such as `en-us`.' }),
-    defaultTag: t.string({ description: 'Tag that clients offer for new assets, at most 100 characters.' }),
+    defaultTag: t.string({ description: 'Tag that clients suggest for new assets, at most 100 characters.' }),
     allowC2paDownload: t.boolean({ description: 'True if clients may offer your files with Content Credentials.' }),
     profilePicture: t.field({ type: 'Upload', description: `Profile picture: ${pictureRules}` }),
     profileBackground: t.field({ type: 'Upload', description: `Background picture of your profile: ${pictureRules}` }),
   }),
 })
 
-/** Null stays null: it removes the picture. */
+/** Returns a function that receives an upload. Null stays null, which removes the picture. */
 const fileOf = (upload: Promise<FileUpload> | null | undefined) => upload && (() => upload)
 
 const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your updated profile.', 'You.')
@@ -202,14 +207,14 @@ builder.mutationField('updateProfile', (t) =>
 const thumbnailOf = (url: string | null) => url && `${url}/thumbnail`
 
 builder.prismaObjectFields(UserType, (t) => {
-  const url = (wanted: Picture['kind'], description: string, present = (found: string | null) => found) =>
+  const url = (wantedKind: Picture['kind'], description: string, present = (url: string | null) => url) =>
     t.string({
       nullable: true,
       ...urlSize,
       description: `URL of ${description}, in WebP format. Anyone can read it. Null without a picture.`,
       select: { pictures: { select: { id: true, kind: true } } },
       resolve: ({ pictures }, _args, { baseUrl }) => {
-        const picture = pictures.find(({ kind }) => kind === wanted)
+        const picture = pictures.find(({ kind }) => kind === wantedKind)
         return present(picture ? `${baseUrl}/pictures/${picture.id}` : null)
       },
     })
@@ -221,28 +226,28 @@ builder.prismaObjectFields(UserType, (t) => {
   }
 })
 
-const lockInput = (name: string, description: string) =>
-  builder.inputType(name, {
-    description,
-    fields: (t) => ({
-      userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
-      reason: t.string({ required: true, description: 'Reason, at most 500 characters. The audit log contains it.' }),
+type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
+
+const lockArgs = (t: Arguments, name: string, description: string) => ({
+  input: t.arg({
+    ...{ required: true, description },
+    type: builder.inputType(name, {
+      description,
+      fields: (t) => ({
+        userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
+        reason: t.string({ required: true, description: 'Reason, at most 500 characters. The audit log contains it.' }),
+      }),
     }),
-  })
+  }),
+})
 
-const LockUserInput = lockInput('LockUserInput', 'The account to lock, and the reason.')
-const UnlockUserInput = lockInput('UnlockUserInput', 'The account to unlock, and the reason.')
-
-const payload = (name: string, description: string) =>
+const lockPayload = (name: string, description: string) =>
   builder.objectRef<{ user: User }>(name).implement({
     description,
     fields: (t) => ({ user: t.expose('user', { type: UserType, description: 'The updated account.' }) }),
   })
 
-const LockUserPayload = payload('LockUserPayload', 'The account that is locked.')
-const UnlockUserPayload = payload('UnlockUserPayload', 'The account that is not locked any more.')
-
-const change = (operation: typeof lockUser) =>
+const resolveLock = (operation: typeof lockUser) =>
   showing('user', async (query, { input }: { input: AccountWithReason }, context) => {
     const id = await operation(context, input)
     return { user: await readStoredUser(context, id, query()) }
@@ -255,7 +260,11 @@ const UserOrder = builder.enumType('UserOrder', {
   values: { NEWEST: { description: 'Newest first.' }, OLDEST: { description: 'Oldest first.' } } as const,
 })
 
-const searchDescription = 'An identifier, an e-mail address, or the beginning of a username.'
+const searchText = {
+  ...characters(254),
+  required: true,
+  description: 'An identifier, an e-mail address, or the beginning of a username.',
+} as const
 
 builder.queryFields((t) => ({
   users: t.read({
@@ -263,7 +272,7 @@ builder.queryFields((t) => ({
     ...pageOf(1_000, ACCOUNTS_PER_PAGE),
     description: `Accounts, for administrators. Exact matches come first, unless \`order\` is set. ${adminOnly}.`,
     args: {
-      search: t.arg.string({ required: true, ...characters(254), description: searchDescription }),
+      search: t.arg.string(searchText),
       limit: t.arg.int({ description: 'Maximum number of accounts.' }),
       offset: offsetArg(t),
       order: t.arg({ type: UserOrder, description: 'Sorts the accounts by creation time.' }),
@@ -273,8 +282,8 @@ builder.queryFields((t) => ({
   userCount: t.int({
     description: `Number of accounts that match a search, counted no further than a page behind \`offset\` needs. ${adminOnly}.`,
     args: {
-      search: t.arg.string({ required: true, ...characters(254), description: searchDescription }),
-      offset: t.arg.int({ description: 'The offset of the page that is read.' }),
+      search: t.arg.string(searchText),
+      offset: t.arg.int({ description: 'Offset of the page that is read.' }),
     },
     resolve: (_root, { search, offset }, context) => countUsers(context, search, offset),
   }),
@@ -282,17 +291,17 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   lockUser: t.field({
-    type: LockUserPayload,
+    type: lockPayload('LockUserPayload', 'The account that is locked.'),
     description:
       'Locks an account. Its owner cannot sign in. All sessions, streams and mailed links of the account end immediately. Paid orders are still delivered. ' +
       `${adminOnly}, NOT_FOUND.`,
-    args: { input: t.arg({ type: LockUserInput, required: true, description: 'Whom, and why.' }) },
-    resolve: change(lockUser),
+    args: lockArgs(t, 'LockUserInput', 'The account to lock, and the reason.'),
+    resolve: resolveLock(lockUser),
   }),
   unlockUser: t.field({
-    type: UnlockUserPayload,
+    type: lockPayload('UnlockUserPayload', 'The account that is not locked any more.'),
     description: `Lets the owner of a locked account sign in again. ${adminOnly}, NOT_FOUND.`,
-    args: { input: t.arg({ type: UnlockUserInput, required: true, description: 'Whom, and why.' }) },
-    resolve: change(unlockUser),
+    args: lockArgs(t, 'UnlockUserInput', 'The account to unlock, and the reason.'),
+    resolve: resolveLock(unlockUser),
   }),
 }))

@@ -242,7 +242,9 @@ export const exportDescription: DirectDescription = {
   },
 }
 
-/** Streams the caller's export as a download. Throws NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before anything is sent. */
+/**
+ * Streams the caller's export as a download. Throws NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before anything is sent.
+ */
 export async function sendExport({ req, res, context }: DirectRequest): Promise<void> {
   const file = { name: 'my-data.json', mediaType: 'application/json' }
   await streamExport(context, (content) => sendDownload(req, res, { ...file, content }))

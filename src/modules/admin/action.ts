@@ -108,7 +108,7 @@ const renderUsername = ({ context: { actor } }: AdminRequest): Html =>
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
-/** Returns the message above a form. It omits problems that are shown beside a field in `names`, and replaces API field names by words. */
+/** Returns the message above a form. `names` are the fields that show their own problems. */
 export function refusalSentence(
   { message, fields }: Pick<Refused, 'message' | 'fields'>,
   names: readonly string[] = [],
@@ -143,7 +143,10 @@ ${renderPassword('Your password', refused?.fields[PASSWORD], 'Confirms that it i
   }
 }
 
-/** Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the page itself does not exist. */
+/**
+ * Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the
+ * page itself does not exist.
+ */
 export function refuseLookup(refused: Refused | undefined, field: string | undefined): Refused | undefined {
   if (refused?.code !== 'NOT_FOUND') return refused
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }

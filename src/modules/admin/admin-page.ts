@@ -100,7 +100,7 @@ button.danger { background: var(--problem); color: var(--ground); }
 
 const hash = createHash('sha256').update(adminStyle).digest('base64')
 
-/** Content security policy. It permits only this style sheet, no scripts, no resources, no forms to other hosts, and no framing. */
+/** Content security policy. It permits only this style sheet. It forbids scripts, foreign forms and framing. */
 export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 /** An error that a page shows. */
@@ -153,7 +153,7 @@ export interface AdminRoute {
   method: 'GET' | 'POST'
   path: string
   answer(request: AdminRequest): Promise<AdminAnswer>
-  /** Returns an action's form with the submitted input, for a new session. `message` says why the action was not executed. */
+  /** Returns an action's form with the submitted input. `message` says why the action was not executed. */
   restoreForm?(request: AdminRequest, message: string): Promise<AdminPage>
 }
 
@@ -215,7 +215,9 @@ ${content}
   return text.replaceAll('\0', '\uFFFD')
 }
 
-/** Headers of every page. They forbid caching, and send the referrer only to this service, which checks a form's origin. */
+/**
+ * Headers of every page. They forbid caching, and send the referrer only to this service, which checks a form's origin.
+ */
 export const adminHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': 'en',

@@ -1,4 +1,6 @@
-/** Session cookie of administrators. Under HTTPS, its name prefix prevents other hosts of the domain from setting it. */
+/**
+ * Session cookie of administrators. Under HTTPS, its name prefix prevents other hosts of the domain from setting it.
+ */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -60,7 +62,7 @@ export const forged = () =>
 export const hasFormToken = (form: URLSearchParams, formToken: string): boolean =>
   isSame(form.get(FORM_TOKEN) ?? '', formToken)
 
-/** Returns the input of a form without its CSRF token and password, in URL-encoded format. The form can be filled in with it again. */
+/** Returns the input of a form without CSRF token and password, URL-encoded, to restore the form later. */
 export const inputOf = (form: URLSearchParams): string =>
   String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
@@ -79,7 +81,9 @@ export interface SignInState {
   refused?: Refused
   /** Submitted email address. */
   email?: string
-  /** Input of a form that was submitted after the session ended, as returned by `inputOf`. The action was not executed. */
+  /**
+   * Input of a form that was submitted after the session ended, as returned by `inputOf`. The action was not executed.
+   */
   kept?: string
 }
 

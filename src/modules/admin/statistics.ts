@@ -16,7 +16,7 @@ const dayColumns = {
   ordersPaid: int,
   refunds: int,
   commits: int,
-  /** Median and 95th percentile of the time from acceptance to finality, in milliseconds. Includes the commits that became final on this day. */
+  /** Median and 95th percentile of the time from acceptance to finality, in milliseconds, by the day of finality. */
   lagP50: orNull(int),
   lagP95: orNull(int),
   /** Webhook deliveries created on this day, by their current status. Test events are excluded. */
@@ -40,13 +40,15 @@ const dayOf = (time: string) => `((${time}) at time zone 'UTC')::date`
 const isInPeriod = (id: string, time: string) =>
   `${id} >= ${firstIdSql(`(select since from period) - ${ID_SKEW}`)} and ${time} >= (select since from period)`
 
-/** Returns a join that looks up rows one by one. `offset 0` prevents the planner from scanning the joined table instead. */
+/**
+ * Returns a join that looks up rows one by one. `offset 0` prevents the planner from scanning the joined table instead.
+ */
 const lookup = (query: string) => `cross join lateral (${query} offset 0)`
 
 const lagPercentile = (fraction: number) =>
   `least(round(percentile_cont(${fraction}) within group (order by lag)), ${LARGEST_INT})::int`
 
-/** Returns the statistics of the last days, oldest first, including today. `window` is the time in which an order can be confirmed, in seconds. */
+/** Returns the statistics of the last days including today, oldest first. `window` is the order window in seconds. */
 export const readDays = statement(
   'statistics_days',
   { parameters: { days: int, window: int }, columns: dayColumns, isList: true },
@@ -120,7 +122,7 @@ export interface Statistics {
   waitingDeliveries: number
 }
 
-/** Returns the statistics of the last `days` days in UTC, including today. Throws NOT_AUTHENTICATED, PERMISSION_DENIED and VALIDATION_FAILED. */
+/** Returns the statistics of the last `days` days in UTC. Throws PERMISSION_DENIED, VALIDATION_FAILED. */
 export async function readStatistics(
   { actor, config, database }: Use<'actor' | 'config' | 'database'>,
   days: number,

@@ -1,5 +1,5 @@
-import { builder, shortText, time } from '../../graphql/builder.ts'
-import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
+import { builder, optionalText, shortText, time } from '../../graphql/builder.ts'
+import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { boundedCountDescription, connectionOf, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -9,27 +9,21 @@ import { countAuditEntries, listAuditEntries } from './audit-entries.ts'
 import { auditActions } from './audit-sql.ts'
 
 const AuditEntryType = builder.prismaObject('AuditEntry', {
-  description: 'One line of the audit trail. It is only ever added to.',
+  description: 'An entry of the audit log. Entries are never changed or deleted.',
   interfaces: [Node],
   select: { id: true, action: true, subject: true, address: true, reason: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
-    action: t.exposeString('action', shortText(64, `What was done: ${auditActions.join(', ')}.`)),
+    action: t.exposeString('action', shortText(64, `The recorded action: ${auditActions.join(', ')}.`)),
     subject: t.exposeID('subject', {
       nullable: true,
       description: 'ID of the changed object. Null if the account itself was changed.',
     }),
-    address: t.exposeString('address', {
-      ...characters(64),
-      nullable: true,
-      description: 'Network address of the caller. Null for the system and for deleted accounts.',
-    }),
-    reason: t.string({
-      ...characters(500),
-      nullable: true,
-      description: 'Reason that the administrator gave. Null without one.',
-      resolve: ({ reason }) => reason,
-    }),
+    address: t.exposeString(
+      'address',
+      optionalText(64, 'Network address of the caller. Null for the system and for deleted accounts.'),
+    ),
+    reason: t.exposeString('reason', optionalText(500, 'Reason that the administrator gave. Null without a reason.')),
     createdAt: t.expose('createdAt', time('Time of the action.')),
     user: t.relation('user', {
       type: UserType,
@@ -42,7 +36,7 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
 const AuditEntryConnection = connectionOf(
   AuditEntryType,
   'AuditEntry',
-  ['an entry', 'the audit trail'],
+  ['an entry', 'the audit log'],
   boundedCountDescription,
 )
 
@@ -57,7 +51,9 @@ builder.queryField('auditEntries', (t) =>
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.',
       args: {
         userId: t.arg.id({ description: 'The account. Defaults to your account.' }),
-        everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
+        everybody: t.arg.boolean({
+          description: 'True for the audit log of all accounts and of the system. Administrators only.',
+        }),
         search: searchArg(t, 'the action, the subject, the network address or the reason'),
         offset: offsetArg(t),
       },

@@ -4,7 +4,7 @@ import { get } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { moment, objectOf, sameFields, snakeCased } from '../../http/rest/values.ts'
 
-const auditEntryRecord = objectOf('AuditEntry', 'An operation on an account, or an operation of an administrator.', {
+const auditEntryRecord = objectOf('AuditEntry', 'A recorded action of an account or of an administrator.', {
   ...sameFields('AuditEntry', { id: z.string(), action: z.string(), subject: z.string().nullable() }),
   ...sameFields('AuditEntry', { address: z.string().nullable(), reason: z.string().nullable(), created_at: moment }),
 })
