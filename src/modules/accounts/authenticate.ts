@@ -27,7 +27,7 @@ const findSessionUsers = statement(
   { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, signed_in: json<SessionUser>() } },
   `select item.position::int, ${sessionUserSql('t.id')} as signed_in
    from unnest((select $hashes)) with ordinality as item (hash, position)
-     join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
+     join access_tokens t on t.hash = item.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
 )
 
@@ -35,8 +35,8 @@ const findSessionUsers = statement(
 export const findApiKeys = statement(
   'api_keys_by_hashes',
   { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, id: uuid } },
-  `select asked.position::int, k.id from unnest((select $hashes)) with ordinality as asked (hash, position)
-     join api_keys k on k.hash = asked.hash where k.revoked_at is null`,
+  `select item.position::int, k.id from unnest((select $hashes)) with ordinality as item (hash, position)
+     join api_keys k on k.hash = item.hash where k.revoked_at is null`,
 )
 
 const passwordColumns = { position: int, id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean }
@@ -45,10 +45,10 @@ const passwordColumns = { position: int, id: uuid, password_hash: text, email_ve
 const findPasswordHashes = statement(
   'account_credentials',
   { parameters: { emails: arrayOf(text) }, columns: passwordColumns },
-  `select asked.position::int, found.* from unnest((select $emails)) with ordinality as asked (address, position)
+  `select item.position::int, found.* from unnest((select $emails)) with ordinality as item (address, position)
      cross join lateral (
        select id, password_hash, email_verified, locked_at is not null as is_locked
-       from users ${byEmailSql('asked.address')}
+       from users ${byEmailSql('item.address')}
      ) as found`,
 )
 

@@ -38,7 +38,7 @@ const updatePassword = statement(
      delete from access_tokens t using updated_user where t.user_id = updated_user.id and t.id <> $session
    ),
    ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET'] })},
-   ${voidTokensSql({ name: 'voided_verifications', from: 'abandoned_change', purposes: ['EMAIL_VERIFICATION'] })},
+   ${voidTokensSql({ name: 'voided_verifications', from: 'cancelled_change', purposes: ['EMAIL_VERIFICATION'] })},
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.changed', address: '$address' })},
    ${passwordChangedMailSql},
    ${rememberSql('updated_user.id::text', 'updated_user')}
