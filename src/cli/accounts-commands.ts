@@ -135,8 +135,8 @@ export function addApiKeyCommands(program: Command): void {
   command(apiKey, 'list', 'Lists all API keys, including revoked ones, newest first.', ['annal api-key list'])
     .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
     .action(async ({ json }) => {
-      const { listApiKeys } = await import('../modules/store/api-keys.ts')
-      const rows = await withApp(({ context }) => listApiKeys(asSystem(context), {}))
+      const { apiKeyReader } = await import('../modules/store/api-keys.ts')
+      const rows = await withApp(({ context }) => apiKeyReader.list(asSystem(context), {}))
       const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
         ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
       }))

@@ -1,5 +1,5 @@
 /** The schema builder with its plugins, scalars and defaults. Each type is defined in its own file. */
-import SchemaBuilder from '@pothos/core'
+import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import {
@@ -21,7 +21,7 @@ import type { Context } from '../context.ts'
 import type PrismaTypes from '../db/prisma/pothos-types.ts'
 import { getDatamodel } from '../db/prisma/pothos-types.ts'
 import { authenticationFailed } from '../shared/errors.ts'
-import { canonicalNid } from '../shared/ids.ts'
+import { canonicalNid, type IdPrefix, toId } from '../shared/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../shared/input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../shared/money.ts'
 import { readFieldPlugin } from './fast-path/compilable-fields.ts'
@@ -132,6 +132,33 @@ export const optionalText = (size: number, description: string) => ({
   nullable: true as const,
   description,
 })
+
+/** Options of a field with the public ID of the row's `column`. */
+export const publicId = <Column extends string>(prefix: IdPrefix, column: Column, description: string) => ({
+  type: 'ID' as const,
+  description,
+  resolve: (row: Record<Column, string>) => toId(prefix, row[column]),
+})
+
+export type PayloadFields<Shape extends object> = PothosSchemaTypes.ObjectFieldBuilder<
+  typeof builder.$inferSchemaTypes,
+  Shape
+>
+
+/** Creates the payload type of a mutation. Its field `name` returns an object of `type`. */
+export const payloadType = <Shape, const Name extends string, Others extends object = object>(
+  payload: string,
+  description: string,
+  [name, type, meaning]: readonly [Name, ObjectRef<typeof builder.$inferSchemaTypes, Shape>, meaning: string],
+  otherFields?: (t: PayloadFields<Others>) => object,
+) =>
+  builder.objectRef<Record<Name, Shape> & Others>(payload).implement({
+    description,
+    fields: (t) => ({
+      [name]: t.field({ type, description: meaning, resolve: (row) => row[name] as never }),
+      ...otherFields?.(t as never),
+    }),
+  })
 
 /** Returns the fields of an input that are neither null nor undefined. */
 export const omitNullish = <Input extends object>(input: Input) =>

@@ -7,10 +7,10 @@ import { findAsset } from '../modules/assets/find-asset.ts'
 import { findAuditEntry } from '../modules/audit/audit-entries.ts'
 import { findCommit } from '../modules/commits/asset-versions.ts'
 import { findEvent } from '../modules/events/events.ts'
-import { findApiKey } from '../modules/store/api-keys.ts'
-import { findNetworkApp } from '../modules/store/network-apps.ts'
-import { findOrder } from '../modules/store/orders.ts'
-import { findRefund } from '../modules/store/refund-order.ts'
+import { apiKeyReader } from '../modules/store/api-keys.ts'
+import { networkAppReader } from '../modules/store/network-apps.ts'
+import { orderReader } from '../modules/store/orders.ts'
+import { refundReader } from '../modules/store/refund-order.ts'
 import { findGrant } from '../modules/wallet/grant-points.ts'
 import { findTransfer } from '../modules/wallet/statement.ts'
 import { findDelivery } from '../modules/webhooks/deliveries.ts'
@@ -29,16 +29,16 @@ interface Kind {
 
 /** Kinds of objects by prefix of their IDs. */
 const kinds: Partial<Record<IdPrefix, Kind>> = {
-  app: { type: 'NetworkApp', find: ({ id }, context) => findNetworkApp(context, id) },
+  app: { type: 'NetworkApp', find: ({ uuid }, context) => networkAppReader.find(context, uuid) },
   audit: { type: 'AuditEntry', find: ({ id }, context) => findAuditEntry(context, id) },
   commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
   delivery: { type: 'WebhookDelivery', find: ({ id }, context) => findDelivery(context, id) },
   event: { type: 'Event', find: ({ uuid }, context) => findEvent(context, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, context) => findGrant(context, uuid) },
-  key: { type: 'ApiKey', find: ({ id }, context) => findApiKey(context, id) },
+  key: { type: 'ApiKey', find: ({ uuid }, context) => apiKeyReader.find(context, uuid) },
   link: { type: 'AssetLink', find: ({ uuid }, context) => findAssetLink(context, uuid) },
-  order: { type: 'Order', find: ({ uuid }, context) => findOrder(context, uuid) },
-  refund: { type: 'Refund', find: ({ uuid }, context) => findRefund(context, uuid) },
+  order: { type: 'Order', find: ({ uuid }, context) => orderReader.find(context, uuid) },
+  refund: { type: 'Refund', find: ({ uuid }, context) => refundReader.find(context, uuid) },
   session: { type: 'Session', find: ({ id }, context) => findSession(context, id) },
   transfer: { type: 'Transfer', find: ({ uuid }, context) => findTransfer(context, uuid) },
   user: { type: 'User', find: ({ uuid }, context) => findUser(context, uuid) },

@@ -16,7 +16,7 @@ import {
   readJson,
   textProblem,
 } from '../../shared/input.ts'
-import { AMOUNT } from '../../shared/money.ts'
+import { AMOUNT, toUnits } from '../../shared/money.ts'
 import { mediaTypeOf, tooLarge } from '../request-body.ts'
 
 /** Placeholder for a text that is not UTF-8. A route that reads the field rejects it. */
@@ -309,4 +309,28 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
       }
     },
   }
+}
+
+interface CostRequest {
+  body: Fields
+  query: URLSearchParams
+  unread?: FieldErrors
+}
+
+/** Returns true if two decimal strings are the same amount. Invalid strings are reported later, when they are parsed. */
+const isSameAmount = (one: string, other: string) =>
+  one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
+
+/**
+ * Returns the maximum cost that the caller accepts, from the body or the query string. Throws VALIDATION_FAILED if the two differ. A quote
+ * reports this as a problem.
+ */
+export function maxCostOf({ body, query, unread }: CostRequest): string | undefined {
+  const inBody = body.amount('max_cost')
+  const inQuery = query.get('max_cost') ?? undefined
+  if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
+  const details = { max_cost: ['It is given twice, and differs.'] }
+  if (!unread) throw validationFailed(details)
+  Object.assign(unread, details)
+  return undefined
 }

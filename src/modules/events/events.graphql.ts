@@ -7,7 +7,7 @@ import { Node } from '../../graphql/node.ts'
 import { getAsset } from '../assets/find-asset.ts'
 import { CommitType } from '../commits/commits.graphql.ts'
 import { OrderType } from '../store/orders.graphql.ts'
-import { findOrder, getOrder, MAX_ACTION_ARGS_BYTES } from '../store/orders.ts'
+import { MAX_ACTION_ARGS_BYTES, orderReader } from '../store/orders.ts'
 import { eventTypes } from './events.sql.ts'
 import { countEvents, type EventRecord, followCommits, followOrder, listEvents, readEventData } from './events.ts'
 
@@ -98,9 +98,9 @@ builder.subscriptionField('orderUpdated', (t) =>
     args: { id: t.arg.id({ required: true, description: 'The order.' }) },
     subscribe: (_root, { id }, context, info) => {
       const query = queryFromInfo({ context, info })
-      return followOrder(context, () => getOrder(context, id), {
+      return followOrder(context, () => orderReader.get(context, id), {
         key: JSON.stringify(query),
-        load: (uuid) => findOrder(context, uuid, query),
+        load: (uuid) => orderReader.find(context, uuid, query),
       })
     },
     resolve: (order) => order,

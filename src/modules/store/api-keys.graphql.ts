@@ -1,18 +1,24 @@
-import type { ApiKey } from '../../db/prisma/client.ts'
-import { builder, optionalTime, shortText, time } from '../../graphql/builder.ts'
+import {
+  builder,
+  optionalTime,
+  type PayloadFields,
+  payloadType,
+  publicId,
+  shortText,
+  time,
+} from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import { toId } from '../../shared/ids.ts'
-import { countApiKeys, getApiKey, issueApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+import { apiKeyReader, issueApiKey, revokeApiKey } from './api-keys.ts'
 
 const ApiKeyType = builder.prismaObject('ApiKey', {
   description: 'The record of the API key of a trusted service. Only administrators see it.',
   interfaces: [Node],
   select: { id: true, name: true, prefix: true, createdAt: true, revokedAt: true },
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `key_01h2x…`.', resolve: ({ id }) => toId('key', id) }),
+    id: t.field(publicId('key', 'id', 'Identifier, as in `key_01h2x…`.')),
     name: t.exposeString('name', shortText(100, 'Name of the service that uses the key.')),
     prefix: t.exposeString('prefix', shortText(8, 'The first 8 characters of the key.')),
     createdAt: t.expose('createdAt', time('Time of creation.')),
@@ -31,24 +37,16 @@ const IssueApiKeyInput = builder.inputType('IssueApiKeyInput', {
 
 const RevokeApiKeyInput = idInputType('RevokeApiKeyInput', 'The key to revoke.', 'Identifier of the key.')
 
-const apiKeyField = {
-  type: ApiKeyType,
-  description: 'The record of the key.',
-  resolve: ({ apiKey }: { apiKey: ApiKey }) => apiKey,
-} as const
-
-const IssueApiKeyPayload = builder.objectRef<{ apiKey: ApiKey; key: string }>('IssueApiKeyPayload').implement({
-  description: 'The new key.',
-  fields: (t) => ({
-    apiKey: t.field(apiKeyField),
+const apiKeyField = ['apiKey', ApiKeyType, 'The record of the key.'] as const
+const RevokeApiKeyPayload = payloadType('RevokeApiKeyPayload', 'The revoked key.', apiKeyField)
+const IssueApiKeyPayload = payloadType(
+  'IssueApiKeyPayload',
+  'The new key.',
+  apiKeyField,
+  (t: PayloadFields<{ key: string }>) => ({
     key: t.exposeString('key', shortText(64, 'The key. It is never shown again. Services send it as `x-api-key`.')),
   }),
-})
-
-const RevokeApiKeyPayload = builder.objectRef<{ apiKey: ApiKey }>('RevokeApiKeyPayload').implement({
-  description: 'The revoked key.',
-  fields: (t) => ({ apiKey: t.field(apiKeyField) }),
-})
+)
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
@@ -60,7 +58,7 @@ builder.queryField('apiKeys', (t) =>
       ...pageOf(1000),
       description: `All API keys, also revoked ones, newest first. Only for administrators. ${adminOnly}.`,
       args: { search: searchArg(t, 'the name or the prefix'), offset: offsetArg(t) },
-      ...listResolvers(listApiKeys, countApiKeys),
+      ...listResolvers(apiKeyReader.list, apiKeyReader.count),
     },
     ApiKeyConnection,
   ),
@@ -73,7 +71,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'The key to create.' }) },
     resolve: showing('apiKey', async (query, { input }, context) => {
       const { id, key } = await issueApiKey(context, input)
-      return { apiKey: await getApiKey(context, toId('key', id), query()), key }
+      return { apiKey: await apiKeyReader.getByUuid(context, id, query()), key }
     }),
   }),
   revokeApiKey: t.field({
@@ -82,7 +80,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }) },
     resolve: showing('apiKey', async (query, { input }, context) => {
       const id = await revokeApiKey(context, input)
-      return { apiKey: await getApiKey(context, toId('key', id), query()) }
+      return { apiKey: await apiKeyReader.getByUuid(context, id, query()) }
     }),
   }),
 }))

@@ -12,16 +12,15 @@ import {
   rememberSql,
   resultNoLongerExists,
 } from '../../shared/idempotency.ts'
-import { fromId, newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
+import { newSecret, newUuid, sha256, toId, uuidFrom } from '../../shared/ids.ts'
 import { parse, requiredDisplayName } from '../../shared/input.ts'
 import { type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
+import { createReader } from '../../shared/reader.ts'
 import { findApiKeys } from '../accounts/authenticate.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 
-type Reader = Use<'actor' | 'database'>
-
-export type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
+type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
 
 const issueInput = z.strictObject({ name: requiredDisplayName(100) })
 
@@ -110,39 +109,11 @@ export async function revokeApiKey(context: IdempotentContext, { id }: { id: str
   })
 }
 
-/** Returns the record of a key by its ID (`key_…`), or null if it does not exist or the actor may not see it. */
-export async function findApiKey(
-  { actor, database }: Reader,
-  id: string,
-  query: ApiKeyQuery = {},
-): Promise<ApiKey | null> {
-  const found = canAdminister(actor) && fromId(id, 'key')
-  return found ? database.read.apiKey.findFirst({ ...query, where: { id: found.uuid } }) : null
-}
-
-/** Returns the record of a key by its ID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function getApiKey(context: Reader, id: string, query?: ApiKeyQuery): Promise<ApiKey> {
-  assertMay(context.actor, 'store:administer')
-  const key = await findApiKey(context, id, query)
-  if (!key) throw notFound('API key')
-  return key
-}
-
-const whereOf = ({ search }: { search?: Search }) =>
-  searched<Prisma.ApiKeyWhereInput>(search, (word) => [{ name: word }, { prefix: word }])
-
-/** Returns the records of all keys, including revoked ones, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
-export async function listApiKeys(
-  { actor, database }: Reader,
-  filter: { search?: Search },
-  query: ApiKeyQuery = {},
-): Promise<ApiKey[]> {
-  assertMay(actor, 'store:administer')
-  const orderBy: Prisma.ApiKeyOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
-  return database.read.apiKey.findMany({ ...query, orderBy, where: whereOf(filter) })
-}
-
-export async function countApiKeys({ actor, database }: Reader, filter: { search?: Search }): Promise<number> {
-  assertMay(actor, 'store:administer')
-  return database.read.apiKey.count({ where: whereOf(filter) })
-}
+/** Reads the records of all keys, including revoked ones, newest first, for administrators. */
+export const apiKeyReader = createReader<ApiKey, ApiKeyQuery>()({
+  ...{ model: 'apiKey', prefix: 'key', label: 'API key', action: 'store:administer' },
+  orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  visible: (actor) => (canAdminister(actor) ? {} : undefined),
+  where: ({ search }: { search?: Search }): Prisma.ApiKeyWhereInput =>
+    searched(search, (word) => [{ name: word }, { prefix: word }]),
+})

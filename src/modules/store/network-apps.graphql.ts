@@ -1,19 +1,27 @@
-import type { Context } from '../../context.ts'
-import type { NetworkApp } from '../../db/prisma/client.ts'
-import { builder, decimal, omitNullish, optionalTime, shortText, time } from '../../graphql/builder.ts'
-import { type ShownQuery, showing } from '../../graphql/fast-path/compilable-fields.ts'
-import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
+import {
+  builder,
+  decimal,
+  omitNullish,
+  optionalText,
+  optionalTime,
+  type PayloadFields,
+  payloadType,
+  publicId,
+  shortText,
+  time,
+} from '../../graphql/builder.ts'
+import { showing } from '../../graphql/fast-path/compilable-fields.ts'
+import { pageOf } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, listResolvers, offsetArg, orderByArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import { toId } from '../../shared/ids.ts'
 import { canAdminister } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import {
   countNetworkApps,
   createNetworkApp,
   deactivateNetworkApp,
-  getNetworkApp,
   listNetworkApps,
+  networkAppReader,
   rotateWebhookSecret,
   updateNetworkApp,
 } from './network-apps.ts'
@@ -23,8 +31,9 @@ const PriceMode = builder.enumType('PriceMode', {
   values: { FIXED: { description: 'Every order costs the same.' } } as const,
 })
 
+const policyDescription = 'What happens to a paid order if the delivery of its webhook fails permanently.'
 const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
-  description: 'What happens to a paid order if the delivery of its webhook fails permanently.',
+  description: policyDescription,
   values: {
     KEEP: { description: 'The order stays paid. The owner of the app settles it with the buyer.' },
     REFUND: { description: 'The buyer gets an automatic refund.' },
@@ -38,27 +47,25 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   interfaces: [Node],
   select: { id: true, name: true, price: true, priceMode: true, deactivatedAt: true },
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
+    id: t.field(publicId('app', 'id', 'Identifier, as in `app_01h2x…`.')),
     name: t.exposeString('name', shortText(100, 'Name. It is unique; case does not matter.')),
     priceMode: t.expose('priceMode', { type: PriceMode, description: 'Method by which the price is determined.' }),
     price: t.expose('price', decimal('Price of a new order, in currency units. 0 is free.')),
     webhookUrl: t.string({
-      ...characters(2048),
-      nullable: true,
-      description: `URL that is called after a payment. Null without a webhook. ${adminsOnly}`,
+      ...optionalText(2048, `URL that is called after a payment. Null without a webhook. ${adminsOnly}`),
       select: { webhookUrl: true },
       resolve: ({ webhookUrl }, _args, { actor }) => (canAdminister(actor) ? webhookUrl : null),
     }),
     webhookDisabledAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: `Time at which the receiver answered that it is gone. Setting a URL enables the webhook again. ${adminsOnly}`,
+      ...optionalTime(
+        `Time at which the receiver answered that it is gone. Setting a URL enables the webhook again. ${adminsOnly}`,
+      ),
       select: { webhookDisabledAt: true },
       resolve: ({ webhookDisabledAt }, _args, { actor }) => (canAdminister(actor) ? webhookDisabledAt : null),
     }),
     deliveryFailurePolicy: t.expose('deliveryFailurePolicy', {
       type: DeliveryFailurePolicy,
-      description: 'What happens to a paid order if the delivery of its webhook fails permanently.',
+      description: policyDescription,
     }),
     isActive: t.boolean({
       description: 'True while the app is sold.',
@@ -99,7 +106,7 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
     webhookUrl: t.string({ description: 'URL that is called after a payment. It needs https and a public address.' }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
-      description: 'What happens to a paid order if the delivery of its webhook fails permanently. Default: KEEP.',
+      description: `${policyDescription} Default: KEEP.`,
     }),
   }),
 })
@@ -118,7 +125,7 @@ const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
     }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
-      description: 'What happens to a paid order if the delivery of its webhook fails permanently.',
+      description: policyDescription,
     }),
   }),
 })
@@ -134,41 +141,20 @@ const DeactivateNetworkAppInput = idInputType(
   'Identifier of the app.',
 )
 
-/** Reads the requested fields of the `networkApp` in the payload of a mutation. */
-const readChanged = (uuid: string, context: Context, query: () => ShownQuery) =>
-  getNetworkApp(context, toId('app', uuid), query())
-
-type PayloadFields<Shape extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>
-
-const appField = <Shape extends { networkApp: NetworkApp }>(t: PayloadFields<Shape>) => ({
-  networkApp: t.field({
-    type: NetworkAppType,
-    description: 'The updated app.',
-    resolve: ({ networkApp }) => networkApp,
-  }),
+const appField = ['networkApp', NetworkAppType, 'The updated app.'] as const
+const secretField = (t: PayloadFields<{ webhookSecret: string | null }>) => ({
+  webhookSecret: t.exposeString(
+    'webhookSecret',
+    optionalText(
+      128,
+      'Secret that signs the calls, as in `whsec_…` (Standard Webhooks). It is never shown again. Null without a webhook.',
+    ),
+  ),
 })
-
-const changedApp = (name: string, description: string) =>
-  builder.objectRef<{ networkApp: NetworkApp }>(name).implement({ description, fields: (t) => appField(t) })
-
-const appWithSecret = (name: string, description: string) =>
-  builder.objectRef<{ networkApp: NetworkApp; webhookSecret: string | null }>(name).implement({
-    description,
-    fields: (t) => ({
-      ...appField(t),
-      webhookSecret: t.exposeString('webhookSecret', {
-        ...characters(128),
-        nullable: true,
-        description:
-          'Secret that signs the calls, as in `whsec_…` (Standard Webhooks). It is never shown again. Null without a webhook.',
-      }),
-    }),
-  })
-
-const CreateNetworkAppPayload = appWithSecret('CreateNetworkAppPayload', 'The new app.')
-const RotateWebhookSecretPayload = appWithSecret('RotateWebhookSecretPayload', 'The app with its new secret.')
-const UpdateNetworkAppPayload = changedApp('UpdateNetworkAppPayload', 'The changed app.')
-const DeactivateNetworkAppPayload = changedApp('DeactivateNetworkAppPayload', 'The app whose sale ended.')
+const CreatePayload = payloadType('CreateNetworkAppPayload', 'The new app.', appField, secretField)
+const RotatePayload = payloadType('RotateWebhookSecretPayload', 'The app with its new secret.', appField, secretField)
+const UpdatePayload = payloadType('UpdateNetworkAppPayload', 'The changed app.', appField)
+const DeactivatePayload = payloadType('DeactivateNetworkAppPayload', 'The app whose sale ended.', appField)
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
@@ -179,7 +165,7 @@ builder.queryFields((t) => ({
     description:
       'A network app by its ID. Only administrators see apps that are no longer sold. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the app.' }) },
-    resolve: (query, _root, { id }, context) => getNetworkApp(context, id, query),
+    resolve: (query, _root, { id }, context) => networkAppReader.get(context, id, query),
   }),
   networkApps: t.prismaConnection(
     {
@@ -203,40 +189,42 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createNetworkApp: t.field({
-    type: CreateNetworkAppPayload,
+    type: CreatePayload,
     description: `Creates a network app. You earn its sales. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const { id, webhookSecret } = await createNetworkApp(context, omitNullish(input))
-      return { networkApp: await readChanged(id, context, query), webhookSecret }
+      return { networkApp: await networkAppReader.getByUuid(context, id, query()), webhookSecret }
     }),
   }),
   updateNetworkApp: t.field({
-    type: UpdateNetworkAppPayload,
+    type: UpdatePayload,
     description: `Changes a network app. Only for administrators. ${adminOnly}, VALIDATION_FAILED, NOT_FOUND.`,
     args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'The changes.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const change = { ...omitNullish(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
-      return { networkApp: await readChanged(await updateNetworkApp(context, change), context, query) }
+      const id = await updateNetworkApp(context, change)
+      return { networkApp: await networkAppReader.getByUuid(context, id, query()) }
     }),
   }),
   rotateWebhookSecret: t.field({
-    type: RotateWebhookSecretPayload,
+    type: RotatePayload,
     description:
       'Creates a new webhook secret. The previous one also signs calls for 24 hours. Only for administrators. ' +
       `${adminOnly}, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
       const { id, webhookSecret } = await rotateWebhookSecret(context, input)
-      return { networkApp: await readChanged(id, context, query), webhookSecret }
+      return { networkApp: await networkAppReader.getByUuid(context, id, query()), webhookSecret }
     }),
   }),
   deactivateNetworkApp: t.field({
-    type: DeactivateNetworkAppPayload,
+    type: DeactivatePayload,
     description: `Ends the sale of an app. Existing orders do not change. Only for administrators. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
-      return { networkApp: await readChanged(await deactivateNetworkApp(context, input), context, query) }
+      const id = await deactivateNetworkApp(context, input)
+      return { networkApp: await networkAppReader.getByUuid(context, id, query()) }
     }),
   }),
 }))

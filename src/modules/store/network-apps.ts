@@ -32,13 +32,13 @@ import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/i
 import { type ListOrder, MAX_COUNTED, searchPatterns } from '../../shared/lists.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { type Actor, assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
+import { createReader } from '../../shared/reader.ts'
 import { type AuditAction, audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
 
-type Reader = Use<'actor' | 'database'>
 type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
 
-export type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
+type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
 
 /** UUID of a changed app, with its new webhook secret. The secret is never shown again. */
 export interface AppWithSecret {
@@ -105,32 +105,31 @@ const filterParameters = { name: orNull(text), isActive: orNull(boolean), onlySo
 const matchesSql = `name ilike all ($patterns) and ($name is null or position(lower($name) in lower(name)) > 0)
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
 
-const listed = {
-  parameters: {
-    ...{ ...filterParameters, orderBy: orNull(textOf<ListOrder>()), cursor: orNull(uuid) },
-    ...{ limit: orNull(bigint), offset: bigint },
-  },
-  columns: { id: uuid },
-  isList: true,
-} as const
-
 /**
- * SQL of a page of apps. Without `orderBy`, an app with exactly the given name comes first, because clients use the first result. The page
- * starts after the app of the cursor, even if that app no longer matches the filter.
+ * Reads a page of apps. `direction` is 1 for a page from the start and -1 for one from the end. Without `orderBy`, an
+ * app with exactly the given name comes first, because clients use the first result. The page starts after the app of
+ * the cursor, even if that app no longer matches the filter.
  */
-const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
-  `with placed as (
-     select id, name, deactivated_at, case $orderBy when 'UPDATED_AT' then updated_at else created_at end as listed_at,
-       $orderBy is null and lower(name) is not distinct from lower($name) as is_exact
+const listStatement = statement(
+  'network_app_list',
+  {
+    parameters: {
+      ...{ ...filterParameters, orderBy: orNull(textOf<ListOrder>()), cursor: orNull(uuid), direction: int },
+      ...{ limit: orNull(bigint), offset: bigint },
+    },
+    columns: { id: uuid },
+    isList: true,
+  },
+  `with ranked as (
+     select id, name, deactivated_at, $direction * row_number() over (
+       order by $orderBy is null and lower(name) is not distinct from lower($name) desc,
+         case $orderBy when 'UPDATED_AT' then updated_at else created_at end desc, id desc) as position
      from network_apps
    )
-   select id from placed
-   where ${matchesSql}
-     and ($cursor is null or (is_exact, listed_at, id) ${beyond} (select is_exact, listed_at, id from placed where id = $cursor))
-   order by is_exact ${direction}, listed_at ${direction}, id ${direction} limit $limit offset $offset`
-
-const listForwards = statement('network_app_list', listed, listSql('<', 'desc'))
-const listBackwards = statement('network_app_list_backwards', listed, listSql('>', 'asc'))
+   select id from ranked
+   where ${matchesSql} and ($cursor is null or position > (select position from ranked where id = $cursor))
+   order by position limit $limit offset $offset`,
+)
 
 const countStatement = statement(
   'network_app_count',
@@ -138,26 +137,12 @@ const countStatement = statement(
   `select count(*)::int as count from (select from network_apps where ${matchesSql} limit ${MAX_COUNTED}) counted`,
 )
 
-const appNotFound = () => notFound('Network app')
-
-/** Returns the app with this ID (`app_…`), or null if it does not exist or the actor may not see it. */
-export async function findNetworkApp(
-  { actor, database }: Reader,
-  id: string,
-  query: NetworkAppQuery = {},
-): Promise<NetworkApp | null> {
-  const found = fromId(id, 'app')
-  if (!found) return null
-  return database.read.networkApp.findFirst({ ...query, where: { id: found.uuid, ...visibleNetworkApps(actor) } })
-}
-
-/** Returns the app with this ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
-export async function getNetworkApp(context: Reader, id: string, query?: NetworkAppQuery): Promise<NetworkApp> {
-  assertMay(context.actor, 'store:read')
-  const app = await findNetworkApp(context, id, query)
-  if (!app) throw appNotFound()
-  return app
-}
+/** Reads apps by ID. Lists are sorted by `listStatement`. */
+export const networkAppReader = createReader<NetworkApp, NetworkAppQuery>()({
+  ...{ model: 'networkApp', prefix: 'app', label: 'Network app', action: 'store:read', orderBy: [] },
+  visible: visibleNetworkApps,
+  where: () => ({}),
+})
 
 function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
   const { name, isActive, search } = parse(filterInput, rawFilter)
@@ -174,15 +159,16 @@ function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
  * filtered name comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED, VALIDATION_FAILED.
  */
 export async function listNetworkApps(
-  { actor, database }: Reader,
+  { actor, database }: Use<'actor' | 'database'>,
   filter: NetworkAppFilter,
   query: NetworkAppQuery,
 ): Promise<NetworkApp[]> {
   assertMay(actor, 'store:read')
   const { take, skip = 0, cursor, ...rest } = query
   const isBackwards = take !== undefined && take < 0
-  const rows = await database.query(isBackwards ? listBackwards : listForwards, {
+  const rows = await database.query(listStatement, {
     ...filterParams(actor, filter),
+    direction: isBackwards ? -1 : 1,
     orderBy: filter.orderBy ?? null,
     cursor: cursor?.id ?? null,
     limit: take === undefined ? null : String(Math.abs(take)),
@@ -196,7 +182,10 @@ export async function listNetworkApps(
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-export async function countNetworkApps({ actor, database }: Reader, filter: NetworkAppFilter): Promise<number> {
+export async function countNetworkApps(
+  { actor, database }: Use<'actor' | 'database'>,
+  filter: NetworkAppFilter,
+): Promise<number> {
   assertMay(actor, 'store:read')
   const [counted] = await database.query(countStatement, filterParams(actor, filter))
   return counted!.count
@@ -303,7 +292,7 @@ async function changedBy(rows: Promise<{ id: string }[]>): Promise<string> {
     if (violatedConstraint(error) !== 'network_apps_name_key') throw error
     throw validationFailed({ name: ['A network app with this name already exists.'] })
   })
-  if (!changed) throw appNotFound()
+  if (!changed) throw notFound('Network app')
   return changed.id
 }
 
@@ -370,7 +359,7 @@ export async function updateNetworkApp(
   const { name = null, price = null, webhookUrl: url, deliveryFailurePolicy: policy = null } = input
   return once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
     if (Object.values(input).every((value) => value === undefined)) {
-      await getNetworkApp(context, id, { select: { id: true } })
+      await networkAppReader.get(context, id, { select: { id: true } })
       return remember(context, uuid)
     }
     const secret = url ? await sealSecret(context, uuid, newWebhookSecret(context, uuid)) : null
@@ -393,7 +382,7 @@ export async function rotateWebhookSecret(context: SecretContext, { id }: { id: 
   const rotation = await once(context, 'rotateWebhookSecret', { uuid }, async () => {
     const rotation = `${uuid}:${newUuid()}`
     const created = newWebhookSecret(context, rotation, idempotency.key)
-    const app = await getNetworkApp(context, id, { select: { webhookUrl: true } })
+    const app = await networkAppReader.get(context, id, { select: { webhookUrl: true } })
     if (app.webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
     const sealed = await sealSecret(context, uuid, created)
     await changedBy(database.query(rotateSecret, { ...changeParams(context, uuid), secret: sealed, rotation }))

@@ -1,7 +1,19 @@
-import type { Order, Prisma, Refund } from '../../db/prisma/client.ts'
-import { allColumns, builder, decimal, maxCostField, omitNullish, optionalTime, time } from '../../graphql/builder.ts'
+import type { Order, Prisma } from '../../db/prisma/client.ts'
+import type PrismaTypes from '../../db/prisma/pothos-types.ts'
+import {
+  allColumns,
+  builder,
+  decimal,
+  maxCostField,
+  omitNullish,
+  optionalTime,
+  payloadType,
+  publicId,
+  shortText,
+  time,
+} from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
-import { atMost, characters, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
+import { atMost, jsonBytes, pageOf } from '../../graphql/limits/document-cost.ts'
 import {
   boundedCountDescription,
   connectionOf,
@@ -16,19 +28,8 @@ import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { readUser } from '../accounts/find-users.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import {
-  cancelOrder,
-  confirmOrder,
-  countOrders,
-  countSales,
-  createOrder,
-  getOrder,
-  getSale,
-  listOrders,
-  listSales,
-  MAX_ACTION_ARGS_BYTES,
-} from './orders.ts'
-import { countRefunds, getRefund, listRefunds, refundOrder } from './refund-order.ts'
+import { cancelOrder, confirmOrder, createOrder, MAX_ACTION_ARGS_BYTES, orderReader, saleReader } from './orders.ts'
+import { refundOrder, refundReader } from './refund-order.ts'
 
 const OrderStatus = builder.enumType('OrderStatus', {
   description: 'Status of an order.',
@@ -46,20 +47,82 @@ const OrderStatus = builder.enumType('OrderStatus', {
   } as const,
 })
 
-const nameDescription = 'Name of the network app when the order was created.'
+const RefundType = builder.prismaObject('Refund', {
+  description:
+    'A refund of an order: by an administrator, or automatic after the delivery of its webhook failed permanently. The buyer and administrators see it.',
+  interfaces: [Node],
+  select: allColumns('Refund'),
+  fields: (t) => ({
+    id: t.field(publicId('refund', 'id', 'Identifier, as in `refund_01h2x…`.')),
+    orderId: t.field(publicId('order', 'orderId', 'Identifier of the order.')),
+    num: t.expose('num', decimal('Refunded currency units.')),
+    points: t.expose('points', decimal('Refunded points.')),
+    total: t.field({
+      ...decimal('Refunded points and currency units together.'),
+      resolve: ({ num, points }) => add(num, points),
+    }),
+    reason: t.exposeString(
+      'reason',
+      shortText(500, 'Reason that the administrator gave. Empty for an automatic refund.'),
+    ),
+    transferId: t.field(publicId('transfer', 'transferId', "Identifier of the transfer in the buyer's `transfers`.")),
+    createdAt: t.expose('createdAt', time('Time of the refund.')),
+  }),
+})
+
+/** Maximum number of refunds that an order shows. Most refunded orders have only one. */
+const MAX_IN_ORDER = 20
+
+const recentRefunds = {
+  type: RefundType,
+  ...atMost(MAX_IN_ORDER),
+  description: `Its last ${MAX_IN_ORDER} refunds, oldest first. The query \`refunds\` lists all of them.`,
+  query: {
+    orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
+    take: -MAX_IN_ORDER,
+  } satisfies Prisma.Order$refundsArgs,
+}
+
+const quoteDescription = (unit: string) => `${unit} that the wallet would have paid when the order was created.`
+const refundDescription = 'Amount refunded in points and currency units.'
+const deadlineDescription = 'Deadline of the confirmation.'
+
+type OrderFields = PothosSchemaTypes.PrismaObjectFieldBuilder<
+  typeof builder.$inferSchemaTypes,
+  PrismaTypes['Order'],
+  Omit<Order, 'actionArgs'>
+>
+
+const total = (points: 'pointsPaid' | 'pointsRefunded', num: 'numPaid' | 'numRefunded', description: string) => ({
+  ...decimal(description),
+  resolve: (order: Omit<Order, 'actionArgs'>) => add(order[points], order[num]),
+})
+
+/** Returns the fields that orders have for their buyers and for administrators. */
+const commonFields = (t: OrderFields) => ({
+  status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
+  networkAppId: t.field(publicId('app', 'networkAppId', 'Identifier of the network app.')),
+  networkAppName: t.exposeString(
+    'networkAppName',
+    shortText(100, 'Name of the network app when the order was created.'),
+  ),
+  price: t.expose('price', decimal('Price of the network app when the order was created.')),
+  pointsPaid: t.expose('pointsPaid', decimal('Amount paid in points.')),
+  numPaid: t.expose('numPaid', decimal('Amount paid in currency units.')),
+  totalPaid: t.field(total('pointsPaid', 'numPaid', 'Amount paid in points and currency units.')),
+  refunds: t.relation('refunds', recentRefunds),
+  createdAt: t.expose('createdAt', time('Time of creation.')),
+  paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
+  settledAt: t.expose('settledAt', optionalTime('Time at which the order reached its final status. Null until then.')),
+})
 
 export const OrderType = builder.prismaObject('Order', {
   description: 'One purchase of a network app. Only its buyer sees it.',
   interfaces: [Node],
   select: allColumns('Order'),
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `order_01h2x…`.', resolve: ({ id }) => toId('order', id) }),
-    status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
-    networkAppId: t.id({
-      description: 'Identifier of the network app.',
-      resolve: ({ networkAppId }) => toId('app', networkAppId),
-    }),
-    networkAppName: t.exposeString('networkAppName', { ...characters(100), description: nameDescription }),
+    ...commonFields(t as never),
+    id: t.field(publicId('order', 'id', 'Identifier, as in `order_01h2x…`.')),
     buyer: t.read({
       type: UserType,
       description: 'The user who created the order.',
@@ -78,43 +141,17 @@ export const OrderType = builder.prismaObject('Order', {
           'after its delivery. Null if they are stored, and if there were none.',
       ),
     ),
-    price: t.expose('price', decimal('Price of the network app when the order was created.')),
-    pointsQuoted: t.expose(
-      'quotedPoints',
-      decimal('Points that the wallet would have paid when the order was created.'),
-    ),
-    numQuoted: t.expose(
-      'quotedNum',
-      decimal('Currency units that the wallet would have paid when the order was created.'),
-    ),
-    pointsPaid: t.expose('pointsPaid', decimal('Amount paid in points.')),
-    numPaid: t.expose('numPaid', decimal('Amount paid in currency units.')),
-    totalPaid: t.field({
-      ...decimal('Amount paid in points and currency units.'),
-      resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
-    }),
+    pointsQuoted: t.expose('quotedPoints', decimal(quoteDescription('Points'))),
+    numQuoted: t.expose('quotedNum', decimal(quoteDescription('Currency units'))),
     pointsRefunded: t.expose('pointsRefunded', decimal('Amount refunded in points.')),
     numRefunded: t.expose('numRefunded', decimal('Amount refunded in currency units.')),
-    totalRefunded: t.field({
-      ...decimal('Amount refunded in points and currency units. Never more than was paid.'),
-      resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
-    }),
-    refunds: t.relation('refunds', recentRefunds),
+    totalRefunded: t.field(total('pointsRefunded', 'numRefunded', `${refundDescription} Never more than was paid.`)),
     transferId: t.id({
       nullable: true,
       description: 'Identifier of the charge in your `transfers`. Null until the order is paid.',
       resolve: ({ transferId }) => (transferId ? toId('transfer', transferId) : null),
     }),
-    createdAt: t.expose('createdAt', time('Time of creation.')),
-    expiresAt: t.expose(
-      'expiresAt',
-      time('Deadline of the confirmation. The order can be confirmed only before this time.'),
-    ),
-    paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
-    settledAt: t.expose(
-      'settledAt',
-      optionalTime('Time at which the order reached its final status. Null until then.'),
-    ),
+    expiresAt: t.expose('expiresAt', time(`${deadlineDescription} The order can be confirmed only before this time.`)),
   }),
 })
 
@@ -123,33 +160,11 @@ const SaleType = builder.prismaObject('Order', {
   description: 'An order without its arguments, which may contain a valid access token. Only administrators see it.',
   select: allColumns('Order', 'actionArgs'),
   fields: (t) => ({
-    orderId: t.id({ description: 'Identifier of the order.', resolve: ({ id }) => toId('order', id) }),
-    status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
-    networkAppId: t.id({
-      description: 'Identifier of the network app.',
-      resolve: ({ networkAppId }) => toId('app', networkAppId),
-    }),
-    networkAppName: t.exposeString('networkAppName', { ...characters(100), description: nameDescription }),
+    ...commonFields(t as never),
+    orderId: t.field(publicId('order', 'id', 'Identifier of the order.')),
     buyer: t.relation('buyer', { type: UserType, description: 'The user who created the order.' }),
-    price: t.expose('price', decimal('Price of the network app when the order was created.')),
-    pointsPaid: t.expose('pointsPaid', decimal('Amount paid in points.')),
-    numPaid: t.expose('numPaid', decimal('Amount paid in currency units.')),
-    totalPaid: t.field({
-      ...decimal('Amount paid in points and currency units.'),
-      resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
-    }),
-    totalRefunded: t.field({
-      ...decimal('Amount refunded in points and currency units.'),
-      resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
-    }),
-    refunds: t.relation('refunds', recentRefunds),
-    createdAt: t.expose('createdAt', time('Time of creation.')),
-    expiresAt: t.expose('expiresAt', time('Deadline of the confirmation.')),
-    paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
-    settledAt: t.expose(
-      'settledAt',
-      optionalTime('Time at which the order reached its final status. Null until then.'),
-    ),
+    totalRefunded: t.field(total('pointsRefunded', 'numRefunded', refundDescription)),
+    expiresAt: t.expose('expiresAt', time(deadlineDescription)),
   }),
 })
 
@@ -189,14 +204,10 @@ export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
 
 const CancelOrderInput = idInputType('CancelOrderInput', 'The order to cancel.', 'Identifier of the order.')
 
-const orderPayload = (name: string, description: string) =>
-  builder.objectRef<{ order: Order }>(name).implement({
-    description,
-    fields: (t) => ({ order: t.expose('order', { type: OrderType, description: 'The updated order.' }) }),
-  })
-const CreateOrderPayload = orderPayload('CreateOrderPayload', 'The new order.')
-const ConfirmOrderPayload = orderPayload('ConfirmOrderPayload', 'The paid order.')
-const CancelOrderPayload = orderPayload('CancelOrderPayload', 'The cancelled order.')
+const orderField = ['order', OrderType, 'The updated order.'] as const
+const CreateOrderPayload = payloadType('CreateOrderPayload', 'The new order.', orderField)
+const ConfirmOrderPayload = payloadType('ConfirmOrderPayload', 'The paid order.', orderField)
+const CancelOrderPayload = payloadType('CancelOrderPayload', 'The cancelled order.', orderField)
 
 builder.queryFields((t) => ({
   order: t.read({
@@ -204,7 +215,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One of your orders. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
-    resolve: (query, _root, { id }, context) => getOrder(context, id, query),
+    resolve: (query, _root, { id }, context) => orderReader.get(context, id, query),
   }),
   orders: t.prismaConnection(
     {
@@ -217,7 +228,7 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the name of the network app'),
         offset: offsetArg(t),
       },
-      ...listResolvers(listOrders, countOrders),
+      ...listResolvers(orderReader.list, orderReader.count),
     },
     OrderConnection,
   ),
@@ -227,7 +238,7 @@ builder.queryFields((t) => ({
     description:
       'An order of any user, without its arguments. Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
     args: { orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
-    resolve: (query, _root, { orderId }, context) => getSale(context, orderId, query),
+    resolve: (query, _root, { orderId }, context) => saleReader.get(context, orderId, query),
   }),
   sales: t.prismaConnection(
     {
@@ -238,7 +249,7 @@ builder.queryFields((t) => ({
         'The orders of all users, newest first, without their arguments. Only for administrators. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: { filter: t.arg({ type: SaleFilter, description: 'Filter of the orders.' }), offset: offsetArg(t) },
-      ...listResolvers(listSales, countSales),
+      ...listResolvers(saleReader.list, saleReader.count),
     },
     SaleConnection,
   ),
@@ -270,45 +281,6 @@ builder.mutationFields((t) => ({
   }),
 }))
 
-const RefundType = builder.prismaObject('Refund', {
-  description:
-    'A refund of an order: by an administrator, or automatic after the delivery of its webhook failed permanently. The buyer and administrators see it.',
-  interfaces: [Node],
-  select: allColumns('Refund'),
-  fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `refund_01h2x…`.', resolve: ({ id }) => toId('refund', id) }),
-    orderId: t.id({ description: 'Identifier of the order.', resolve: ({ orderId }) => toId('order', orderId) }),
-    num: t.expose('num', decimal('Refunded currency units.')),
-    points: t.expose('points', decimal('Refunded points.')),
-    total: t.field({
-      ...decimal('Refunded points and currency units together.'),
-      resolve: ({ num, points }) => add(num, points),
-    }),
-    reason: t.exposeString('reason', {
-      ...characters(500),
-      description: 'Reason that the administrator gave. Empty for an automatic refund.',
-    }),
-    transferId: t.id({
-      description: "Identifier of the transfer in the buyer's `transfers`.",
-      resolve: ({ transferId }) => toId('transfer', transferId),
-    }),
-    createdAt: t.expose('createdAt', time('Time of the refund.')),
-  }),
-})
-
-/** Maximum number of refunds that an order shows. Most refunded orders have only one. */
-const MAX_IN_ORDER = 20
-
-export const recentRefunds = {
-  type: RefundType,
-  ...atMost(MAX_IN_ORDER),
-  description: `Its last ${MAX_IN_ORDER} refunds, oldest first. The query \`refunds\` lists all of them.`,
-  query: {
-    orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
-    take: -MAX_IN_ORDER,
-  } satisfies Prisma.Order$refundsArgs,
-}
-
 const RefundConnection = connectionOf(RefundType, 'Refund', ['a refund', 'refunds'])
 
 builder.queryField('refunds', (t) =>
@@ -324,7 +296,7 @@ builder.queryField('refunds', (t) =>
         search: searchArg(t, 'the reason'),
         offset: offsetArg(t),
       },
-      ...listResolvers(listRefunds, countRefunds),
+      ...listResolvers(refundReader.list, refundReader.count),
     },
     RefundConnection,
   ),
@@ -339,10 +311,7 @@ export const RefundOrderInput = builder.inputType('RefundOrderInput', {
   }),
 })
 
-const RefundOrderPayload = builder.objectRef<{ refund: Refund }>('RefundOrderPayload').implement({
-  description: 'The new refund.',
-  fields: (t) => ({ refund: t.expose('refund', { type: RefundType, description: 'The refund.' }) }),
-})
+const RefundOrderPayload = payloadType('RefundOrderPayload', 'The new refund.', ['refund', RefundType, 'The refund.'])
 
 builder.mutationField('refundOrder', (t) =>
   t.field({
@@ -353,7 +322,7 @@ builder.mutationField('refundOrder', (t) =>
     args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to make.' }) },
     resolve: showing('refund', async (query, { input }, context) => {
       const id = await refundOrder(context, omitNullish(input))
-      return { refund: await getRefund(context, id, query()) }
+      return { refund: await refundReader.getByUuid(context, id, query()) }
     }),
   }),
 )

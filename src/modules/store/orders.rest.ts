@@ -3,10 +3,12 @@ import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
+import { maxCostOf } from '../../http/rest/read-body.ts'
 import {
-  always,
   amount,
   anyObject,
+  constantField,
+  defineRecord,
   givenAmount,
   givenObject,
   moment,
@@ -17,7 +19,7 @@ import {
   sameFields,
   snakeCased,
 } from '../../http/rest/values.ts'
-import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
+import { quoteRoute } from '../wallet/quotes.rest.ts'
 
 export const OrderRecord = graphql(/* GraphQL */ `
   fragment OrderRecord on Order {
@@ -27,73 +29,54 @@ export const OrderRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const orderRecord = objectOf('Order', 'One purchase of a network app. Only its buyer sees it.', {
-  id: same('Order.id', z.string()),
-  status: z
-    .enum(['created', 'pending', 'success', 'failure'])
-    .describe(
-      '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
-    ),
-  ...sameFields('Order', { network_app_id: z.string(), network_app_name: z.string() }),
-  action: z.string().describe('The same as `network_app_name`.'),
-  action_args: anyObject.describe('Arguments for the webhook, as they were sent. An empty object if there were none.'),
-  price: same('Order.price', amount),
-  fee: z.literal('0').describe('Always 0. The price includes all fees.'),
-  num_charged: same('Order.numQuoted', amount),
-  points_charged: same('Order.pointsQuoted', amount),
-  ...sameFields('Order', { num_paid: amount, points_paid: amount }),
-  total_cost: amount.describe('The same as `price`.'),
-  quantity: z.literal(1).describe('Always 1.'),
-  fund_crypto_transaction_id: always(null),
-  fund_tx_hash: always(''),
-  payment_crypto_transaction_id: same('Order.transferId', z.string().nullable()),
-  payment_tx_hash: z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.'),
-  workflow_id: always(null),
-  owner: z.string().describe('E-mail address of the buyer.'),
-  created_at: same('Order.createdAt', moment),
-  expired_at: same('Order.expiresAt', moment),
-})
-
-type OrderResponse = z.output<typeof orderRecord>
-
 /** REST names of the order statuses. Old clients know only four. An order that ended without the paid action has the status of a failure. */
-const statuses: Record<OrderRecordFragment['status'], OrderResponse['status']> = {
-  CREATED: 'created',
-  PENDING: 'pending',
-  SUCCESS: 'success',
-  FAILURE: 'failure',
-  EXPIRED: 'failure',
-  CANCELLED: 'failure',
-  REFUNDED: 'failure',
+const statuses = {
+  ...({ CREATED: 'created', PENDING: 'pending', SUCCESS: 'success', FAILURE: 'failure' } as const),
+  ...({ EXPIRED: 'failure', CANCELLED: 'failure', REFUNDED: 'failure' } as const),
 }
 
-const presentOrder = (order: OrderRecordFragment): OrderResponse => ({
-  id: order.id,
-  status: statuses[order.status],
-  network_app_id: order.networkAppId,
-  network_app_name: order.networkAppName,
-  action: order.networkAppName,
-  action_args: order.actionArgs,
-  price: order.price,
-  // The fee is always zero, because the price includes the platform's share.
-  fee: '0',
-  num_charged: order.numQuoted,
-  points_charged: order.pointsQuoted,
-  num_paid: order.numPaid,
-  points_paid: order.pointsPaid,
-  total_cost: order.price,
-  quantity: 1,
-  // These fields are empty, because no transaction funds a single order. Wallets are funded in advance.
-  fund_crypto_transaction_id: null,
-  fund_tx_hash: '',
-  payment_crypto_transaction_id: order.transferId,
-  payment_tx_hash: order.transferId ?? '',
-  workflow_id: null,
-  // Always present, because only the buyer can read the order.
-  owner: order.buyer.email!,
-  created_at: order.createdAt,
-  expired_at: order.expiresAt,
-})
+const statusSchema = z
+  .enum(['created', 'pending', 'success', 'failure'])
+  .describe(
+    '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
+  )
+const argumentsSchema = anyObject.describe(
+  'Arguments for the webhook, as they were sent. An empty object if there were none.',
+)
+const chargeSchema = z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.')
+
+/** The REST record of an order. Three fields are always empty, because wallets are funded in advance. */
+const orderRecord = defineRecord<OrderRecordFragment>()(
+  { id: 'Order', description: 'One purchase of a network app. Only its buyer sees it.' },
+  {
+    id: [same('Order.id', z.string()), ({ id }) => id],
+    status: [statusSchema, ({ status }) => statuses[status]],
+    network_app_id: [same('Order.networkAppId', z.string()), ({ networkAppId }) => networkAppId],
+    network_app_name: [same('Order.networkAppName', z.string()), ({ networkAppName }) => networkAppName],
+    action: [z.string().describe('The same as `network_app_name`.'), ({ networkAppName }) => networkAppName],
+    action_args: [argumentsSchema, ({ actionArgs }) => actionArgs],
+    price: [same('Order.price', amount), ({ price }) => price],
+    fee: [z.literal('0').describe('Always 0. The price includes all fees.'), () => '0' as const],
+    num_charged: [same('Order.numQuoted', amount), ({ numQuoted }) => numQuoted],
+    points_charged: [same('Order.pointsQuoted', amount), ({ pointsQuoted }) => pointsQuoted],
+    num_paid: [same('Order.numPaid', amount), ({ numPaid }) => numPaid],
+    points_paid: [same('Order.pointsPaid', amount), ({ pointsPaid }) => pointsPaid],
+    total_cost: [amount.describe('The same as `price`.'), ({ price }) => price],
+    quantity: [z.literal(1).describe('Always 1.'), () => 1 as const],
+    fund_crypto_transaction_id: constantField(null),
+    fund_tx_hash: constantField(''),
+    payment_crypto_transaction_id: [same('Order.transferId', z.string().nullable()), ({ transferId }) => transferId],
+    payment_tx_hash: [chargeSchema, ({ transferId }) => transferId ?? ''],
+    workflow_id: constantField(null),
+    // Always present, because only the buyer can read the order.
+    owner: [z.string().describe('E-mail address of the buyer.'), ({ buyer }) => buyer.email!],
+    created_at: [same('Order.createdAt', moment), ({ createdAt }) => createdAt],
+    expired_at: [same('Order.expiresAt', moment), ({ expiresAt }) => expiresAt],
+  },
+)
+const { schema: orderSchema, present: presentOrder } = orderRecord
+
+const chargeErrors = ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST'] as const
 
 const orderBody = objectOf('CreateOrder', 'The order to create.', {
   ...sameFields('CreateOrderInput', { network_app: neededText(100), action_args: givenObject.optional() }),
@@ -107,30 +90,22 @@ const orderFrom = (request: RestRequest) => ({
   maxCost: maxCostOf(request),
 })
 
+const creation = { apiKey: 'needed', body: orderBody, action: 'order:create' } as const
+
 const quoteCreation = quoteRoute({
+  ...creation,
   path: 'quotes/network-app-orders',
   operationId: 'quoteCreateOrder',
   summary: 'Quote an order',
   description: 'The cost is charged when the order is confirmed.',
-  apiKey: 'needed',
-  body: orderBody,
-  action: 'order:create',
   inputOf: (request) => ({ createOrder: orderFrom(request) }),
 })
 
 const create = defineRoute({
+  ...creation,
   ...post('store/network-app-orders', 'createOrder', 'Orders', 'Create an order of a network app'),
   description: 'Nothing is charged yet. Confirm the order before `expired_at`, by default within 15 minutes.',
-  apiKey: 'needed',
-  errors: [
-    'CONFLICT',
-    'INSUFFICIENT_FUND',
-    'INVALID_NETWORK_APP_NAME',
-    'PRICE_EXCEEDS_MAX_COST',
-    'TOO_MANY_OPEN_ORDERS',
-  ],
-  body: orderBody,
-  action: 'order:create',
+  errors: [...chargeErrors, 'INVALID_NETWORK_APP_NAME', 'TOO_MANY_OPEN_ORDERS'],
   operation: graphql(/* GraphQL */ `
     mutation RestCreateOrder($input: CreateOrderInput!) {
       createOrder(input: $input) { order { ...OrderRecord } }
@@ -138,44 +113,43 @@ const create = defineRoute({
   `),
   variables: (request) => ({ input: orderFrom(request) }),
   status: 201,
-  answer: orderRecord,
+  answer: orderSchema,
   present: ({ createOrder }) => presentOrder(createOrder.order),
   quote: quoteCreation,
 })
 
-const confirmationBody = objectOf('ConfirmOrder', 'The maximum cost.', {
-  max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional(),
-})
+const confirmation = {
+  apiKey: 'needed',
+  params: orderParam,
+  action: 'order:pay',
+  body: objectOf('ConfirmOrder', 'The maximum cost.', {
+    max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional(),
+  }),
+} as const
 
 const confirmationFrom = (request: RestRequest) => ({ id: request.params.id!, maxCost: maxCostOf(request) })
 
 const quoteConfirmation = quoteRoute({
+  ...confirmation,
   path: 'quotes/network-app-orders/:id/confirm',
   operationId: 'quoteConfirmOrder',
   summary: 'Quote the payment of an order',
   description: 'The cost of a paid order is 0.',
-  apiKey: 'needed',
-  params: orderParam,
-  body: confirmationBody,
-  action: 'order:pay',
   inputOf: (request) => ({ confirmOrder: confirmationFrom(request) }),
 })
 
 const confirm = defineRoute({
+  ...confirmation,
   ...post('store/network-app-orders/:id/confirm', 'confirmOrder', 'Orders', 'Pay an order'),
   description: 'Charges the wallet exactly once. Returns a paid order unchanged.',
-  apiKey: 'needed',
-  params: orderParam,
-  errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'ORDER_EXPIRED', 'PRICE_EXCEEDS_MAX_COST', 'UNABLE_TO_CONFIRM_ORDER'],
-  body: confirmationBody,
-  action: 'order:pay',
+  errors: [...chargeErrors, 'ORDER_EXPIRED', 'UNABLE_TO_CONFIRM_ORDER'],
   operation: graphql(/* GraphQL */ `
     mutation RestConfirmOrder($input: ConfirmOrderInput!) {
       confirmOrder(input: $input) { order { ...OrderRecord } }
     }
   `),
   variables: (request) => ({ input: confirmationFrom(request) }),
-  answer: orderRecord,
+  answer: orderSchema,
   present: ({ confirmOrder }) => presentOrder(confirmOrder.order),
   quote: quoteConfirmation,
 })
@@ -191,7 +165,7 @@ const cancel = defineRoute({
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
-  answer: orderRecord,
+  answer: orderSchema,
   present: ({ cancelOrder }) => presentOrder(cancelOrder.order),
 })
 
@@ -203,14 +177,14 @@ const read = defineRoute({
     query RestOrder($id: ID!) { order(id: $id) { ...OrderRecord } }
   `),
   variables: ({ params }) => ({ id: params.id! }),
-  answer: orderRecord,
+  answer: orderSchema,
   present: ({ order }) => presentOrder(order!),
 })
 
 const list = defineList({
   ...get('store/network-app-orders', 'listOrders', 'Orders', 'List your orders, newest first'),
   action: 'order:read',
-  record: orderRecord,
+  record: orderSchema,
   plural: 'Orders',
   searched: 'the name of the network app',
   order: 'newest',
@@ -255,9 +229,13 @@ const listRefunds = defineList({
   present: snakeCased,
 })
 
-const refundBody = objectOf('RefundOrder', 'The amount and the reason.', {
-  ...sameFields('RefundOrderInput', { amount: givenAmount.optional(), reason: neededText(500) }),
-})
+const refunding = {
+  params: orderParam,
+  action: 'store:administer',
+  body: objectOf('RefundOrder', 'The amount and the reason.', {
+    ...sameFields('RefundOrderInput', { amount: givenAmount.optional(), reason: neededText(500) }),
+  }),
+} as const
 
 const refundFrom = ({ params, body }: RestRequest) => ({
   orderId: params.id!,
@@ -267,24 +245,20 @@ const refundFrom = ({ params, body }: RestRequest) => ({
 })
 
 const quoteRefund = quoteRoute({
+  ...refunding,
   path: 'quotes/network-app-orders/:id/refunds',
   operationId: 'quoteRefundOrder',
   summary: 'Quote the refund of an order',
-  params: orderParam,
-  body: refundBody,
-  action: 'store:administer',
   type: 'RefundQuote',
   inputOf: (request) => ({ refundOrder: refundFrom(request) }),
 })
 
 const refund = defineRoute({
+  ...refunding,
   ...post('store/network-app-orders/:id/refunds', 'refundOrder', 'Store', 'Refund an order, completely or in part'),
   description:
     'Never more than was paid. The buyer gets an e-mail, and the webhook of the network app gets the event `order.refunded`.',
-  params: orderParam,
   errors: ['CONFLICT', 'UNABLE_TO_REFUND_ORDER'],
-  body: refundBody,
-  action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRefundOrder($input: RefundOrderInput!) {
       refundOrder(input: $input) { refund { ...RefundRecord } }

@@ -6,15 +6,10 @@ import { authenticationFailed, DomainError, notFound } from '../../shared/errors
 import { type IdempotentContext, idempotencyParams, once, remember } from '../../shared/idempotency.ts'
 import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
 import { idInput, inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
-import { type Cuttable, countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
-import {
-  type Actor,
-  assertMay,
-  assertTrusted,
-  assertUserMay,
-  type UserActor,
-  visibleOrders,
-} from '../../shared/policy.ts'
+import { type Search, searched } from '../../shared/lists.ts'
+import type { UserActor } from '../../shared/policy.ts'
+import { assertTrusted, assertUserMay, visibleOrders } from '../../shared/policy.ts'
+import { createReader } from '../../shared/reader.ts'
 import { type Funds, maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
 import {
   awaitStandbys,
@@ -24,8 +19,6 @@ import {
   insertOrder,
   payOrder,
 } from './orders.sql.ts'
-
-type Reader = Use<'actor' | 'database'>
 
 type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
@@ -58,46 +51,14 @@ const orderExpired = () => new DomainError('ORDER_EXPIRED', 'The order was not c
 const walletBusy = () =>
   new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
 
-/** Returns one of the actor's orders by its UUID, or null. */
-export const findOrder = ({ actor, database }: Reader, uuid: string, query: OrderQuery = {}): Promise<Order | null> =>
-  database.read.order.findFirst({ ...query, where: { id: uuid, ...visibleOrders(actor) } })
-
-async function getOrderByUuid(context: Reader, uuid: string, query?: OrderQuery): Promise<Order> {
-  const order = await findOrder(context, uuid, query)
-  if (!order) throw notFound('Order')
-  return order
-}
-
-/** Returns one of the actor's orders by its ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
-export async function getOrder(context: Reader, id: string, query?: OrderQuery): Promise<Order> {
-  assertMay(context.actor, 'order:read')
-  return getOrderByUuid(context, uuidFrom(id, 'order', 'Order'), query)
-}
-
-/** Returns the current status of a buyer's order, to explain why the order was not changed. Throws NOT_FOUND. */
-async function readOrderState({ database }: Use<'database'>, buyer: UserActor, uuid: string) {
-  const [state] = await database.query(findOrderState, { order: uuid, buyer: buyer.id })
-  if (state) return state
-  await database.query(awaitStandbys)
-  throw notFound('Order')
-}
-
-function whereOf(actor: Actor, { search, ...filter }: OrderFilter): Prisma.OrderWhereInput {
-  assertMay(actor, 'order:read')
-  return { ...filter, ...visibleOrders(actor), ...searched(search, (word) => [{ networkAppName: word }]) }
-}
-
 const newestFirst: Prisma.OrderOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
 
-/** Returns the actor's orders, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
-export async function listOrders(context: Reader & Cuttable, filter: OrderFilter, query: OrderQuery): Promise<Order[]> {
-  const where = whereOf(context.actor, filter)
-  return readClientOf(context.database, context.cutsPages).order.findMany({ ...query, orderBy: newestFirst, where })
-}
-
-export async function countOrders({ actor, database }: Reader, filter: OrderFilter): Promise<number> {
-  return database.read.order.count({ where: whereOf(actor, filter) })
-}
+/** Reads the actor's own orders, newest first. */
+export const orderReader = createReader<Order, OrderQuery>()<OrderFilter, Prisma.OrderWhereInput>({
+  ...{ model: 'order', prefix: 'order', label: 'Order', action: 'order:read', orderBy: newestFirst },
+  visible: visibleOrders,
+  where: ({ search, ...filter }) => ({ ...filter, ...searched(search, (word) => [{ networkAppName: word }]) }),
+})
 
 const saleFilterInput = z.strictObject({
   networkAppId: idInput('app').optional(),
@@ -105,34 +66,27 @@ const saleFilterInput = z.strictObject({
   status: z.enum(Object.keys(nextStatuses) as OrderStatus[]).optional(),
 })
 
-type SaleFilter = z.input<typeof saleFilterInput>
+/** Reads the orders of all users, newest first, for administrators. */
+export const saleReader = createReader<Order, OrderQuery>()({
+  ...{ model: 'order', prefix: 'order', label: 'Order', action: 'store:administer', orderBy: newestFirst },
+  isBounded: true,
+  visible: () => ({}),
+  where(filter: z.input<typeof saleFilterInput>): Prisma.OrderWhereInput {
+    const { networkAppId, buyerId, status } = parse(saleFilterInput, filter)
+    return {
+      ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
+      ...(buyerId !== undefined && { buyerId: fromId(buyerId)!.uuid }),
+      ...(status !== undefined && { status }),
+    }
+  },
+})
 
-function whereOfSales(actor: Actor, rawFilter: SaleFilter): Prisma.OrderWhereInput {
-  assertMay(actor, 'store:administer')
-  const { networkAppId, buyerId, status } = parse(saleFilterInput, rawFilter)
-  return {
-    ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
-    ...(buyerId !== undefined && { buyerId: fromId(buyerId)!.uuid }),
-    ...(status !== undefined && { status }),
-  }
-}
-
-/** Returns an order of any user, for administrators. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-export async function getSale({ actor, database }: Reader, id: string, query: OrderQuery = {}): Promise<Order> {
-  assertMay(actor, 'store:administer')
-  const order = await database.read.order.findFirst({ ...query, where: { id: uuidFrom(id, 'order', 'Order') } })
-  if (!order) throw notFound('Order')
-  return order
-}
-
-/** Returns the orders of all users, newest first, for administrators. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
-export async function listSales({ actor, database }: Reader, filter: SaleFilter, query: OrderQuery): Promise<Order[]> {
-  return database.read.order.findMany({ ...query, orderBy: newestFirst, where: whereOfSales(actor, filter) })
-}
-
-/** Counts the orders of `listSales`. It stops counting shortly after the page at `offset`. */
-export async function countSales({ actor, database }: Reader, filter: SaleFilter, offset?: number | null) {
-  return database.read.order.count({ where: whereOfSales(actor, filter), take: countLimit(offset) })
+/** Returns the current status of a buyer's order, to explain why the order was not changed. Throws NOT_FOUND. */
+async function readOrderState({ database }: Use<'database'>, buyer: UserActor, uuid: string) {
+  const [state] = await database.query(findOrderState, { order: uuid, buyer: buyer.id })
+  if (state) return state
+  await database.query(awaitStandbys)
+  throw notFound('Order')
 }
 
 /** Maximum size of the arguments as JSON text, in bytes. */
@@ -211,7 +165,7 @@ export async function createOrder(
     if (offer.closed) throw authenticationFailed()
     throw offerProblems(offer, input.maxCost, context)[0] ?? walletBusy()
   })
-  return created ?? getOrderByUuid(context, uuid)
+  return created ?? orderReader.getByUuid(context, uuid)
 }
 
 /** Quotes `createOrder`: the price to pay at confirmation. Other errors are part of the quote. Throws only UNTRUSTED_CLIENT. */
@@ -282,7 +236,7 @@ export async function confirmOrder(
     if (!isPaid(state.status)) throw paymentProblems(state, input.maxCost)[0] ?? walletBusy()
     return remember(context, order)
   })
-  return paid ?? getOrderByUuid(context, order)
+  return paid ?? orderReader.getByUuid(context, order)
 }
 
 /**
@@ -323,5 +277,5 @@ export async function cancelOrder(
       throw new DomainError('UNABLE_TO_CANCEL_ORDER', 'A paid order cannot be cancelled.')
     return remember(context, order)
   })
-  return cancelled ?? getOrderByUuid(context, order)
+  return cancelled ?? orderReader.getByUuid(context, order)
 }

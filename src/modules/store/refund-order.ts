@@ -9,13 +9,19 @@ import { inspect, parse, requiredText } from '../../shared/input.ts'
 import { type Search, searched } from '../../shared/lists.ts'
 import { AMOUNT, add, fromUnits, least, toUnits } from '../../shared/money.ts'
 import { assertMay, canAdminister, visibleOrders, visibleRefunds } from '../../shared/policy.ts'
+import { createReader } from '../../shared/reader.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { type Problem, problemsOf } from '../wallet/quote.ts'
 import { findRefundable, refundOrder as refundOrderStatement } from './refunds.sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
-type RefundQuery = Omit<Prisma.RefundFindFirstArgs, 'where'>
+type RefundQuery = Omit<Prisma.RefundFindManyArgs, 'where'>
+
+interface RefundFilter {
+  orderId: string
+  search: Search
+}
 
 const refundInput = z.strictObject({
   orderId: z.string(),
@@ -121,50 +127,16 @@ export async function quoteRefundOrder(context: Reader, rawInput: RefundInput): 
   return { ...splitOf(refundable, data.amount), problems }
 }
 
-/** Returns a refund by its UUID, or null if it does not exist or the actor may not see it. */
-export async function findRefund(
-  { actor, database }: Reader,
-  uuid: string,
-  query: RefundQuery = {},
-): Promise<Refund | null> {
-  return database.read.refund.findFirst({ ...query, where: { id: uuid, ...visibleRefunds(actor) } })
-}
-
-export async function getRefund(context: Reader, uuid: string, query?: RefundQuery): Promise<Refund> {
-  const refund = await findRefund(context, uuid, query)
-  if (!refund) throw notFound('Refund')
-  return refund
-}
-
-/**
- * Returns the condition for the refunds of an order. Buyers see refunds of their own orders. Administrators see all. Throws
- * NOT_AUTHENTICATED, NOT_FOUND.
- */
-async function whereOf({ actor, database }: Reader, orderId: string, search: Search): Promise<Prisma.RefundWhereInput> {
-  assertMay(actor, 'order:read')
-  const id = uuidFrom(orderId, 'order', 'Order')
-  const visible = canAdminister(actor) ? {} : visibleOrders(actor)
-  if (!(await database.read.order.count({ where: { id, ...visible } }))) throw notFound('Order')
-  return { orderId: id, ...searched<Prisma.RefundWhereInput>(search, (word) => [{ reason: word }]) }
-}
-
-/** Returns the refunds of an order, oldest first. Throws NOT_AUTHENTICATED, NOT_FOUND. */
-export async function listRefunds(
-  context: Reader,
-  { orderId, search }: { orderId: string; search: Search },
-  query: Omit<Prisma.RefundFindManyArgs, 'where'>,
-): Promise<Refund[]> {
-  const where = await whereOf(context, orderId, search)
-  return context.database.read.refund.findMany({
-    ...query,
-    orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
-    where,
-  })
-}
-
-export async function countRefunds(
-  context: Reader,
-  { orderId, search }: { orderId: string; search: Search },
-): Promise<number> {
-  return context.database.read.refund.count({ where: await whereOf(context, orderId, search) })
-}
+/** Reads the refunds of an order, oldest first. Buyers see refunds of their own orders, and administrators see all. */
+export const refundReader = createReader<Refund, RefundQuery>()({
+  ...{ model: 'refund', prefix: 'refund', label: 'Refund', action: 'order:read' },
+  orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
+  visible: visibleRefunds,
+  /** Throws NOT_FOUND for an order that the actor may not see. */
+  async where({ orderId, search }: RefundFilter, { actor, database }): Promise<Prisma.RefundWhereInput> {
+    const id = uuidFrom(orderId, 'order', 'Order')
+    const visible = canAdminister(actor) ? {} : visibleOrders(actor)
+    if (!(await database.read.order.count({ where: { id, ...visible } }))) throw notFound('Order')
+    return { orderId: id, ...searched(search, (word) => [{ reason: word }]) }
+  },
+})

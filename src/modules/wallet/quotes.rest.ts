@@ -5,8 +5,7 @@ import { defineRoute, type RestRequest, type Route } from '../../http/rest/defin
 import type { QuoteInput, RestQuoteQuery } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { amount, objectOf, same, sameFields } from '../../http/rest/values.ts'
-import { type FieldErrors, validationFailed } from '../../shared/errors.ts'
-import { AMOUNT, toUnits } from '../../shared/money.ts'
+import type { FieldErrors } from '../../shared/errors.ts'
 import { snakeCase } from '../../shared/text.ts'
 
 /** Fields of every quote. */
@@ -128,21 +127,3 @@ export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRo
     answer: records[type] as z.ZodType<QuoteRecord>,
     present: ({ quote }, request) => present(quote, request),
   })
-
-/** Returns true if two decimal strings are the same amount. Invalid strings are reported later, when they are parsed. */
-const isSameAmount = (one: string, other: string) =>
-  one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
-
-/**
- * Returns the maximum cost that the caller accepts, from the body or the query string. Throws VALIDATION_FAILED if the two differ. A quote
- * reports this as a problem.
- */
-export function maxCostOf({ body, query, unread }: RestRequest): string | undefined {
-  const inBody = body.amount('max_cost')
-  const inQuery = query.get('max_cost') ?? undefined
-  if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
-  const details = { max_cost: ['It is given twice, and differs.'] }
-  if (!unread) throw validationFailed(details)
-  Object.assign(unread, details)
-  return undefined
-}
