@@ -17,24 +17,26 @@ import type { Log } from '../shared/log.ts'
 import { noopTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
 import { useStaleTokens } from './builder.ts'
 import type { Admission, createExecutor } from './execute.ts'
-import {
-  nameOfOperation,
-  spanOfOperation,
-  useAnswerBytes,
-  useDocumentLimits,
-  useExecute,
-  useRequestQuota,
-  useRequestWatch,
-  useTracing,
-  writable,
-} from './execution-plugins.ts'
 import type { CompiledOperation } from './fast-path/compile-operation.ts'
-import { useCsrfGuard, useErrorVocabulary, useStreams } from './http-plugins.ts'
 import { assertVariablesFit, createDocumentChecks, type DocumentChecks } from './limits/document-limits.ts'
 import { maskError, useMaskedErrors } from './mask-error.ts'
 import { createPersistedDocuments, readTrustedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
 import { type NodeContext, newNodeContext, type RequestReaders, readParams, useRequestBody } from './request-body.ts'
+import {
+  nameOfOperation,
+  spanOfOperation,
+  useAnswerBytes,
+  useCsrfGuard,
+  useDocumentLimits,
+  useErrorVocabulary,
+  useExecute,
+  useRequestQuota,
+  useRequestWatch,
+  useStreams,
+  useTracing,
+  writable,
+} from './request-plugins.ts'
 
 /** Maximum number of cached documents. A parsed document takes up to 1 MB. */
 const MAX_DOCUMENTS = 200

@@ -1,5 +1,5 @@
-/** Statements on pg-boss's tables for operators. */
-
+/** SQL on pg-boss's tables: the functions that enqueue jobs, and statements for operators. */
+import { lockForTransaction } from '../db/session-settings.ts'
 import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../db/sql.ts'
 import { type IdPrefix, toId, UUID } from '../shared/ids.ts'
 
@@ -37,7 +37,7 @@ const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-c
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
 /** Condition: a dead letter contains more than the permitted fields. */
-export const holdsMoreSql = `data - ${kept} <> '{}'`
+const holdsMoreSql = `data - ${kept} <> '{}'`
 
 /** Condition: a dead letter still has all the data that a retry needs. */
 const wholeSql = `source_name is not null and not data ? '${CUT}'`
@@ -49,21 +49,15 @@ export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count wh
 export const allowAnother =
   'update jobs.job set retry_limit = retry_count + 1 where name = $1 and id = $2::uuid and retry_limit <= retry_count'
 
-/** Extends the retention of waiting jobs to that of their queue. An earlier version may have set a shorter one. */
-export const keepWaiting = `
-  update jobs.job j set keep_until = j.created_on + make_interval(secs => q.retention_seconds) from jobs.queue q
-  where q.name = j.name and j.state < 'active' and j.keep_until < j.created_on + make_interval(secs => q.retention_seconds)`
-
-/** Finds dead letters with data that must be removed. $1: last ID of the previous page, $2: page size. */
+/** Finds dead letters with data that must be removed. $1: maximum number. */
 export const findUnredacted = `
-  select id::text from jobs.job j
-  where name = 'dead-letter' and id > $1::uuid and ${holdsMoreSql} and not (${isAddressedSql}) order by j.id limit $2`
+  select id from jobs.job where name = 'dead-letter' and ${holdsMoreSql} and not (${isAddressedSql}) order by id limit $1`
 
-/** Removes personal data from dead letters. $1: their IDs. */
-export const redactLetters = `
+/** Removes personal data from dead letters, and returns a row for each. $1: maximum number. */
+export const redactDeadLetters = `
   update jobs.job set data = jsonb_build_object('${CUT}', true) ||
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}))
-  where name = 'dead-letter' and id = any ($1::uuid[])`
+  where name = 'dead-letter' and id = any (array(${findUnredacted})) returning id`
 
 const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}->'value'->>'message')`
 
@@ -134,3 +128,75 @@ export const retryJobs = statement(
    )
    select ((select count(*) from updated_jobs) + (select count(id) from enqueued_jobs))::int as count`,
 )
+
+/**
+ * Version of pg-boss whose insertion (`insertJobs` in `plans.js`) the functions repeat. After an update of pg-boss,
+ * `test/unit/jobs/enqueue.test.ts` checks that both fill the same columns. Then enter the new version here.
+ */
+export const writtenFor = { pgBoss: '12.35.0', tables: 43 }
+
+const bodyOf = (priority: string) => `
+DECLARE
+    made uuid;
+BEGIN
+    INSERT INTO jobs.job (name, data, group_id, priority, start_after, policy, retry_limit, retry_delay, retry_backoff,
+        retry_delay_max, expire_seconds, deletion_seconds, keep_until, heartbeat_seconds, dead_letter)
+    SELECT q.name, payload, lane, ${priority}, due, q.policy, q.retry_limit, q.retry_delay, q.retry_backoff,
+        q.retry_delay_max, q.expire_seconds, q.deletion_seconds, due + make_interval(secs => q.retention_seconds), q.heartbeat_seconds, q.dead_letter
+    FROM jobs.queue q WHERE q.name = queue
+    RETURNING id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'There is no job queue %', queue;
+    END IF;
+    RETURN made;
+END `
+
+/** Maximum number of waiting jobs of a lane that are counted. Later jobs of the lane keep their order of arrival. */
+const MAX_COUNTED = 1_000
+
+const bodies = {
+  enqueue: bodyOf('0'),
+  /** A job's priority falls with the number of waiting jobs in its lane, so one busy lane does not delay the others. */
+  enqueue_fairly: bodyOf(`-(SELECT count(*) FROM (
+        SELECT FROM jobs.job j WHERE j.name = queue AND j.group_id = lane AND j.state < 'active' LIMIT ${MAX_COUNTED}) AS waiting)`),
+}
+
+const install = ([name, body]: [string, string]) => `
+    IF (SELECT version FROM jobs.version) = ${writtenFor.tables} AND $body$${body}$body$ IS DISTINCT FROM
+       (SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure('${name}(text, jsonb, text, timestamptz)'))
+    THEN
+      CREATE OR REPLACE FUNCTION ${name}(queue text, payload jsonb, lane text DEFAULT NULL, due timestamptz DEFAULT now())
+      RETURNS uuid LANGUAGE plpgsql AS $body$${body}$body$;
+    END IF;`
+
+/**
+ * SQL that creates the functions, or replaces them if their text differs. If a newer pg-boss created the tables, the
+ * functions belong to a newer Annal and are kept.
+ */
+export const enqueueFunctionSql = `
+  ${lockForTransaction};
+  DO $install$ BEGIN${Object.entries(bodies).map(install).join('')}
+  END $install$`
+
+const isDead = `name = 'dead-letter'`
+
+/** Indexes by name: their columns and their condition. Dead letters stay for a year, and these indexes find them without a full scan. */
+const indexes: Record<string, { columns: string; of: string }> = {
+  dead_letters_newest_idx: { columns: 'created_on desc, id desc', of: isDead },
+  dead_letters_queue_idx: { columns: 'source_name', of: isDead },
+  dead_letters_unredacted_idx: { columns: 'id', of: `${isDead} and ${holdsMoreSql}` },
+  dead_letters_addressed_idx: { columns: `(data->>'userId')`, of: `${isDead} and data ?| array['email', 'newEmail']` },
+  waiting_jobs_of_lane_idx: { columns: 'name, group_id', of: `state < 'active' and group_id is not null` },
+  active_jobs_idx: { columns: 'name', of: `state = 'active'` },
+}
+
+const create = ([name, { columns, of }]: [string, (typeof indexes)[string]]) => `
+    IF to_regclass('jobs.${name}') IS NULL THEN
+      CREATE INDEX ${name} ON jobs.job (${columns}) WHERE ${of};
+    END IF;`
+
+/** SQL that creates missing indexes. It blocks new jobs meanwhile, for about two seconds per million jobs. */
+export const jobIndexesSql = `
+  ${lockForTransaction};
+  DO $install$ BEGIN${Object.entries(indexes).map(create).join('')}
+  END $install$`

@@ -1,24 +1,21 @@
 /**
  * Background jobs on pg-boss (schema `jobs`). The SQL function `enqueue` adds a job inside the statement that causes
- * it (`jobs/enqueue-sql.ts`). If a process is killed, its jobs are retried within 30 seconds.
+ * it (`jobs/queues.ts`). If a process is killed, its jobs are retried within 30 seconds.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import { DatabaseClient } from '../db/database-client.ts'
-import { keysetPages } from '../shared/async.ts'
 import { isUnavailable, NonRetryableError } from '../shared/errors.ts'
-import { NIL_UUID, toId } from '../shared/ids.ts'
+import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { noopTelemetry, type SpanOptions, type Telemetry } from '../telemetry/telemetry-types.ts'
-import { type JobLoop, startJobLoop } from './job-loop.ts'
-import { enqueueFunctionSql, jobIndexesSql } from './job-schema.ts'
 import {
   allowAnother,
+  enqueueFunctionSql,
   findNid,
-  findUnredacted,
-  keepWaiting,
+  jobIndexesSql,
   makeLastAttempt,
-  redactLetters,
+  redactDeadLetters,
   subjectOf,
 } from './jobs.sql.ts'
 import type { JobData } from './queues.ts'
@@ -44,6 +41,8 @@ const ANSWER_TIMEOUT_MS = 30_000
 const INSTALL_TIMEOUT_MS = 600_000
 /** Seconds between deletions of completed jobs. */
 const TIDY_EVERY_SECONDS = 300
+/** Dead letters per statement. A small number keeps row locks short. */
+const REDACTED_AT_ONCE = 500
 
 /** Queues with longer pauses after many retries. `pause` is in seconds. */
 const later = { retries: 30, pause: 600 }
@@ -118,18 +117,7 @@ export interface WorkOptions {
 }
 
 /** The queues that this process processes. */
-export interface Jobs {
-  /**
-   * Starts to process a queue. If the handler throws, the job is retried and finally becomes a dead letter. `cancel` aborts when the process stops.
-   */
-  work<Name extends keyof JobData>(
-    queue: Name,
-    options: WorkOptions,
-    handler: (data: JobData[Name], cancel: AbortSignal) => Promise<void>,
-  ): Promise<void>
-  /** Stops fetching jobs and waits at most `milliseconds` for running ones. Other processes retry the rest. */
-  stop(milliseconds?: number): Promise<void>
-}
+export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
 const open = (databaseUrl: string, options: object) =>
   new PgBoss({
@@ -142,11 +130,6 @@ const open = (databaseUrl: string, options: object) =>
     application_name: 'annal-jobs',
     ...options,
   } as ConstructorOptions)
-
-/** Trace context that `enqueue` adds to the data of a job. */
-interface Traced {
-  trace?: string
-}
 
 /** Output of a failed attempt, stored by pg-boss. */
 interface Failed {
@@ -171,8 +154,6 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     const { policy: _, ...changeable } = { policy: undefined, ...options }
     await boss.updateQueue(name, changeable)
   }
-  // This must run before pg-boss's own maintenance deletes expired jobs.
-  await boss.getDb().executeSql(keepWaiting)
   await boss.getDb().executeSql(enqueueFunctionSql)
   await boss.getDb().executeSql(jobIndexesSql)
   await boss.stop({ graceful: false })
@@ -197,7 +178,7 @@ export async function startJobs({
   /** Cron expressions of the scheduled tasks, by task. */
   schedules?: Readonly<Record<string, string>>
   telemetry?: Telemetry
-}): Promise<Jobs> {
+}) {
   const boss = open(databaseUrl, {
     max: 3,
     migrate: false,
@@ -220,20 +201,19 @@ export async function startJobs({
   const stopping = new AbortController()
   /** Cancels running tasks. They end after their current step. */
   const cancelling = new AbortController()
-  const unredacted = new Set<string>()
-  const redact = () =>
-    redactDeadLetters({
-      ask: (text, values) => boss.getDb().executeSql(text, [...values]),
-      reportFailure(id, error) {
-        const level = unredacted.has(id) ? 'debug' : 'error'
-        unredacted.add(id)
-        log[level]({ err: error, job: toId('job', id) }, 'Failed to redact a dead letter; retrying')
-      },
-      cancel: stopping.signal,
-    }).catch(onError)
+  async function redact() {
+    try {
+      while (!stopping.signal.aborted) {
+        const { rows } = await boss.getDb().executeSql(redactDeadLetters, [REDACTED_AT_ONCE])
+        if (rows.length === 0) return
+      }
+    } catch (error) {
+      onError(error)
+    }
+  }
   // Handles dead letters of processes that died before they could redact them.
   if (keepsQueues) redact()
-  const loops: JobLoop[] = []
+  const loops: ReturnType<typeof startJobLoop>[] = []
   const beats: NodeJS.Timeout[] = keepsQueues ? [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)] : []
 
   async function nidOf(data: { assetId?: string }): Promise<string | null> {
@@ -272,6 +252,10 @@ export async function startJobs({
   }
 
   return {
+    /**
+     * Starts to process a queue. If the handler throws, the job is retried and finally becomes a dead letter. `cancel`
+     * aborts when the process stops.
+     */
     async work<Name extends keyof JobData>(
       queue: Name,
       { concurrency, groupConcurrency, pollEvery = 1 }: WorkOptions,
@@ -282,8 +266,8 @@ export async function startJobs({
         kind: 'consumer',
         facts: { 'messaging.system': 'pg-boss', 'messaging.destination.name': queue },
       }
-      const inHand = new Set<JobWithMetadata<object>>()
-      const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onError)
+      const running = new Set<JobWithMetadata<object>>()
+      const beat = () => running.size && boss.touch(queue, [...running]).catch(onError)
       beats.push(setInterval(beat, BEAT_EVERY_SECONDS * 1_000))
       const loop = startJobLoop({
         concurrency,
@@ -291,9 +275,9 @@ export async function startJobs({
         onError,
         take: (batchSize) => boss.fetch<JobData[Name]>(queue, { batchSize, includeMetadata: true, ...groups }),
         async run(job) {
-          inHand.add(job)
+          running.add(job)
           try {
-            const { trace } = job.data as Traced
+            const { trace } = job.data as { trace?: string }
             await tracer.resume([trace], `process ${queue}`, span, () => handler(job.data, cancelling.signal))
             await boss.complete(queue, job)
           } catch (error) {
@@ -301,12 +285,13 @@ export async function startJobs({
             const isCancelled = cancelling.signal.aborted && error === cancelling.signal.reason
             await (isCancelled ? boss.fail(queue, job) : fail(queue, job, error)).catch(onError)
           } finally {
-            inHand.delete(job)
+            running.delete(job)
           }
         },
       })
       loops.push(loop)
     },
+    /** Stops fetching jobs and waits at most `milliseconds` for running ones. Other processes retry the rest. */
     async stop(milliseconds = EXPIRE_SECONDS * 1_000) {
       cancelling.abort()
       const patience = delay(milliseconds, undefined, { ref: false })
@@ -318,46 +303,61 @@ export async function startJobs({
   }
 }
 
-/** Dead letters per statement. A small number keeps row locks short. */
-const PORTION = 500
-
-/** Access to pg-boss's tables. */
-export interface RedactionParts {
-  ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
-  /** Called for a dead letter that cannot be redacted. */
-  reportFailure(id: string, error: unknown): void
-  /** Stops the work between two statements. */
-  cancel: AbortSignal
+/** Source, handler and limits of the jobs of a loop. */
+interface LoopOptions<Job> {
+  /** Fetches at most `count` due jobs. */
+  take(count: number): Promise<Job[]>
+  /** Runs a job. Never rejects. */
+  run(job: Job): Promise<void>
+  onError(error: unknown): undefined
+  concurrency: number
+  pollEvery: number
 }
 
-/** Returns true if the rows caused the error, not the database or the connection. */
-const isOfRows = (error: unknown) =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
-
-/** Redacts all dead letters. If a statement fails, redacts its letters one by one. Throws while the database is unavailable. */
-export async function redactDeadLetters({ ask, reportFailure, cancel }: RedactionParts): Promise<void> {
-  const portions = keysetPages({
-    first: NIL_UUID,
-    limit: PORTION,
-    read: async (after, limit) => (await ask(findUnredacted, [after, limit])).rows,
-    keyOf: ({ id }) => id,
-  })
-  for await (const rows of portions) {
-    if (cancel.aborted) return
-    const ids = rows.map(({ id }) => id)
-    try {
-      await ask(redactLetters, [ids])
-    } catch (error) {
-      if (!isOfRows(error)) throw error
-      for (const id of ids) {
-        await ask(redactLetters, [[id]]).catch((cause: unknown) => {
-          if (!isOfRows(cause)) throw cause
-          reportFailure(id, cause)
-        })
-      }
+/**
+ * Fetches jobs for all free slots with one query, and again after each job, because that job may have blocked others of
+ * its group. pg-boss's `work()` cannot replace this loop. With `batchSize` 1, each of the 100 workers for webhook
+ * deliveries would poll: at least 50 queries a second for an idle queue. A larger batch waits for its slowest job, so
+ * one endpoint that hangs would delay the others (`test/api/webhooks/lanes.test.ts`).
+ */
+function startJobLoop<Job>({ take, run, onError, concurrency, pollEvery }: LoopOptions<Job>) {
+  const running = new Set<Promise<void>>()
+  let isStopped = false
+  let hasFinishedJob = false
+  let endPause = () => {}
+  const wake = () => {
+    hasFinishedJob = true
+    endPause()
+  }
+  function start(job: Job) {
+    const completion = run(job).finally(() => {
+      running.delete(completion)
+      wake()
+    })
+    running.add(completion)
+  }
+  async function loop() {
+    while (!isStopped) {
+      hasFinishedJob = false
+      const free = concurrency - running.size
+      const jobs = free > 0 ? await take(free).catch(onError) : undefined
+      for (const job of jobs ?? []) start(job)
+      if (jobs?.length || hasFinishedJob) continue
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, pollEvery * 1_000)
+      endPause = resolve
+      await promise
+      clearTimeout(timer)
     }
+  }
+  const looping = loop()
+  return {
+    /** Stops fetching jobs and waits for running ones. */
+    async stop(): Promise<void> {
+      isStopped = true
+      wake()
+      await looping
+      await Promise.all(running)
+    },
   }
 }

@@ -22,8 +22,8 @@ const started: Record<string, string> = {
 }
 
 /** Loops that a component of the process starts and stops. */
-const ofParts = `chain/lease chain/poller run-process db/database db/query-timeout db/event-notifications
-  embedded/embedded-anvil http/http-server http/connections jobs/job-loop files/picture-process
+const ofParts = `chain/lease chain/poller run-process db/database db/database-client db/event-notifications
+  embedded/embedded-anvil http/http-server http/connections files/picture-process
   modules/events/events.rest`
   .split(/\s+/)
   .map((name) => `${name}.ts`)

@@ -19,7 +19,7 @@ import {
   timestamp,
   uuid,
 } from '../../db/sql.ts'
-import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { enqueueSql } from '../../jobs/queues.ts'
 import { sentBySql } from '../../shared/idempotency.ts'
 import { emptyAssetsSql } from '../assets/delete-asset.ts'
 import { auditSql } from '../audit/audit-sql.ts'

@@ -3,7 +3,7 @@ import type { Use } from '../../context.ts'
 import { violatedConstraint } from '../../db/database-types.ts'
 import { bigint, boolean, statement, text, timestamp } from '../../db/sql.ts'
 import type { StoredFile } from '../../files/file-types.ts'
-import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { enqueueSql } from '../../jobs/queues.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
 import {
   type IdempotentContext,

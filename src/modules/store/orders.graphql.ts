@@ -29,7 +29,7 @@ import { add } from '../../shared/money.ts'
 import { readUser } from '../accounts/find-users.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { cancelOrder, confirmOrder, createOrder, MAX_ACTION_ARGS_BYTES, orderReader, saleReader } from './orders.ts'
-import { refundOrder, refundReader } from './refund-order.ts'
+import { refundOrder, refundReader } from './refunds.ts'
 
 const OrderStatus = builder.enumType('OrderStatus', {
   description: 'Status of an order.',

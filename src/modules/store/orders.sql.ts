@@ -15,7 +15,7 @@ import {
   timestamp,
   uuid,
 } from '../../db/sql.ts'
-import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { enqueueSql } from '../../jobs/queues.ts'
 import { keptFromSql } from '../../jobs/retention.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { snakeCase } from '../../shared/text.ts'

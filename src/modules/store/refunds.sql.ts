@@ -1,6 +1,6 @@
 /** SQL of order refunds: the shared CTEs, and the statement for refunds by administrators. */
 import { arrayOf, boolean, numeric, orNull, statement, text, uuid } from '../../db/sql.ts'
-import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { enqueueSql } from '../../jobs/queues.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { type EventParts, eventSql } from '../events/events.sql.ts'
@@ -9,7 +9,7 @@ import { deliveryJobs } from '../webhooks/webhook-schedule.ts'
 import { eraseArgumentsSql } from './orders.sql.ts'
 
 /** SQL parts of a statement that refunds an order. */
-export interface RefundParts {
+interface RefundParts {
   /**
    * Name of a CTE with one row per refund, and none if there is no refund. Its columns are the order's `id`, `transfer_id` (its charge),
    * `buyer_id` and `owner_id`. The refunded amounts are `points` and `num`. The amounts of earlier refunds are `points_before` and
@@ -119,7 +119,7 @@ export const findRefundable = statement(
  * erases its arguments. Returns no row if the order is not paid, the amount is too high, or the buyer's account is deleted. `subject`: the
  * public ID of the order.
  */
-export const refundOrder = statement(
+export const refundStatement = statement(
   'refund_order',
   {
     parameters: {

@@ -8,7 +8,7 @@ import { quoteRegistration } from '../assets/register-asset.ts'
 import { quoteRevert, quoteUpdate } from '../assets/update-asset.ts'
 import { ConfirmOrderInput, CreateOrderInput, RefundOrderInput } from '../store/orders.graphql.ts'
 import { quoteConfirmOrder, quoteCreateOrder } from '../store/orders.ts'
-import { quoteRefundOrder, type RefundQuote } from '../store/refund-order.ts'
+import { quoteRefundOrder, type RefundQuote } from '../store/refunds.ts'
 import type { Problem, Quote } from './quote.ts'
 
 const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({

@@ -14,7 +14,7 @@ import {
   timestamp,
   uuid,
 } from '../../db/sql.ts'
-import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { enqueueSql } from '../../jobs/queues.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { newEventsSql, refundSql } from '../store/refunds.sql.ts'

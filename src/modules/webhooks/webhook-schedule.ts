@@ -1,5 +1,5 @@
 /** Times and limits of webhook deliveries. */
-import type { JobParts } from '../../jobs/enqueue-sql.ts'
+import type { JobParts } from '../../jobs/queues.ts'
 
 /** Seconds between an attempt that failed and the next one. After the last attempt, the delivery has failed. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const

@@ -52,7 +52,7 @@ async function ask(text: string, values: unknown[]) {
 
 describe('queries among 20,000 dead letters', () => {
   it('finds dead letters with unredacted data quickly among 20,000 dead letters', async () => {
-    const { rows, pages } = await ask(findUnredacted, ['00000000-0000-0000-0000-000000000000', 20])
+    const { rows, pages } = await ask(findUnredacted, [20])
     expect(rows).toHaveLength(20)
     expect(pages).toBeLessThan(FEW)
   })

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { PgBoss } from 'pg-boss'
 import { describe, expect, it } from 'vitest'
 import { prepareDatabase } from '../../../src/db/migrations.ts'
-import { writtenFor } from '../../../src/jobs/job-schema.ts'
+import { writtenFor } from '../../../src/jobs/jobs.sql.ts'
 import { createOwnDatabase } from '../../support/own-database.ts'
 
 interface Manifest {
@@ -21,7 +21,7 @@ describe('enqueue function', () => {
     const { version, pgboss } = createRequire(import.meta.url)('pg-boss/package.json') as Manifest
     expect(
       { pgBoss: version, tables: pgboss.schema },
-      'pg-boss was updated. Compare its insertJobs (dist/plans.js) with src/jobs/job-schema.ts, see that the next test passes, and write down the new version there.',
+      'pg-boss was updated. Compare its insertJobs (dist/plans.js) with src/jobs/jobs.sql.ts, see that the next test passes, and write down the new version there.',
     ).toEqual(writtenFor)
   })
 

@@ -12,7 +12,7 @@ import { assertMay, canAdminister, visibleOrders, visibleRefunds } from '../../s
 import { createReader } from '../../shared/reader.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { type Problem, problemsOf } from '../wallet/quote.ts'
-import { findRefundable, refundOrder as refundOrderStatement } from './refunds.sql.ts'
+import { findRefundable, refundStatement } from './refunds.sql.ts'
 
 type Reader = Use<'actor' | 'database'>
 
@@ -106,7 +106,7 @@ export async function refundOrder(
     const error = errorOf(refundable, amount)
     if (error) throw error
     const refund = newUuid()
-    const [inserted] = await database.query(refundOrderStatement, {
+    const [inserted] = await database.query(refundStatement, {
       ...{ refund, order: uuid, subject: orderId, amount: amount ?? null, reason },
       ...auditorOf(actor),
       ...idempotencyParams(context),
