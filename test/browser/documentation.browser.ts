@@ -45,7 +45,7 @@ const questions = [
 
 beforeAll(() => rm(join(ROOT, 'dist-docs'), { recursive: true, force: true }))
 
-it('is replaced by a hint while it is not built', async () => {
+it('shows a hint instead of the documentation until the documentation is built', async () => {
   for (const path of ['', 'how-to/upgrade']) {
     const answer = await get(docs + path, { Accept: 'text/html' })
     expect(answer.status).toBe(404)
@@ -64,7 +64,7 @@ describe('the built site', () => {
     BUILD_TIMEOUT,
   )
 
-  it('is linked from the home page and served with a content security policy', async () => {
+  it('the home page links to the documentation, which has a content security policy', async () => {
     expect(await linksOfHomePage()).toBe(true)
     const start = await get(`${app.url}/docs`)
     expect([start.status, start.headers.get('location')]).toEqual([308, '/docs/'])
@@ -79,7 +79,7 @@ describe('the built site', () => {
     expect((await get(`${docs}how-to/upgrade`, { 'If-None-Match': etag })).status).toBe(304)
   })
 
-  it('contains linked files as text, and no other files of the installation', async () => {
+  it('the documentation contains linked files as text, and no other files of the installation', async () => {
     const file = await get(`${docs}files/deploy/nginx/annal.conf`)
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     for (const path of ['..%2fpackage.json', '%2e%2e/package.json', 'assets', '%00', 'nothing']) {
@@ -111,7 +111,7 @@ describe('the built site', () => {
     },
   )
 
-  it('switches the color scheme without violating its policy', { timeout: 60_000 }, async () => {
+  it('the documentation switches its color scheme without violating its content security policy', { timeout: 60_000 }, async () => {
     const page = await browser.newPage(desktop)
     const { complaints } = listen(page)
     await page.goto(docs, { waitUntil: 'networkidle' })
@@ -121,7 +121,7 @@ describe('the built site', () => {
     await page.close()
   })
 
-  it('answers twelve questions with the first search result', { timeout: 240_000 }, async () => {
+  it('the search of the documentation answers twelve questions with its first result', { timeout: 240_000 }, async () => {
     const answers: string[] = []
     const complaints: string[] = []
     for (const [question, , part] of questions) {
