@@ -111,7 +111,9 @@ describe('the built site', () => {
     },
   )
 
-  it('the documentation switches its color scheme without violating its content security policy', { timeout: 60_000 }, async () => {
+  it('the documentation switches its color scheme without violating its content security policy', {
+    timeout: 60_000,
+  }, async () => {
     const page = await browser.newPage(desktop)
     const { complaints } = listen(page)
     await page.goto(docs, { waitUntil: 'networkidle' })
@@ -121,7 +123,9 @@ describe('the built site', () => {
     await page.close()
   })
 
-  it('the search of the documentation answers twelve questions with its first result', { timeout: 240_000 }, async () => {
+  it('the search of the documentation answers twelve questions with its first result', {
+    timeout: 240_000,
+  }, async () => {
     const answers: string[] = []
     const complaints: string[] = []
     for (const [question, , part] of questions) {

@@ -119,7 +119,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
       }
     })
 
-    it('a change of the e-mail address rejects a taken address, in any case', async () => {
+    it('a change of the e-mail address rejects a taken address in upper or lower case', async () => {
       const [user, other] = [await app.newUser(), await app.newUser()]
       const details = (await setEmail(user, other.email.toUpperCase())).fails('DUPLICATE_EMAIL')
       expect(details).toEqual({ email: [expect.any(String)] })

@@ -59,7 +59,7 @@ describe.each(bothApis)('sign-up over $name', (api) => {
     ;(await signUp({ username: `ö${serial}`, password: 'größe 8!' })).ok()
   })
 
-  it('sign-up rejects an e-mail address that is taken, in any case', async () => {
+  it('sign-up rejects an e-mail address that is taken, in upper or lower case', async () => {
     const taken = await app.newUser()
     const result = await signUp({ username: `other${serial}`, email: taken.email.toUpperCase() })
     expect(result.fails('DUPLICATE_EMAIL')).toEqual({ email: [expect.any(String)] })

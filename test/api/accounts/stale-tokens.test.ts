@@ -42,7 +42,7 @@ it('only the listed operations and routes ignore an invalid access token', () =>
   ])
 })
 
-it('an invalid access token does not prevent sign-up, sign-in, password reset and pricing', async () => {
+it('sign-up, sign-in, password reset and pricing work despite an invalid access token', async () => {
   const newcomer = () => {
     const username = `n${randomUUID().slice(0, 12)}`
     return { username, email: `${username}@example.org`, password: PASSWORD }

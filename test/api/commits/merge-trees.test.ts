@@ -124,7 +124,7 @@ describe('merge of asset trees', () => {
     expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
   })
 
-  it('the tree merge rejects a body that is neither list nor object, and other routes reject lists', async () => {
+  it('the tree merge accepts only a list or an object as the body, and other routes reject lists', async () => {
     expectError(await user.rest('POST', PATH, { json: 1 }), 'PARSE_ERROR')
     expectError(await user.rest('PATCH', `assets/${asset.id}/`, { json: [{ caption: 'x' }] }), 'PARSE_ERROR')
   })

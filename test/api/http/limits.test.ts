@@ -44,7 +44,7 @@ it('rejects sign-ins over the limit, with a correct or an incorrect password', a
   expectError(await login(PASSWORD), 'THROTTLED')
 })
 
-it('counts from zero after a rate limit window ends', async () => {
+it('a rate limit counts from zero after its window ends', async () => {
   const { email } = await app.newUser()
   await app.sql(`update limits set window_end = now() - interval '1 second'`)
   expectOk(await app.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } }))

@@ -105,7 +105,7 @@ it("an order that fails to expire does not block the expiry of other buyers' ord
 })
 
 describe('arguments of orders', () => {
-  it('the arguments of an order are erased when it expires or is cancelled', async () => {
+  it('the arguments of an order are erased when the order expires or is cancelled', async () => {
     const user = await app.newUser()
     const [expired, cancelled] = [expectOk(await create(user)), expectOk(await create(user))]
     expect(await keptOf(expired.id)).toEqual(kept)

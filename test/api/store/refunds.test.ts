@@ -117,7 +117,7 @@ describe.each(bothApis)('refunds over $name', (api) => {
     expectError(await refund(sale.id), 'UNABLE_TO_REFUND_ORDER')
   })
 
-  it('rejects a refund if concurrent refunds left too little', async () => {
+  it('rejects a refund that exceeds the amount left by concurrent refunds', async () => {
     const sale = await buy()
     const order = `select from orders where id = '${fromId(sale.id)!.uuid}' for update`
     const asked = await whileHeld(app, order, async () => {

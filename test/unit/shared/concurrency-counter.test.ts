@@ -40,7 +40,7 @@ it('the shared counter grants the last unit, rejects the next request, and grant
   expect(await one.acquire('exact', 1, 1)).toBe(1)
 })
 
-it('the shared counter grants the remaining units if a caller wants more', async () => {
+it('the shared counter grants only the remaining units if a caller requests more', async () => {
   const [one, other] = [process(), process()]
   await one.acquire('steps', 700, 700)
   expect(await other.acquire('steps', 10, 500)).toBe(300)
