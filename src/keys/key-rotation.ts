@@ -1,7 +1,4 @@
-/**
- * Rotates the key-encryption key while the service runs: wraps every data key of an earlier key again, row by row.
- * Ciphertexts do not change. An interrupted rotation is continued by the next run (decision 10).
- */
+/** Rotates the key-encryption key while the service runs. An interrupted rotation can continue (decision 10). */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
 import { boolean, bytes, int, orNull, type RowOf, smallint, statement, text, uuid } from '../db/sql.ts'
@@ -240,10 +237,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     return { rewrapped, unreadable }
   }
 
-  /**
-   * Returns the rows that each key wraps, the current key first, and the number of rows whose key the vault does not
-   * hold.
-   */
+  /** Returns the rows per key, the current key first, and the number of rows with an unknown key (`lost`). */
   async function status() {
     const { current, earlier } = await keyRing.ids()
     const keys = []
@@ -259,10 +253,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   return {
     status,
 
-    /**
-     * Continues an interrupted rotation, or creates a new key and rewraps everything with it. `onProgress` gets the
-     * number of rewrapped rows and the estimated total.
-     */
+    /** Continues an interrupted rotation, or starts one. `onProgress` gets the rewrapped and the total rows. */
     async rotate(onProgress: (done: number, total: number) => void): Promise<Rotation> {
       let done = 0
       const left = async () => sumOf((await status()).keys.slice(1))

@@ -18,10 +18,7 @@ interface RingKey {
   key: Buffer
 }
 
-/**
- * Minimum time between the replacement and the destruction of a key, in milliseconds. Requests that use the key have
- * ended then.
- */
+/** Minimum time from the replacement to the destruction of a key, in milliseconds. Running requests may use the key. */
 const REST_MS = 15 * 60_000
 /** Interval between checks for a new key file, in milliseconds. */
 const CHECK_INTERVAL_MS = 1_000

@@ -132,10 +132,7 @@ export async function assertKeySharesHeld(database: Queryable, dir: string): Pro
   )
 }
 
-/**
- * Lets servers start although a key, or all key shares (`key-shares`), is lost. The data stays encrypted until the key
- * is restored. Throws CONFLICT for a key that the vault holds, and NOT_FOUND for a key that wraps nothing.
- */
+/** Lets servers start although a key or all key shares are lost. Throws CONFLICT, NOT_FOUND. */
 export async function abandonKey(database: Queryable, keyRing: KeyIds, keyId: string, dir: string): Promise<void> {
   if (keyId === KEY_SHARES) {
     if (!(await lacksKeyShares(database, dir))) throw new DomainError('CONFLICT', 'The vault holds key shares.')

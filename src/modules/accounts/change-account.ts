@@ -174,9 +174,7 @@ async function changeIdentity(
   return changed.id
 }
 
-/**
- * Changes the e-mail address. If addresses are verified, the old one stays until then. Returns the UUID of the user.
- */
+/** Changes the e-mail address. If addresses are verified, the old one stays until then. Returns the user's UUID. */
 export async function changeEmail(context: Needs & Use<'config'>, rawInput: z.input<typeof emailInput>) {
   const { actor, config, rateLimiter } = context
   assertUserMay(actor, 'account:update')

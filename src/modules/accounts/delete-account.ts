@@ -79,10 +79,7 @@ async function signCommits({ custody, database }: DeletionContext, user: string)
   return { signed, unsignable }
 }
 
-/**
- * Deletes the account in one transaction. Returns false, without effect, if a request changed the account in the
- * meantime.
- */
+/** Deletes the account in one transaction. Returns false, without effect, if a request changed the account. */
 async function tryDelete(context: DeletionContext, user: string, reason: string | null): Promise<boolean> {
   const { database, log } = context
   const [{ signed, unsignable }, transfers] = await Promise.all([
@@ -145,10 +142,7 @@ async function retryDelete(context: DeletionContext, userId: string, reason: str
     if (attempt === MAX_ATTEMPTS) throw busy()
 }
 
-/**
- * Destroys the key of a deleted account and stored responses to its requests. Runs jobs of the queue `forget-key`.
- * Idempotent.
- */
+/** Destroys the key of a deleted account, and deletes stored responses. Runs `forget-key` jobs. Idempotent. */
 export async function forgetKey({ custody, database, vault }: KeyContext, { userId }: ForgetKeyJob): Promise<void> {
   await vault.markDeleted(userId)
   await custody.forget(userId)
@@ -316,10 +310,7 @@ async function deleteAgain(context: DeletionContext, userId: string): Promise<vo
   await forgetKey(context, { userId })
 }
 
-/**
- * Deletes accounts again that a backup restored. Returns false if an account still waits for the relay to sign its
- * commits.
- */
+/** Deletes accounts again that a backup restored. Returns false if one waits for the relay to sign its commits. */
 export async function deleteRestoredAccounts(context: DeletionContext): Promise<boolean> {
   const { database, vault } = context
   let isDone = true

@@ -66,10 +66,7 @@ async function change(context: Needs, operation: keyof typeof statements, rawInp
   })
 }
 
-/**
- * Locks an account, whose owner then cannot sign in. A locked account keeps its first reason. Returns the UUID of the
- * user.
- */
+/** Locks an account. The owner cannot sign in. A locked account keeps its first reason. Returns the user's UUID. */
 export const lockUser = (context: Needs, input: AccountWithReason) => change(context, 'lockUser', input)
 
 /** Unlocks an account. The owner has to sign in again. Returns and throws as `lockUser`. */

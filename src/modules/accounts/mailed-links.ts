@@ -85,10 +85,7 @@ const findUsableToken = statement(
      and u.locked_at is null`,
 )
 
-/**
- * SQL of a CTE that uses a token and returns `user_id`. `locked` is the CTE with the `id` and `email` of the locked
- * user.
- */
+/** SQL of a CTE that uses a token and returns `user_id`. The CTE `locked` has `id` and `email` of the user. */
 const spendTokenSql = ({ locked, purpose, hash }: { locked: string; purpose: Purpose; hash: string }): string => `
   spent_token as (
     update one_time_tokens t set used_at = now() from ${locked}

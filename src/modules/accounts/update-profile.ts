@@ -43,10 +43,7 @@ export type ProfileInput = z.input<typeof profileInput> & {
   [Field in PictureField]?: (() => Promise<IncomingFile>) | null | undefined
 }
 
-/**
- * Changes values that are not null, stores pictures (parallel arrays), and removes pictures by kind. No row: the
- * account is deleted.
- */
+/** Changes values that are not null, and stores and removes pictures. No row: the account is deleted. */
 const changeProfile = statement(
   'account_profile_change',
   {

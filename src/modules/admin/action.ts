@@ -97,10 +97,7 @@ const passwordInput = ({ name }: Field, attributes: Html): Html =>
 const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
   renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
 
-/**
- * A hidden field with the administrator's email address, for password managers. Without it, they would use another
- * field's text as the user name. It must directly precede the password field.
- */
+/** A hidden field with the e-mail address, for password managers. It must directly precede the password field. */
 const renderUsername = ({ context: { actor } }: AdminRequest): Html =>
   html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>`
 
@@ -143,19 +140,13 @@ ${renderPassword('Your password', refused?.fields[PASSWORD], 'Confirms that it i
   }
 }
 
-/**
- * Shows NOT_FOUND beside the field that identifies the object. Returns undefined if there is no such field: then the
- * page itself does not exist.
- */
+/** Shows NOT_FOUND beside the field with the ID. Returns undefined if there is no such field. */
 export function refuseLookup(refused: Refused | undefined, field: string | undefined): Refused | undefined {
   if (refused?.code !== 'NOT_FOUND') return refused
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }
 }
 
-/**
- * Gives a form a new idempotency key if its key was used for other input. This happens if the user goes back and
- * changes the form, or reloads a page that shows a secret.
- */
+/** Gives a form a new idempotency key if its key was used for other input, such as after going back in the browser. */
 function withNewKey(refused: Refused, form: URLSearchParams): Refused {
   if (refused.code !== 'IDEMPOTENCY_KEY_REUSED') return refused
   form.delete('key')

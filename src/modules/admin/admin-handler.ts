@@ -303,10 +303,7 @@ export function createAdminHandler(parts: AdminParts) {
     return found.route.answer(request)
   }
 
-  /**
-   * Handles OPTIONS and unsupported methods. Returns true if it sent the response. Throws NOT_FOUND,
-   * METHOD_NOT_ALLOWED.
-   */
+  /** Handles OPTIONS and unsupported methods. Returns true if it sent the response. Throws METHOD_NOT_ALLOWED. */
   function answerMethod({ method = '' }: IncomingMessage, res: ServerResponse, path: string): boolean {
     const methods = methodsAt(path)
     // Callers without a session get the sign-in page for every path.

@@ -65,10 +65,7 @@ function shownColumn<Row>(column: Column<Row> | AmountColumn<Row>, rows: readonl
   return { name, isNumber: true, show: (row) => padAmount(amount(row), decimals) }
 }
 
-/**
- * Renders a table that can be scrolled with the keyboard, or `empty` if it has no rows. `label`: name of the table for
- * screen readers.
- */
+/** Renders a table that the keyboard can scroll, or `empty`. `label` is its name for screen readers. */
 export function table<Row>(
   label: string,
   given: readonly (Column<Row> | AmountColumn<Row>)[],

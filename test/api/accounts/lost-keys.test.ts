@@ -59,7 +59,7 @@ describe('accounts with an unreadable wallet key', () => {
     troubles()
     expect((await remove(user)).status).toBe(204)
     expect(await commitsOf(user)).toEqual(
-      Array(2).fill({ status: 'FAILED', signed: false, failure: expect.stringContaining('did not open') }),
+      Array(2).fill({ status: 'FAILED', signed: false, failure: expect.stringContaining('could not be decrypted') }),
     )
     expect(await moved(user, 'refund')).toEqual([{ amount: '0.179' }, { amount: '0.179' }])
     expect(await moved(user, 'forfeit')).toEqual([{ amount: '-12' }])
