@@ -95,14 +95,14 @@ describe('page of a public asset', () => {
     const checked = await poll(async () => {
       await app.chain.registry.rpc.call('evm_mine')
       return app.rest('POST', path, { urlencoded: {} })
-    }).until(({ text }) => text.includes('It holds'))
+    }).until(({ text }) => text.includes('The history is valid'))
     expect(checked.status).toBe(200)
     expect(checked.text.match(/This commit: <span class="mark good">/g)).toHaveLength(3)
     const address = await app.chain.registry.findAddress(await app.chain.registry.readChainId())
     expect(checked.text).toContain(`npx --no -- annal-verify ${nid} --rpc &lt;a node of chain`)
     expect(checked.text).toContain(`--registry ${address} --gateway ${app.url}`)
     expect(checked.text).toContain(`${app.url}/api/v3/assets/${nid}/proof/`)
-    expect((await app.rest('GET', path)).text).not.toContain('It holds')
+    expect((await app.rest('GET', path)).text).not.toContain('The history is valid')
   })
 
   it('the asset page is shown even if the chain is unavailable', async () => {
@@ -110,7 +110,7 @@ describe('page of a public asset', () => {
     const page = await app.rest('POST', path, { urlencoded: {} })
     verify.mockRestore()
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
-    expect(page.text).toContain('It could not be checked right now')
+    expect(page.text).toContain('The check is not available right now')
   })
 })
 
@@ -125,7 +125,7 @@ it("the asset page separates custom fields from the service's own fields with th
     expect(section('about')).not.toContain(value)
     expect(section('described')).toContain(`<dt>${name}</dt><dd>${value}</dd>`)
   }
-  expect(section('described')).toContain('Its owner chose the names of these fields')
+  expect(section('described')).toContain('The owner chose the names and the values of these fields')
 })
 
 it('the asset page splits a long history into pages, also for share links', async () => {
@@ -152,7 +152,7 @@ describe('page of a private asset', () => {
     expect(own.text).not.toMatch(/og:|ld\+json|canonical/)
     const other = await app.newUser()
     const unknown = await app.rest('GET', `/assets/${id.slice(0, -4)}aaaa`)
-    expect([unknown.status, titleOf(unknown)]).toEqual([404, 'There is no such asset here'])
+    expect([unknown.status, titleOf(unknown)]).toEqual([404, 'This asset does not exist here'])
     for (const ask of [app.rest, other.rest]) {
       for (const answer of [
         await ask('GET', `/assets/${id}`),

@@ -84,7 +84,7 @@ it('a rate-limited visitor gets an HTML error page with a retry time', async () 
   for (const [index, path] of pages.entries()) {
     let answer = await app.rest('GET', path)
     for (let n = 0; n < 81 && answer.status !== 429; n += 1) answer = await app.rest('GET', path)
-    expectPage(answer, 429, 'Too many tries')
+    expectPage(answer, 429, 'Too many attempts')
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(answer.text.includes('in your mail')).toBe(index < 2)
   }

@@ -133,7 +133,7 @@ describe('texts of mails', () => {
     expect(subject).toBe('Choose a new password')
     expect(text).toBe(`Choose a new password
 
-Somebody, most likely you, asked to reset the password of your account at https://annal.example. Open this link to choose a new one.
+Someone, probably you, requested a new password for your account at https://annal.example. Open this link to choose one.
 
 ${link}
 
