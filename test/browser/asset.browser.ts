@@ -76,7 +76,9 @@ it('an asset page can be verified without scripts, and printed', { timeout: 60_0
   await page.goto(app.url + path)
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('台北的黃昏')
   await page.getByRole('button', { name: 'Check it now' }).click()
-  expect(await page.getByRole('status').textContent()).toMatch(/The history is valid|some checks could not be completed/)
+  expect(await page.getByRole('status').textContent()).toMatch(
+    /The history is valid|some checks could not be completed/,
+  )
   await page.emulateMedia({ media: 'print' })
   expect(await page.getByRole('button').count()).toBe(0)
   const { SCREENSHOTS } = process.env
