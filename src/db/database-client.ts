@@ -98,7 +98,7 @@ export const timeLimits = {
 } as const
 
 /** Milliseconds between two checks. A query is cancelled at most this much after its timeout. */
-const LOOK_EVERY_MS = 500
+const CHECK_EVERY_MS = 500
 
 /** Undocumented driver state: the query that a connection runs. */
 type Running = { _activeQuery: object | null }
@@ -108,7 +108,7 @@ interface Connection {
   patience: number
   /** The query at the last check, and its number of checks. */
   seen: WeakRef<object> | undefined
-  looks: number
+  checks: number
 }
 
 interface QueryWatchdogOptions {
@@ -127,22 +127,22 @@ export function watchQueries(pool: pg.Pool, { patience, cut }: QueryWatchdogOpti
   const of = (client: pg.PoolClient) => connections.find((connection) => connection.client === client)
   let timer: NodeJS.Timeout | undefined
 
-  function lookAt(connection: Connection) {
-    const { _activeQuery: asked } = connection.client as unknown as Running
-    if (!asked || connection.seen?.deref() !== asked) {
-      connection.seen = asked ? new WeakRef(asked) : undefined
-      connection.looks = 0
+  function check(connection: Connection) {
+    const { _activeQuery: query } = connection.client as unknown as Running
+    if (!query || connection.seen?.deref() !== query) {
+      connection.seen = query ? new WeakRef(query) : undefined
+      connection.checks = 0
       return
     }
-    connection.looks += 1
-    if (connection.looks * LOOK_EVERY_MS < connection.patience) return
-    connection.looks = 0
+    connection.checks += 1
+    if (connection.checks * CHECK_EVERY_MS < connection.patience) return
+    connection.checks = 0
     cut(connection.client, new Error('Query read timeout'))
   }
 
   pool.on('connect', (client) => {
-    connections.push({ client, patience, seen: undefined, looks: 0 })
-    timer ??= setInterval(() => connections.slice().forEach(lookAt), LOOK_EVERY_MS).unref()
+    connections.push({ client, patience, seen: undefined, checks: 0 })
+    timer ??= setInterval(() => connections.slice().forEach(check), CHECK_EVERY_MS).unref()
   })
   pool.on('release', (_error, client) => {
     const connection = of(client)

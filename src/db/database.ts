@@ -40,7 +40,7 @@ const QUERY_CANCELED = '57014'
  * rotation. 25P03 is the idle-in-transaction timeout and 25006 a read-only server.
  */
 const down = /^(08|28|53|57|3D000|25P03|25006)/
-const gone =
+const connectionLost =
   /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
@@ -60,7 +60,7 @@ function translate(error: unknown): unknown {
       cause: error,
     })
   }
-  if (code === QUERY_CANCELED || down.test(code) || gone.test(code) || gone.test(error.message))
+  if (code === QUERY_CANCELED || down.test(code) || connectionLost.test(code) || connectionLost.test(error.message))
     return unavailable('The database', error)
   return error
 }
@@ -132,7 +132,7 @@ export function createDatabase({
     fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
     log.debug({ read }, 'Read executed by Prisma')
   }
-  const asked = (wanted: Statement<never, unknown>, given?: unknown) => ({
+  const configOf = (wanted: Statement<never, unknown>, given?: unknown) => ({
     ...(!isPooled && { name: wanted.name }),
     text: wanted.text,
     values: valuesOf(wanted, given, tracer.origin),
@@ -146,7 +146,7 @@ export function createDatabase({
   }
   const runOne = async (wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> => {
     assertAwake()
-    return (await pool.query<Row>(asked(wanted, given))).rows
+    return (await pool.query<Row>(configOf(wanted, given))).rows
   }
   const batches = new Map<Together, CoalescedWrite>()
   const runBatched = (wanted: Statement<never, unknown>, together: Together, given: unknown) => {
@@ -158,10 +158,10 @@ export function createDatabase({
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
     const { name, together, isList } = wanted
-    const ask = () => tracer.span(name, sqlSpan, async () => (await pool.query<Row>(asked(wanted, given))).rows)
+    const run = () => tracer.span(name, sqlSpan, async () => (await pool.query<Row>(configOf(wanted, given))).rows)
     try {
       if (together && fastPaths) return await tracer.span(name, sqlSpan, () => runBatched(wanted, together, given))
-      return await (isList ? lists(ask) : ask())
+      return await (isList ? lists(run) : run())
     } catch (error) {
       throw translate(error)
     }
@@ -202,8 +202,8 @@ export function createDatabase({
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
           if (wanted.patience !== undefined) answers.extendTimeout(client, wanted.patience)
-          const ask = () => client.query(asked(wanted, given))
-          return (await tracer.span(wanted.name, sqlSpan, ask)).rows
+          const run = () => client.query(configOf(wanted, given))
+          return (await tracer.span(wanted.name, sqlSpan, run)).rows
         }
         const result = await work(inside as Query)
         assertAwake()
@@ -224,7 +224,7 @@ export function createDatabase({
     },
     /** Returns true if the database responds. */
     isReachable: () =>
-      pool.query(asked(reach)).then(
+      pool.query(configOf(reach)).then(
         () => true,
         () => false,
       ),

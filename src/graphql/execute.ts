@@ -20,13 +20,13 @@ import { createCostOf, type DocumentCost, LARGE_ANSWER } from './limits/document
 import { maskError, refusedFields } from './mask-error.ts'
 
 /** The cost of an operation and its caller. */
-type Asked = DocumentCost & { actor: Actor }
+type Operation = DocumentCost & { actor: Actor }
 
 export interface Admission {
   /** Runs an operation when a slot is free. Throws THROTTLED and UNAVAILABLE. */
-  enter<T>(asked: Asked, run: () => Promise<T>): Promise<T>
+  enter<T>(operation: Operation, run: () => Promise<T>): Promise<T>
   /** Returns true if the operation would start immediately. */
-  isOpen(asked: Asked): boolean
+  isOpen(operation: Operation): boolean
 }
 
 /**
@@ -35,23 +35,23 @@ export interface Admission {
  */
 export function createAdmission(semaphores: Record<'operations' | 'largeAnswers', Semaphore>): Admission {
   const { operations, largeAnswers } = semaphores
-  const isLarge = ({ bytes }: Asked) => bytes >= LARGE_ANSWER
-  const holderOf = ({ rootFields, actor }: Asked) => {
+  const isLarge = ({ bytes }: Operation) => bytes >= LARGE_ANSWER
+  const holderOf = ({ rootFields, actor }: Operation) => {
     const key = rateLimitKey(actor)
     return { keys: key === undefined ? [] : [key], size: rootFields }
   }
   return {
-    enter(asked, run) {
-      const enter = () => (isLarge(asked) ? largeAnswers(run, { keys: rateLimitKeys(asked.actor) }) : run())
-      return operations(enter, holderOf(asked))
+    enter(operation, run) {
+      const enter = () => (isLarge(operation) ? largeAnswers(run, { keys: rateLimitKeys(operation.actor) }) : run())
+      return operations(enter, holderOf(operation))
     },
-    isOpen: (asked) => !isLarge(asked) && operations.isFree(holderOf(asked)),
+    isOpen: (operation) => !isLarge(operation) && operations.isFree(holderOf(operation)),
   }
 }
 
 /** Runs an operation of a REST route or a page when a slot is free. Throws THROTTLED and UNAVAILABLE. */
 type Admit = <T>(
-  asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
+  operation: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
   run: () => Promise<T>,
 ) => Promise<T>
 

@@ -49,6 +49,11 @@ export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count wh
 export const allowAnother =
   'update jobs.job set retry_limit = retry_count + 1 where name = $1 and id = $2::uuid and retry_limit <= retry_count'
 
+/** Extends the retention of waiting jobs to that of their queue. An earlier version may have set a shorter one. */
+export const extendRetention = `
+  update jobs.job j set keep_until = j.created_on + make_interval(secs => q.retention_seconds) from jobs.queue q
+  where q.name = j.name and j.state < 'active' and j.keep_until < j.created_on + make_interval(secs => q.retention_seconds)`
+
 /** Finds dead letters with data that must be removed. $1: maximum number. */
 export const findUnredacted = `
   select id from jobs.job where name = 'dead-letter' and ${holdsMoreSql} and not (${isAddressedSql}) order by id limit $1`

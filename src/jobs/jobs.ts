@@ -12,6 +12,7 @@ import { noopTelemetry, type SpanOptions, type Telemetry } from '../telemetry/te
 import {
   allowAnother,
   enqueueFunctionSql,
+  extendRetention,
   findNid,
   jobIndexesSql,
   makeLastAttempt,
@@ -52,7 +53,7 @@ const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'a
 const loggedAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
 
 /** Queues whose jobs need only the database. A database outage, such as a full disk, does not use up their retries. */
-const outlastsOutages: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
+const databaseOnlyQueues: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
 
 const backoff = (retryLimit: number, retryDelay: number, retryDelayMax: number) => ({
   ...{ retryLimit, retryDelay, retryDelayMax, retryBackoff: true },
@@ -154,6 +155,8 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     const { policy: _, ...changeable } = { policy: undefined, ...options }
     await boss.updateQueue(name, changeable)
   }
+  // This must run before pg-boss's own maintenance deletes expired jobs.
+  await boss.getDb().executeSql(extendRetention)
   await boss.getDb().executeSql(enqueueFunctionSql)
   await boss.getDb().executeSql(jobIndexesSql)
   await boss.stop({ graceful: false })
@@ -237,12 +240,12 @@ export async function startJobs({
   }
 
   async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
-    const isHopeless = error instanceof NonRetryableError
-    const isSpared = outlastsOutages.includes(queue) && isUnavailable(error)
-    const isLast = isHopeless || queue === SCHEDULED || (!isSpared && job.retryCount >= job.retryLimit)
+    const isPermanent = error instanceof NonRetryableError
+    const isOutage = databaseOnlyQueues.includes(queue) && isUnavailable(error)
+    const isLast = isPermanent || queue === SCHEDULED || (!isOutage && job.retryCount >= job.retryLimit)
     const output: Failed = { message: describeError(error), loggedAt: await report(queue, job, error, isLast) }
-    if (isHopeless || queue === SCHEDULED) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
-    if (isSpared) await boss.getDb().executeSql(allowAnother, [queue, job.id])
+    if (isPermanent || queue === SCHEDULED) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
+    if (isOutage) await boss.getDb().executeSql(allowAnother, [queue, job.id])
     await boss.fail(queue, job, output)
     if (isLast) return void (queue !== SCHEDULED && (await redact()))
     const longer = longerPauses[queue]

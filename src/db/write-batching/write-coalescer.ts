@@ -16,7 +16,7 @@ const NEXT_BATCH_AFTER_MS = 200
 export type Row = Readonly<Record<string, unknown>>
 
 /** Parameters of one caller, and the trace context of the call. */
-interface Asked {
+interface Call {
   given: Row
   origin: Origin
 }
@@ -24,7 +24,7 @@ interface Asked {
 /** Returns the caller’s row from the batch or, if it has none, the rows of `alone`. */
 export type CoalescedWrite = ReturnType<typeof coalesceWrites>
 
-interface Waiting extends Asked {
+interface Waiting extends Call {
   /** Passes the caller's row. Undefined: the caller must run alone. */
   answer(row: Row | undefined): void
   fail(error: unknown): void
@@ -54,9 +54,9 @@ function splitByKeys(waiting: readonly Waiting[], apart: readonly string[]) {
 }
 
 /** Returns one list for each parameter of the batch. */
-const listsOf = ({ parameters }: Statement<never, unknown>, asked: readonly Asked[]) =>
+const listsOf = ({ parameters }: Statement<never, unknown>, calls: readonly Call[]) =>
   Object.fromEntries(
-    parameters.map(({ name }) => [name, asked.map(({ given, origin }) => (name === 'origins' ? origin : given[name]))]),
+    parameters.map(({ name }) => [name, calls.map(({ given, origin }) => (name === 'origins' ? origin : given[name]))]),
   )
 
 async function withTimeout(work: Promise<unknown>, milliseconds: number): Promise<void> {
@@ -97,9 +97,9 @@ export function coalesceWrites(
     isUnderWay = false
   }
 
-  function wait(asked: Asked, served: Promise<void>): Promise<Row | undefined> {
+  function wait(call: Call, served: Promise<void>): Promise<Row | undefined> {
     const { promise, resolve: answer, reject: fail } = Promise.withResolvers<Row | undefined>()
-    waiting.push({ ...asked, answer, fail, served })
+    waiting.push({ ...call, answer, fail, served })
     if (!isUnderWay) {
       isUnderWay = true
       setImmediate(() => void serveAll())
@@ -107,10 +107,10 @@ export function coalesceWrites(
     return promise
   }
 
-  return async (asked: Asked, alone: () => Promise<Row[]>): Promise<Row[]> => {
+  return async (call: Call, alone: () => Promise<Row[]>): Promise<Row[]> => {
     const { promise: served, resolve: end } = Promise.withResolvers<void>()
     try {
-      const row = await wait(asked, served)
+      const row = await wait(call, served)
       return row ? [row] : await alone()
     } finally {
       end()

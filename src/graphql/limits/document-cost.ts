@@ -172,11 +172,11 @@ function measure(
     return node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : undefined
   }
 
-  function pageSize({ arguments: given = [] }: FieldNode, page: PageSize): number {
-    const used = given.filter(({ name }) => pageArguments.has(name.value) || name.value === 'offset')
-    const asked: PageArguments = Object.fromEntries(used.map(({ name, value }) => [name.value, argumentOf(value)]))
-    assertPage(asked, page)
-    const size = asked.first ?? asked.last ?? asked.limit
+  function pageSize({ arguments: nodes = [] }: FieldNode, page: PageSize): number {
+    const used = nodes.filter(({ name }) => pageArguments.has(name.value) || name.value === 'offset')
+    const given: PageArguments = Object.fromEntries(used.map(({ name, value }) => [name.value, argumentOf(value)]))
+    assertPage(given, page)
+    const size = given.first ?? given.last ?? given.limit
     if (size === undefined || size === null) return page.defaultSize
     return typeof size === 'number' ? size : page.maxSize
   }
@@ -193,11 +193,11 @@ function measure(
       return sum([own, { values: values - 1, bytes: size.bytes ?? SMALL_VALUE }])
     }
     const named = getNamedType(field.type) as GraphQLObjectType
-    const asked = size.page && pageSize(node, size.page)
+    const items = size.page && pageSize(node, size.page)
     const read = { values: 0, bytes: size.bytes ?? 0 }
-    if (!isList(field)) return sum([own, read, ofSelections(node.selectionSet, named, asked)])
+    if (!isList(field)) return sum([own, read, ofSelections(node.selectionSet, named, items)])
     const item = [{ values: 1, bytes: PUNCTUATION }, read, ofSelections(node.selectionSet, named, undefined)]
-    return sum([{ ...own, values: 0 }, sum(item, asked ?? size.items ?? page ?? 1)])
+    return sum([{ ...own, values: 0 }, sum(item, items ?? size.items ?? page ?? 1)])
   }
 
   /** Returns the cost of a selection. `page`: number of items in the lists of a connection. */

@@ -225,16 +225,16 @@ export const payOrder = joinedStatement(
      from party join wallets w on w.user_id = party.user_id
      order by w.user_id for no key update of w
    ),
-   moment as materialized (
+   payment_time as materialized (
      select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from locked_wallets) as held where held.n > 0
    ),
    split as materialized (
-     select sale.*, transfer.transfer_id, moment.at, paid.points, paid.num,
+     select sale.*, transfer.transfer_id, payment_time.at, paid.points, paid.num,
        round(paid.points * sale.platform_share, 18) as points_share, round(paid.num * sale.platform_share, 18) as num_share
-     from sale cross join moment
+     from sale cross join payment_time
        join locked_wallets owner on owner.user_id = sale.owner_id and owner.closed_at is null
        join locked_wallets buyer on buyer.user_id = sale.buyer and buyer.closed_at is null
-         and buyer.points + buyer.num >= sale.price and moment.at < sale.expires_at
+         and buyer.points + buyer.num >= sale.price and payment_time.at < sale.expires_at
        cross join lateral (select ${payment.points} as points, ${payment.num} as num) as paid
        cross join lateral (
          select ${nextTransferSql('party')} as transfer_id from locked_wallets party

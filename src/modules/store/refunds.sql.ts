@@ -107,8 +107,8 @@ export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
 /** Reads the refundable amounts of an order, as decimal strings. Returns no row if the order does not exist. */
 export const findRefundable = statement(
   'refund_refundable',
-  { parameters: { order: uuid }, columns: { paid: boolean, gone: boolean, points: text, num: text } },
-  `select o.paid_at is not null as paid, w.closed_at is not null as gone,
+  { parameters: { order: uuid }, columns: { paid: boolean, isBuyerDeleted: boolean, points: text, num: text } },
+  `select o.paid_at is not null as paid, w.closed_at is not null as "isBuyerDeleted",
      (o.points_paid - o.points_refunded)::text as points, (o.num_paid - o.num_refunded)::text as num
    from orders o join wallets w on w.user_id = o.buyer_id where o.id = $order`,
 )

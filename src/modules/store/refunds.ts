@@ -52,7 +52,7 @@ export interface RefundQuote {
 interface Refundable {
   paid: boolean
   /** True if the buyer's account was deleted. */
-  gone: boolean
+  isBuyerDeleted: boolean
   /** Amounts that can still be refunded. */
   points: string
   num: string
@@ -61,11 +61,14 @@ interface Refundable {
 const unable = (message: string) => new DomainError('UNABLE_TO_REFUND_ORDER', message)
 
 /** Returns the error that prevents the refund, or undefined if it is possible. */
-function errorOf({ paid, gone, points, num }: Refundable, amount: string | undefined): DomainError | undefined {
+function errorOf(
+  { paid, isBuyerDeleted, points, num }: Refundable,
+  amount: string | undefined,
+): DomainError | undefined {
   const left = add(points, num)
   if (!paid) return unable('The order is not paid.')
   if (left === '0') return unable('The order is already completely refunded.')
-  if (gone) return unable('The buyer’s account is deleted.')
+  if (isBuyerDeleted) return unable('The buyer’s account is deleted.')
   if (amount === undefined || toUnits(amount) <= toUnits(left)) return undefined
   return validationFailed({ amount: [`Ensure this value is at most ${left}, which can still be refunded.`] })
 }
