@@ -1,4 +1,4 @@
-/** Compares the database with the chain, for `annal check`. They can differ if a backup of one was restored without the other. Writes nothing. */
+/** Compares the database with the chain, for `annal check`. Writes nothing. */
 
 import type { Database } from '../db/database-types.ts'
 import { arrayOf, float, int, orNull, statement, text, uuid } from '../db/sql.ts'
@@ -38,7 +38,6 @@ export interface ChainCheck {
   most: number
 }
 
-/** Result of one check. `rows` are the contradictions; it is empty if the check passes. */
 export type ChainFinding = { id: string; sentence: string; rows: object[]; isNote: boolean }
 
 const sentences = {

@@ -1,14 +1,6 @@
 import type { Config } from '../config.ts'
 import { findSetting } from '../db/key-value-store.ts'
-import {
-  claimChain,
-  developmentKey,
-  chainId as embeddedChainId,
-  hasSavedChain,
-  isOwnChain,
-  lostChain,
-  startEmbeddedAnvil,
-} from '../embedded/embedded-anvil.ts'
+import * as embedded from '../embedded/embedded-anvil.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { actionNids, createDescribeCommit } from '../modules/commits/commit-data.ts'
 import { createOwnHistories } from '../modules/commits/verify-history.ts'
@@ -22,33 +14,32 @@ import { createRelay } from './relay/relay.ts'
 import { findRecorders } from './relay/relay-parts.ts'
 import { createRpc } from './rpc.ts'
 
-/** The parts of a process that use the chain. Nothing is started yet. */
 export type ChainConnection = Awaited<ReturnType<typeof createChain>>
 
 const relayAddresses = ({ chain }: Config): string[] =>
-  (chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
+  (chain.relayKeys ?? [embedded.developmentKey]).map((key) => createRelayAccount(key).address)
 
-/** Returns the addresses of this installation's relay accounts: configured now, configured earlier, or used by any commit. */
+/** Returns the addresses of this installation's relay accounts: current, earlier, or used by any commit. */
 export const recordersOf = async (
   config: Config,
   { database }: Pick<Infrastructure, 'database'>,
 ): Promise<string[]> => [...(await findRecorders(database, [...relayAddresses(config), ...config.chain.earlierRelays]))]
 
-/** Starts the embedded chain, or uses that of the running service. Throws FixableError if its folder is another installation's, or lost its chain. */
+/** Starts or joins the embedded chain. Throws FixableError if its folder is foreign, or lost its chain. */
 async function startChain(infrastructure: Infrastructure) {
   const { config, database, installationId: owner } = infrastructure
   const { dir } = config
-  if (owner === undefined || (await isOwnChain(dir, owner))) return startAnvil(infrastructure)
-  const [setting] = await database.query(findSetting, { key: registrySetting(embeddedChainId) })
+  if (owner === undefined || (await embedded.isOwnChain(dir, owner))) return startAnvil(infrastructure)
+  const [setting] = await database.query(findSetting, { key: registrySetting(embedded.chainId) })
   const registry = setting?.value
-  if (registry !== undefined && !hasSavedChain(dir)) throw lostChain(dir, owner)
+  if (registry !== undefined && !embedded.hasSavedChain(dir)) throw embedded.lostChain(dir, owner)
   const anvil = await startAnvil(infrastructure)
   try {
     if (registry !== undefined) {
       const place = { rpc: createRpc({ url: anvil.rpcUrl }), database, chainId: anvil.chainId, address: registry }
-      if (!(await isChainOf(place))) throw lostChain(dir, owner)
+      if (!(await isChainOf(place))) throw embedded.lostChain(dir, owner)
     }
-    await claimChain(dir, owner)
+    await embedded.claimChain(dir, owner)
   } catch (error) {
     await anvil.stop()
     throw error
@@ -61,10 +52,10 @@ function startAnvil({ config, log, isService }: Infrastructure) {
   // anvil finalizes a block after two epochs of 32 blocks.
   const wanted = depositConfirmations === 'finalized' ? 64 : depositConfirmations
   const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
-  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })
+  return embedded.startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })
 }
 
-/** Throws ConfigError if this start would deploy a registry on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not call the node. */
+/** Throws ConfigError if this start would deploy a registry that the operator did not allow. */
 export async function assertRegistryChosen(
   { chain }: Config,
   { database }: Pick<Infrastructure, 'database'>,
@@ -98,7 +89,7 @@ export async function createChain(infrastructure: Infrastructure, publicUrl: str
     ...config.chain,
     ...{ registry, meter, tracer, doubtPatience },
     describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(contentStore) }),
-    relayKeys: relayKeys ?? [developmentKey],
+    relayKeys: relayKeys ?? [embedded.developmentKey],
     // The embedded chain has no limit of pending transactions per account.
     ...(anvil && { transactionsUnderWay: 256 }),
   })
@@ -115,7 +106,6 @@ export async function createChain(infrastructure: Infrastructure, publicUrl: str
   }
 }
 
-/** Coins of a process without the module `coins`. */
 export const noCoins: Coins = {
   treasury: async () => ({ address: '', balance: undefined }),
   async quote() {

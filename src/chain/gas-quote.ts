@@ -1,4 +1,4 @@
-/** Computes the gas fee of a commit if it follows the chain: the average gas of recent commits at current prices. One coin is one currency unit. */
+/** Computes the gas fee of a commit from recent gas and current prices. One coin is one currency unit. */
 
 import type { Database } from '../db/database-types.ts'
 import { keyValueKeys } from '../db/key-value-store.ts'
@@ -13,7 +13,6 @@ export type GasQuote = ReturnType<typeof createGasQuote>
 /** Gas of a commit until the gas of a real one is known: a single registration in its transaction. */
 const USUAL_GAS = 110_000n
 
-/** Returns the stored fee. `fresh` is true for 30 seconds. */
 const readQuote = statement(
   'gas_quote_read',
   { columns: { fee: text, fresh: boolean } },
@@ -34,7 +33,7 @@ const readGas = statement(
    from (select gas_used from commit_relays order by commit_id desc limit 1000) newest where gas_used is not null`,
 )
 
-/** Computes the fee for `gas`, in units of 10^-18, rounded up to two significant digits. Keeps the previous fee if it differs by at most 10 %. */
+/** Computes the fee for `gas` in wei, rounded up to two digits. Keeps a previous fee within 10 %. */
 export const quoteGas = (
   gas: bigint,
   { nextBaseFee, tip }: FeeMarket,
@@ -48,7 +47,7 @@ export const quoteGas = (
   return isClose && before >= least && before <= most ? before : fee
 }
 
-/** Creates a quote. The bounds are decimal strings in currency units; `first` is used until the fee was read from the database. */
+/** Creates a quote. `first` is used until the fee was read from the database. */
 export function createGasQuote(
   database: Database,
   registry: Registry,
@@ -57,9 +56,8 @@ export function createGasQuote(
   const limits = { least: toUnits(bounds.least), most: toUnits(bounds.most) }
   let current = larger(limits.least, smaller(limits.most, toUnits(bounds.first)))
   return {
-    /** Returns the fee as a decimal string in currency units. */
     current: (): string => fromUnits(current),
-    /** Updates the fee if it is older than 30 seconds. Throws UNAVAILABLE and keeps the previous fee if the node does not answer. */
+    /** Updates the fee if it is older than 30 seconds. Throws UNAVAILABLE and keeps the previous fee. */
     async look(): Promise<void> {
       const [known] = await database.query(readQuote)
       if (known) current = larger(limits.least, smaller(limits.most, toUnits(known.fee)))

@@ -7,7 +7,6 @@ import { isPrivate, pointFromScalar, signRecoverable } from 'tiny-secp256k1'
 /** An account with its EIP-55 address and its private key of 32 bytes. A relay account's address names its lane. */
 export type RelayAccount = { address: string; privateKey: Uint8Array }
 
-/** Returns the EIP-55 address of a private key. Returns undefined if the key is invalid. */
 const addressOf = (privateKey: Uint8Array): string | undefined => {
   // The two coordinates of the public key, 64 bytes.
   const publicKey = isPrivate(privateKey) ? pointFromScalar(privateKey, false)?.subarray(1) : undefined
@@ -23,7 +22,7 @@ export const createKeyPair = (): RelayAccount => {
   return { address, privateKey }
 }
 
-/** Signs a text with EIP-191 `personal_sign`. Returns a 0x-prefixed signature, always the same for the same key and text. */
+/** Signs a text with EIP-191 `personal_sign`. The 0x-prefixed signature is deterministic. */
 export const signText = (privateKey: Uint8Array, text: string): string => {
   const bytes = Buffer.from(text)
   const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`)
@@ -50,7 +49,7 @@ const hasher = await createKeccak(256)
 
 export const keccak256 = (bytes: Uint8Array): Uint8Array => hasher.init().update(bytes).digest('binary')
 
-/** Signs a hash of 32 bytes. The signature is deterministic (RFC 6979) and uses the lower `s` value. Throws TypeError if the key is invalid. */
+/** Signs a hash of 32 bytes deterministically (RFC 6979), with the lower `s` value. Throws TypeError. */
 export const signHash = (hash: Uint8Array, privateKey: Uint8Array) => {
   const { signature, recoveryId } = signRecoverable(hash, privateKey)
   // IDs 2 and 3 would mean an x coordinate above the curve's order. The probability is negligible.

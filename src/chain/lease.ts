@@ -1,23 +1,12 @@
-/** Leases for work of one process (decision 42). Each write checks in its transaction that the lease is held, so a frozen process writes nothing. */
+/** Leases for work of one process (decision 42). Each write checks the lease in its transaction. */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { DatabaseClient } from '../db/database-client.ts'
-import {
-  type Asked,
-  arrayOf,
-  bigint,
-  int,
-  type Query,
-  type Statement,
-  statement,
-  text,
-  uuid,
-  valuesOf,
-} from '../db/sql.ts'
+import type { Asked, Query, Statement } from '../db/sql.ts'
+import { arrayOf, bigint, int, statement, text, uuid, valuesOf } from '../db/sql.ts'
 import { undefinedIf } from '../shared/async.ts'
 import type { Log } from '../shared/log.ts'
 
-/** Leases of this process. They use a separate database connection. */
 export type Lease = ReturnType<typeof createLease>
 
 /** Error for a lease that another process may hold. The transaction was rolled back. */
@@ -25,13 +14,12 @@ export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
-/** Returns SQL that sets up the session; DATABASE_URL would override options. The timeouts end the session of a holder that froze in a transaction. */
+/** Returns SQL that sets up the session. The timeouts end the session of a holder that froze. */
 const sessionSettings = (holder: string, duration: number) => `
   set application_name = '${sessionOf(holder)}';
   set idle_in_transaction_session_timeout = ${duration / 2}; set lock_timeout = 2000;
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2; set tcp_user_timeout = 20000`
 
-/** Returns true for the PostgreSQL error `lock_not_available`. */
 const isLocked = (error: unknown) => (error as { code?: string }).code === '55P03'
 
 interface LeaseOptions {
@@ -42,15 +30,14 @@ interface LeaseOptions {
   duration?: number
 }
 
-/** Creates leases. Renews them every quarter of their duration. After any error it closes the connection and loses its leases. */
+/** Creates leases. Renews them every quarter of their duration. Any error loses them. */
 export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOptions) {
   const holder = randomUUID()
-  /** Epochs of the held leases, by name. */
   const held = new Map<string, string>()
   let client: pg.Client | undefined
   let renewing: NodeJS.Timeout | undefined
   let isClosed = false
-  /** End of the last queued operation. Operations run one at a time, because transactions on one connection must not mix. */
+  /** End of the last queued operation. Transactions on one connection must not mix. */
   let queue: Promise<unknown> = Promise.resolve()
 
   const drop = (lost: pg.Client, error?: Error) => {
@@ -84,7 +71,7 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
     async (wanted: Statement<never, unknown>, given?: unknown) =>
       (await client.query({ name: wanted.name, text: wanted.text, values: valuesOf(wanted, given) })).rows
 
-  /** Runs operations one after the other. After an error the session's state is unknown, so the connection and the leases are dropped. */
+  /** Runs operations one after the other. After an error the session's state is unknown: drops it. */
   const guarded = <T>(work: (on: pg.Client) => Promise<T>): Promise<T> => {
     const next = queue.then(async () => {
       if (isClosed) throw new Error('The leases were released.')
@@ -108,7 +95,7 @@ export function createLease({ databaseUrl, log, duration = 20_000 }: LeaseOption
     for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
   }
 
-  /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. Throws if the connection fails. */
+  /** Runs a transaction under the lease. Throws LeaseLostError if another process has it. */
   const transaction = <T>(name: string, work: (query: Query) => Promise<T>): Promise<T> => {
     const epoch = held.get(name)
     if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
@@ -165,7 +152,7 @@ const sessionOf = (holder: string) => `annal relay ${holder}`
 /** SQL for the expiry of a renewed lease, `duration` milliseconds from now by the database clock. */
 const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
-/** Acquires a lease for `duration` milliseconds and increments its epoch. Returns no row if another process holds it. */
+/** Acquires a lease and increments its epoch. Returns no row if another process holds it. */
 const takeLease = statement(
   'lease_take',
   { parameters: { name: text, holder: uuid, duration: int }, columns: { epoch: bigint } },

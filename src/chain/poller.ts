@@ -12,7 +12,6 @@ export interface Poller {
   stop(): Promise<void>
 }
 
-/** A task that does nothing. */
 export const idle: Poller = { start() {}, async stop() {} }
 
 export interface PollerOptions {
@@ -30,7 +29,7 @@ export interface PollerOptions {
   wakeDelay?: number
 }
 
-/** Creates a task that repeats `step`. Retries with exponential backoff after errors. `wake` ends a pause that follows a success. */
+/** Creates a task that repeats `step`, with exponential backoff after errors. `wake` ends the current pause. */
 export function createPoller(options: PollerOptions): Poller & { wake(): void } {
   const { step, stopping, close, log, messages, onFailure, longestBackoff = 5_000, wakeDelay = 0 } = options
   const deduper = createLogDeduper()
@@ -79,7 +78,6 @@ export function createPoller(options: PollerOptions): Poller & { wake(): void } 
   }
 }
 
-/** A failure that may last. */
 export interface Problem {
   message: string
   /** The exact cause. A different reason is a different problem. */
@@ -115,7 +113,7 @@ export function createLogDeduper() {
   }
 }
 
-/** Logs a problem once per outage as a warning. Without a problem logs `recovered` if an outage ended. `subject` is part of both lines. */
+/** Logs a problem once per outage. Without a problem, logs `recovered` if an outage ended. */
 export function logOnce(
   log: Pick<Log, 'info' | 'warn'>,
   deduper: LogDeduper,
@@ -136,7 +134,7 @@ export function logOnce(
 const BUSY_SHARE = 0.5
 const WINDOW_MS = 50
 
-/** Returns the pause in milliseconds after a task of `spent` milliseconds, while the process is busy. It has a maximum, because a long task itself waited. */
+/** Returns the pause in milliseconds after a task of `spent` milliseconds, while the process is busy. */
 export const restAfter = (spent: number) => Math.min(spent * 15, 60)
 
 export type CpuThrottle = ReturnType<typeof createCpuThrottle>

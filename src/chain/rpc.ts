@@ -1,4 +1,4 @@
-/** A JSON-RPC client for a chain node. The provider of ethers retries and caches, but the relay must know exactly which requests were answered. */
+/** A JSON-RPC client without retries and caches: the relay must know which requests were answered. */
 import { askLocalSocket, socketPathOf } from '../embedded/local-socket.ts'
 import { readAtMost } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
@@ -50,7 +50,7 @@ const limitWords = /rate.?limit|request (limit|rate|count)|too many (requests|co
 const lastingLimit =
   /block range|range (of blocks|limit)|blocks? (distance|limit)|(more than \d+|too many) (results|logs|blocks)|batch size|gas limit/i
 const REVERTED = 3
-/** Returns true if the error is a rate limit. A contract's revert message may contain similar words and does not count. */
+/** Returns true for a rate limit. A contract's revert message may contain similar words and does not count. */
 const isRateLimit = ({ code, message }: RpcError) =>
   (limitCodes.has(code) || (limitWords.test(message) && code !== REVERTED && !/revert/i.test(message))) &&
   !lastingLimit.test(message)
@@ -104,7 +104,7 @@ export function createRpc(options: RpcOptions): Rpc {
     }
   }
 
-  /** Sends a request. `what` is the method or a name for a batch. Returns undefined if the server does not accept batches. */
+  /** Sends a request. `what`: name for traces. Returns undefined if the server does not accept batches. */
   const post = (what: string, body: object): Promise<unknown> => {
     const facts = { 'rpc.system.name': 'jsonrpc', 'rpc.method': what }
     return tracer.span(what, { kind: 'client', facts }, () => exchange(body))
@@ -181,64 +181,62 @@ export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
   return outcome.result as T
 }
 
+/** Calls a method once for each list of parameters. Returns the results. Throws RpcError if the node rejects a call. */
+export const callEach = async <T>(rpc: Rpc, method: string, parameters: readonly unknown[][]): Promise<T[]> =>
+  (await rpc.batch(parameters.map((params) => ({ method, params })))).map((outcome) => resultOf<T>(outcome))
+
+/** Reads receipts. A receipt is null while its transaction is in no block. */
+export const readReceipts = (rpc: Rpc, hashes: readonly string[]) =>
+  callEach<ReceiptReply | null>(
+    rpc,
+    'eth_getTransactionReceipt',
+    hashes.map((hash) => [hash]),
+  )
+
+/** Reads blocks with their transactions. A block is null if the node does not have it. */
+export const readFullBlocks = (rpc: Rpc, from: number, to: number) => {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => [quantity(from + index), true])
+  return callEach<FullBlockReply | null>(rpc, 'eth_getBlockByNumber', numbers)
+}
+
+/** Reads a transaction and its receipt in one request. */
+export const readTransaction = async (rpc: Rpc, hash: string) => {
+  const [transaction, receipt] = await rpc.batch([
+    { method: 'eth_getTransactionByHash', params: [hash] },
+    { method: 'eth_getTransactionReceipt', params: [hash] },
+  ])
+  return {
+    transaction: resultOf<TransactionReply | null>(transaction),
+    receipt: resultOf<ReceiptReply | null>(receipt),
+  }
+}
+
 export const quantity = (value: number | bigint) => `0x${value.toString(16)}`
 
-/** An event log. Quantities and bytes in replies are 0x-prefixed hex. Optional fields are missing on some chains or for some transactions. */
-export interface LogReply {
-  address: string
+type Texts<Names extends string> = Record<Names, string>
+
+/** An event log. Replies contain 0x-prefixed hex. Optional fields are missing on some chains. */
+export type LogReply = Texts<'address' | 'data' | 'transactionHash' | 'blockNumber' | 'blockHash' | 'logIndex'> & {
   topics: string[]
-  data: string
-  transactionHash: string
-  blockNumber: string
-  blockHash: string
-  logIndex: string
 }
 
-/** A signed transaction. `to` is null if it creates a contract, `blockHash` is null while it is pending. */
-export interface TransactionReply {
-  hash: string
-  from: string
-  to: string | null
-  nonce: string
-  value: string
-  blockHash: string | null
-  /** `0x2` for EIP-1559 transactions, the only kind that Annal signs. */
-  type?: string
-  chainId?: string
-  gas: string
-  maxFeePerGas?: string
-  maxPriorityFeePerGas?: string
-  r: string
-  s: string
-  v: string
-}
+/** A transaction. `to` is null if it creates a contract, `blockHash` while it is pending. Type `0x2` is EIP-1559. */
+export type TransactionReply = Texts<'hash' | 'from' | 'nonce' | 'value' | 'gas' | 'r' | 's' | 'v'> &
+  Partial<Texts<'type' | 'chainId' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>> & {
+    to: string | null
+    blockHash: string | null
+  }
 
-/** A block without its transactions. `timestamp` is in Unix seconds. A chain without EIP-1559 has no base fee. */
-export interface BlockReply {
-  number: string
-  hash: string
-  parentHash: string
-  timestamp: string
-  gasLimit: string
-  baseFeePerGas?: string
-}
+/** A block. `timestamp` is in Unix seconds. A chain without EIP-1559 has no base fee. */
+export type BlockReply = Texts<'number' | 'hash' | 'parentHash' | 'timestamp' | 'gasLimit'> & { baseFeePerGas?: string }
 
 export type FullBlockReply = BlockReply & { transactions: TransactionReply[] }
 
-/** The receipt of a transaction. Status `0x1` means that it succeeded. Prices are in wei. `l1Fee` is the fee of a rollup for its parent chain. */
-export interface ReceiptReply {
-  transactionHash: string
-  status: string
-  blockNumber: string
-  blockHash: string
-  logs: LogReply[]
-  contractAddress?: string | null
-  gasUsed?: string
-  effectiveGasPrice?: string
-  l1Fee?: string
-}
+/** The receipt of a transaction. Prices are in wei. `l1Fee` is the fee of a rollup for its parent chain. */
+export type ReceiptReply = Texts<'transactionHash' | 'status' | 'blockNumber' | 'blockHash'> &
+  Partial<Texts<'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>> & { logs: LogReply[]; contractAddress?: string | null }
 
-/** Returns true if a transaction succeeded. Throws UNAVAILABLE for an unknown status: as a failure it could refund a payment that arrived. */
+/** Returns true if it succeeded. Throws UNAVAILABLE for an unknown status, which must not cause a refund. */
 export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => {
   if (!/^(0x)?0*[01]$/.test(status ?? '')) throw unavailable('The chain', new Error('The receipt has no valid status'))
   return Number(status) === 1

@@ -59,7 +59,7 @@ export const keyPairs = { createKeyPair, signText, signCoins }
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** Returns fees within `cap` that suffice for six full blocks of rising fees. Returns undefined if the next base fee is above `cap`. */
+/** Returns fees for six full blocks of rising fees. Undefined if the next base fee is above `cap`. */
 export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees | undefined => {
   if (nextBaseFee > cap) return undefined
   const maxFeePerGas = smaller(2n * nextBaseFee + tip, cap)
@@ -69,7 +69,7 @@ export const chooseFees = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): Fees |
 /** Raises a fee by at least 12.5 %. Some nodes accept a replacement from 10 % on, others from 12.5 %. */
 const raise = (fee: bigint) => larger((fee * 1125n + 999n) / 1000n, fee + 1n)
 
-/** Returns fees for a replacement with the same nonce: both are raised and meet the market. Returns undefined if they would exceed `cap`. */
+/** Returns raised fees for a replacement with the same nonce. Undefined if they would exceed `cap`. */
 export const raiseFees = (previous: Fees, market: FeeMarket, cap: bigint): Fees | undefined => {
   const wanted = chooseFees(market, cap)
   const maxPriorityFeePerGas = larger(raise(previous.maxPriorityFeePerGas), wanted?.maxPriorityFeePerGas ?? 0n)
@@ -79,11 +79,11 @@ export const raiseFees = (previous: Fees, market: FeeMarket, cap: bigint): Fees 
 
 /** Time after which a pending transaction is sent again, in milliseconds. Nodes drop transactions from their pools. */
 export const RESEND_AFTER_MS = 15_000
-/** Time in seconds and number of blocks, after which the fees of a pending transaction are raised. Both must have passed. */
+/** Seconds and blocks after which the fees of a pending transaction are raised. Both must have passed. */
 export const STUCK_SECONDS = 45
 export const STUCK_BLOCKS = 3
 
-/** Returns true if the node already has this transaction, or another one of ours with the same nonce. Sending it again is useless. */
+/** Returns true if the node already has this transaction, or another one of ours with the same nonce. */
 export const isTaken = ({ message }: RpcError): boolean =>
   /already ?known|known transaction|already (imported|exists|in)|nonce (is )?too low|OldNonce|replacement transaction underpriced|ReplacementNotAllowed/i.test(
     message,

@@ -2,6 +2,7 @@ import { undefinedIf } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
 import {
   type BlockReply,
+  contradiction,
   type FullBlockReply,
   isRpcError,
   quantity,
@@ -29,7 +30,7 @@ const zeroAddress = `0x${'0'.repeat(40)}`
 /** Priority fee in wei if the node suggests none. */
 const defaultTip = 1_000_000_000n
 
-/** Reads the state of the chain in one request. Throws UNAVAILABLE, and Error if the chain does not support EIP-1559. */
+/** Reads the state of the chain in one request. Throws UNAVAILABLE, and Error without EIP-1559. */
 export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
   const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
     { method: 'eth_chainId', params: [] },
@@ -97,13 +98,13 @@ export const readBlockHashes = async (rpc: Rpc, numbers: readonly number[]) => {
   )
 }
 
-/** Returns true if the block was replaced, or is above the head. A block missing below the head only means that this node lacks it. */
-export const isGone = ({ number, hash }: BlockId, canonical: BlockHashes, head: BlockId): boolean => {
+/** Returns true if the block was replaced or is above the head. Below the head, this node may only lack it. */
+export const isReplaced = ({ number, hash }: BlockId, canonical: BlockHashes, head: BlockId): boolean => {
   const present = canonical.get(number)
   return present === undefined ? number > head.number : present !== hash
 }
 
-/** Returns the smallest number above `below` and up to `top` for which `isTrue` holds. It must hold for `top` and all numbers after the result. */
+/** Returns the smallest number in (`below`, `top`] for which `isTrue` holds. It must hold from there up to `top`. */
 export const findFirst = async (below: number, top: number, isTrue: (at: number) => Promise<boolean>) => {
   let [low, high] = [below, top]
   while (high - low > 1) {
@@ -114,7 +115,7 @@ export const findFirst = async (below: number, top: number, isTrue: (at: number)
   return high
 }
 
-/** Returns the transaction that used an account's nonce, in blocks up to `newest`. Returns undefined if the node has pruned the state it needs. */
+/** Returns the transaction that used a nonce, in blocks up to `newest`. Undefined if the node lacks the state. */
 export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: number) => {
   const isUsedAt = async (block: number) =>
     Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
@@ -135,4 +136,67 @@ export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: nu
     return block?.transactions.find(isSpender)?.hash
   }
   return search().catch(undefinedIf(isRpcError))
+}
+
+/** A scanned block. `time` is in Unix seconds; checkpoints of earlier versions do not have it. */
+export type ScannedBlock = BlockId & { time?: number | undefined }
+/** Scanned blocks, newest first. */
+export type Checkpoint = readonly [ScannedBlock, ...ScannedBlock[]]
+
+export const scannedBlockOf = ({ number, hash, timestamp: time }: BlockReply): ScannedBlock => {
+  return { number: Number(number), hash, time: Number(time) }
+}
+
+/** Number of newest blocks that are all kept. Chains finalize blocks in fewer. */
+const EACH = 128
+
+export const encodeCheckpoint = (checkpoint: Checkpoint): string =>
+  JSON.stringify(checkpoint.map(({ number, hash, time }) => [number, hash, time]))
+
+/** Parses a checkpoint. Throws TypeError or SyntaxError if the text is invalid. */
+export function parseCheckpoint(text: string): Checkpoint {
+  const stored = JSON.parse(text) as [number, string, (number | null)?][]
+  const [newest, ...rest] = stored.map(([number, hash, time]) => ({ number, hash, time: time ?? undefined }))
+  if (!newest) throw new TypeError('A checkpoint has at least one block.')
+  return [newest, ...rest]
+}
+
+/** Adds a block to a checkpoint. Of the older blocks at a distance of 2ⁿ to 2ⁿ⁺¹, keeps only the oldest. */
+export function extendCheckpoint(checkpoint: readonly ScannedBlock[], block: ScannedBlock): Checkpoint {
+  const near: ScannedBlock[] = []
+  const oldest = new Map<number, ScannedBlock>()
+  for (const passed of checkpoint) {
+    const distance = block.number - passed.number
+    if (distance < EACH) near.push(passed)
+    else oldest.set(Math.floor(Math.log2(distance)), passed)
+  }
+  return [block, ...near, ...oldest.values()]
+}
+
+const BATCH = 20
+
+/** Returns the checkpoint from its newest canonical block. Throws UNAVAILABLE, also if the node lacks blocks. */
+export async function findFork(rpc: Rpc, checkpoint: Checkpoint, head: BlockId): Promise<Checkpoint | undefined> {
+  for (let start = 0; start < checkpoint.length; start += BATCH) {
+    const part = checkpoint.slice(start, start + BATCH)
+    const canonical = await readBlockHashes(
+      rpc,
+      part.map(({ number }) => number),
+    )
+    const index = part.findIndex(({ number, hash }) => canonical.get(number) === hash)
+    const passed = index < 0 ? part : part.slice(0, index)
+    if (passed.some(({ number }) => number <= head.number && canonical.get(number) === undefined))
+      throw contradiction(rpc)
+    // The ancestors of a canonical block are canonical too.
+    if (index >= 0) return [checkpoint[start + index]!, ...checkpoint.slice(start + index + 1)]
+  }
+  return undefined
+}
+
+/** Returns true if the head is on another branch. Timestamps increase along a chain. */
+export function isOtherBranch(checkpoint: Checkpoint, head: ScannedBlock): boolean {
+  const passed = checkpoint.find(({ number }) => number === head.number)
+  if (passed) return passed.hash !== head.hash
+  const { time } = checkpoint[0]
+  return time !== undefined && head.time !== undefined && head.time > time
 }

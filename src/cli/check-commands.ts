@@ -19,7 +19,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
   const { findJobFailures } = await import('../jobs/batch-jobs.ts')
   const { withPublicItems } = await import('../jobs/batch-jobs.ts')
-  const { countDueWithdrawals, findUntaken } = await loadCoins()
+  const { countDueWithdrawals, findUnaccepted } = await loadCoins()
   const limit = MOST_ROWS + 1
   const commits = (await query(findWaiting)).map(({ commit_id, last_error, ...row }) => ({
     ...{ subject: toId('commit', commit_id), ...row, problem: last_error },
@@ -36,7 +36,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
     ...{ subject: 'withdrawals', count, amount, oldest },
     problem: 'the treasury lacks coins, or the chain does not answer',
   }))
-  const rejected = (await query(findUntaken)).map(({ treasury, ...row }) => ({
+  const rejected = (await query(findUnaccepted)).map(({ treasury, ...row }) => ({
     ...{ subject: treasury, ...row },
     problem: 'no node accepts the transaction that was signed for this nonce; the log has the reason',
   }))

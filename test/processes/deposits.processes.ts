@@ -182,16 +182,16 @@ it('stores deposits and scan position together, and credits once with several pr
   await app.sql(
     `create trigger test_refuse before insert on deposits for each statement execute function test_refuse()`,
   )
-  await expect(books.note(1, move, found)).rejects.toThrow('for a test')
+  await expect(books.storeFound(1, move, found)).rejects.toThrow('for a test')
   expect(await whatIsKept()).toEqual(before)
 
   await app.sql('drop trigger test_refuse on deposits')
-  const outcomes = await Promise.all(Array.from({ length: 8 }, () => books.note(1, move, found)))
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => books.storeFound(1, move, found)))
   expect(outcomes.filter(Boolean)).toHaveLength(1)
   expect(await whatIsKept()).toEqual({ ...before, position: 'end', aside: before.aside + 2 })
   expect(await books.creditDue({ chainId: 1, position: 'start' }, 1)).toBe(0)
   await Promise.all(Array.from({ length: 8 }, () => books.creditDue({ chainId: 1, position: 'end' }, 1)))
-  expect(await books.note(1, { from: 'end', to: 'again' }, found)).toBe(true)
+  expect(await books.storeFound(1, { from: 'end', to: 'again' }, found)).toBe(true)
   expect(await books.creditDue({ chainId: 1, position: 'again' }, 1)).toBe(0)
   for (const user of [bad, good]) expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })

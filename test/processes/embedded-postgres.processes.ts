@@ -334,7 +334,7 @@ describe('embedded PostgreSQL', () => {
   /** The checkpointer process of the server. If it dies, the server restarts all other processes and recovers. */
   const checkpointer = async (url: string): Promise<number> =>
     (await query(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"))[0].pid
-  const isGone = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)
+  const isReplaced = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)
 
   it('kills and restarts embedded PostgreSQL if it hangs while stopping', async () => {
     const told = createTestLog()
@@ -344,7 +344,7 @@ describe('embedded PostgreSQL', () => {
     process.kill(await checkpointer(server.url), 'SIGSTOP')
     process.kill(running, 'SIGINT')
     expect(await recovered(server.url)).toEqual(['kept'])
-    expect(await isGone(running)).toBe(true)
+    expect(await isReplaced(running)).toBe(true)
     expect(told.lines.map(({ message }) => message).join()).toContain('Embedded PostgreSQL does not stop; ending it')
     await server.stop()
     expect(await isListening(server.url)).toBe(false)

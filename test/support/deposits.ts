@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { creditDeposits, noteDeposits } from '../../src/modules/coins/deposits.sql.ts'
+import { creditDeposits, storeFoundDeposits } from '../../src/modules/coins/deposits.sql.ts'
 import type { TestApp } from './test-app.ts'
 import type { TestUser } from './user.ts'
 
@@ -10,7 +10,7 @@ export async function creditDepositsOf({ installation: { database }, sql }: Test
   const each = <T>(value: () => T) => Array.from({ length: count }, value)
   const hash = () => `0x${randomBytes(32).toString('hex')}`
   const references = each(() => `deposit:${hash()}:-1`)
-  await database.query(noteDeposits, {
+  await database.query(storeFoundDeposits, {
     ...{ setting: key, from: '1', to: '2', references, kinds: each(() => 'COIN' as const) },
     ...{ hashes: each(hash), addresses: each(() => user.address), amounts: each(() => '1') },
     ...{ blockNumbers: each(() => 1), blockHashes: each(hash) },

@@ -8,7 +8,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { statuses } from '../../src/http/error-status.ts'
 import { WEBHOOK_ADDRESS } from '../../src/http/openapi/webhooks.ts'
 import { routes } from '../../src/http/rest/routes.ts'
-import { withdrawalRoutes } from '../../src/modules/coins/withdrawals.rest.ts'
+import { coinRoutes } from '../../src/modules/coins/coins.rest.ts'
 import type { ReceivedCall } from './receiver.ts'
 
 type Described = { headers?: Record<string, unknown>; content?: Record<string, { example?: unknown }> }
@@ -92,7 +92,7 @@ const patterns = Object.keys(description.paths)
 const addressOf = (path: string) => `/api/v3/${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
 const quotes = new Map<string, string>(
-  [...routes, ...withdrawalRoutes].flatMap(({ method, path, quote }) =>
+  [...routes, ...coinRoutes].flatMap(({ method, path, quote }) =>
     quote ? [[`${method} ${addressOf(path)}`, addressOf(quote.path)] as const] : [],
   ),
 )

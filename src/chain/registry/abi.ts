@@ -11,7 +11,6 @@ if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node 
 /** Topic of the commit event. Stored because the library computes it again on each access. */
 const commitTopic: string = commitEvent.topicHash
 
-/** Creation code of the contract. The constructor has no parameters. */
 export const registryBytecode: string = artefact.bytecode
 
 const selectorOf = (name: string): string => {
@@ -44,7 +43,7 @@ const withOffsets = (parts: readonly string[]): string => {
 
 const encodeTexts = (texts: readonly string[]) => word(texts.length) + withOffsets(texts.map(encodeText))
 
-/** Encodes a `commit` call. Written by hand because the library takes as long as a signature. A test compares both results. */
+/** Encodes a `commit` call. The library takes as long as a signature. A test compares both results. */
 export const encodeCommit = (nid: string, commitData: string): string =>
   single + withOffsets([encodeText(nid), encodeText(commitData)])
 
@@ -86,13 +85,11 @@ export type LogTopics = readonly (string | string[] | null)[]
 /** Returns the log filter of an asset's commits. Logs contain only the hash of the asset's identifier. */
 export const commitTopics = (nid: string): LogTopics => [commitTopic, null, id(nid)]
 
-/** Returns the log filter of all commits that these accounts wrote. */
 export const recorderTopics = (recorders: readonly string[]): LogTopics => [
   commitTopic,
   recorders.map((recorder) => `0x${recorder.slice(2).toLowerCase().padStart(64, '0')}`),
 ]
 
-/** Returns the log filter of the commits that these accounts wrote about an asset. */
 export const ownTopics = (nid: string, recorders: readonly string[]): LogTopics => [
   ...recorderTopics(recorders),
   id(nid),
@@ -120,7 +117,7 @@ const commitDataShape = z.object({
 /** Encodes commit data for the chain. The order of the keys, that of `commitDataShape`, is part of the format. */
 export const encodeCommitData = (data: CommitData): string => JSON.stringify(data, Object.keys(commitDataShape.shape))
 
-/** Parses the text of a log. Returns undefined for another format, because anyone can write any text to the registry. */
+/** Parses the text of a log. Undefined for another format: anyone can write any text to the registry. */
 export const parseCommitData = (text: string): CommitData | undefined => {
   try {
     return commitDataShape.safeParse(JSON.parse(text)).data

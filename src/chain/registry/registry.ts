@@ -1,9 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { getCreateAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
+import { statement, text } from '../../db/sql.ts'
 import type { CommitData } from '../../modules/commits/commit-data.ts'
 import { undefinedIf } from '../../shared/async.ts'
 import { isUnavailable } from '../../shared/errors.ts'
+import type { Log } from '../../shared/log.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
+import { type RelayAccount, toHex } from '../keys.ts'
 import {
   createRpc,
   type FullBlockReply,
@@ -14,17 +19,9 @@ import {
   type Rpc,
   resultOf,
 } from '../rpc.ts'
-import { findFirst } from '../view.ts'
-import {
-  commitTopics,
-  decodeCommitLog,
-  decodeGetCommits,
-  encodeGetCommits,
-  type LogTopics,
-  ownTopics,
-  parseCommitData,
-  recorderTopics,
-} from './abi.ts'
+import { chooseFees, isPoor, signTransaction } from '../transaction.ts'
+import { findFirst, readAccounts, readView } from '../view.ts'
+import * as abi from './abi.ts'
 
 /** Error for a node on another chain than the configured or the stored one. Nothing must be signed. */
 export class WrongChainError extends Error {
@@ -76,10 +73,9 @@ const BLOCKS_OF_PAGE = 50
 const FIRST_RANGE = 2_000
 const LARGEST_RANGE = 100_000
 
-/** Read access to the registry. Only the relay writes to it. */
 export type Registry = ReturnType<typeof createRegistry>
 
-/** Creates a reader of the registry. It calls no node before the first read. It stores the chain ID and the address if there is a database. */
+/** Creates a reader of the registry. Stores chain ID and address if there is a database. */
 export function createRegistry(options: RegistryOptions) {
   const { rpcUrl, database, address, start, chainId: expectedId, tracer } = options
   const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
@@ -101,7 +97,7 @@ export function createRegistry(options: RegistryOptions) {
     )
   }
 
-  /** Returns the node's chain ID, and stores the first one it ever reads. Throws UNAVAILABLE, and WrongChainError if it is not the expected one. */
+  /** Returns the node's chain ID, and stores the first one. Throws UNAVAILABLE, WrongChainError. */
   const readChainId = async (): Promise<number> => {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
     await assertChain(chainId)
@@ -118,22 +114,22 @@ export function createRegistry(options: RegistryOptions) {
     return at === undefined ? undefined : { chainId, at }
   }
 
-  /** Returns the numbers of the blocks that contain commits of an asset. Throws RpcError if the contract cannot list them. */
+  /** Returns the blocks with commits of an asset. Throws RpcError if the contract cannot list them. */
   const listBlocks = async (at: string, nid: string): Promise<number[]> => {
-    const answer = await rpc.call<string>('eth_call', { to: at, data: encodeGetCommits(nid) }, 'latest')
+    const answer = await rpc.call<string>('eth_call', { to: at, data: abi.encodeGetCommits(nid) }, 'latest')
     // An empty result means that there is no contract at the address, so nothing was committed.
-    return answer === '0x' ? [] : [...new Set(decodeGetCommits(answer))]
+    return answer === '0x' ? [] : [...new Set(abi.decodeGetCommits(answer))]
   }
 
   /** Reads single blocks. Every node supports this, while many reject a range over a long history. */
-  const readBlocks = async (at: string, topics: LogTopics, blocks: readonly number[]): Promise<ChainCommit[]> => {
+  const readBlocks = async (at: string, topics: abi.LogTopics, blocks: readonly number[]): Promise<ChainCommit[]> => {
     const calls = blocks.map(quantity).map((block) => ({
       ...{ method: 'eth_getLogs', params: [{ address: at, fromBlock: block, toBlock: block, topics }] },
     }))
     return (await rpc.batch(calls)).flatMap((outcome) => resultOf<LogReply[]>(outcome)).map(readLog)
   }
 
-  async function* readRanges(at: string, topics: LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
+  async function* readRanges(at: string, topics: abi.LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
     const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
     let head = await readHead()
     let size = FIRST_RANGE
@@ -163,9 +159,9 @@ export function createRegistry(options: RegistryOptions) {
     /** Address that the operator configured. If set, no registry is ever deployed. */
     configuredAddress: address,
     ...{ readChainId, assertChain, findAddress },
-    /** Returns the first block of the registry's log. Undefined if neither the operator nor the node provides it. Throws UNAVAILABLE. */
+    /** Returns the first block of the registry's log. Undefined if it is unknown. Throws UNAVAILABLE. */
     findStart: startOf,
-    /** Returns the stored or configured chain and address. Undefined before the first commit. Does not call the node. */
+    /** Returns the stored or configured chain and address. Undefined before the first commit. */
     async recall(): Promise<{ chainId: number; address: string } | undefined> {
       const stored = await readSetting(database, keyValueKeys.chain)
       const chainId = stored === undefined ? expectedId : Number(stored)
@@ -175,19 +171,19 @@ export function createRegistry(options: RegistryOptions) {
     /** Returns true if the address has code at a block (a hex quantity). Default: the newest block. */
     hasCode: async (at: string, block = 'latest'): Promise<boolean> =>
       (await rpc.call<string>('eth_getCode', at, block)) !== '0x',
-    /** Returns all commits of an asset by any account, oldest first. Reads only the chain. Throws UNAVAILABLE, WrongChainError. */
+    /** Returns all commits of an asset by any account, oldest first. Throws UNAVAILABLE, WrongChainError. */
     async readCommits(nid: string): Promise<ChainCommit[]> {
       const { at } = (await locate()) ?? {}
       if (at === undefined) return []
-      const commits = await readBlocks(at, commitTopics(nid), await listBlocks(at, nid))
+      const commits = await readBlocks(at, abi.commitTopics(nid), await listBlocks(at, nid))
       return commits.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
     },
-    /** Returns these accounts' commits about an asset, oldest first, in pages of one request each. Throws UNAVAILABLE, WrongChainError, RpcError. */
+    /** Returns these accounts' commits of an asset, oldest first. Throws UNAVAILABLE, WrongChainError, RpcError. */
     async *readOwn(nid: string, recorders: readonly string[]): AsyncGenerator<ChainCommit[]> {
       const located = await locate()
       if (!located) return
       const { at, chainId } = located
-      const topics = ownTopics(nid, recorders)
+      const topics = abi.ownTopics(nid, recorders)
       let blocks = await listIfItCan(at, nid)
       for (let read = 0; blocks && read < blocks.length; read += BLOCKS_OF_PAGE) {
         yield await readBlocks(at, topics, blocks.slice(read, read + BLOCKS_OF_PAGE))
@@ -195,22 +191,22 @@ export function createRegistry(options: RegistryOptions) {
       }
       if (!blocks) yield* readRanges(at, topics, (await startOf(at, chainId)) ?? 0)
     },
-    /** Returns all commits that these accounts wrote since a block, oldest first. Throws UNAVAILABLE, WrongChainError. */
+    /** Returns all commits of these accounts since a block, oldest first. Throws UNAVAILABLE, WrongChainError. */
     async *readAll(recorders: readonly string[], fromBlock: number): AsyncGenerator<ChainCommit> {
       const located = await locate()
       if (!located) return
       const { at, chainId } = located
       const from = Math.max(fromBlock, (await startOf(at, chainId)) ?? 0)
-      for await (const page of readRanges(at, recorderTopics(recorders), from)) yield* page
+      for await (const page of readRanges(at, abi.recorderTopics(recorders), from)) yield* page
     },
   }
 }
 
 const readLog = (log: LogReply): ChainCommit => {
-  const { recorder, commitData: text } = decodeCommitLog(log)
+  const { recorder, commitData: text } = abi.decodeCommitLog(log)
   const { transactionHash, blockHash } = log
   const place = { blockNumber: Number(log.blockNumber), logIndex: Number(log.logIndex) }
-  return { recorder, text, commitData: parseCommitData(text), transactionHash, blockHash, ...place }
+  return { recorder, text, commitData: abi.parseCommitData(text), transactionHash, blockHash, ...place }
 }
 
 type Place = { rpc: Rpc; database?: Database | undefined; chainId: number; address: string }
@@ -225,7 +221,7 @@ const readStart = async (place: Place) => {
 const readBlock = (rpc: Rpc, number: number) =>
   rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)
 
-/** Returns the first block with code, if it created the contract: some nodes report "no code" for blocks whose state they have pruned. */
+/** Returns the first block with code if it created the contract. Nodes without old state report no code. */
 async function searchStart({ rpc, address }: Place): Promise<{ number: number; hash: string } | undefined> {
   const hasCodeAt = async (number: number) =>
     (await rpc.call<string>('eth_getCode', address, quantity(number))) !== '0x'
@@ -250,7 +246,7 @@ export async function recordStart(place: Place, transactionHash: string): Promis
   if (receipt) await storeStart(place, Number(receipt.blockNumber), receipt.blockHash)
 }
 
-/** Returns true if this database's registry was deployed on this chain. Different chains can have one at the same address, so the block's hash decides. */
+/** Returns true if this database's registry was deployed on this chain: the block's hash decides. */
 export async function isChainOf(place: Place): Promise<boolean> {
   if ((await place.rpc.call<string>('eth_getCode', place.address, 'latest')) === '0x') return false
   const start = await readStart(place)
@@ -258,7 +254,7 @@ export async function isChainOf(place: Place): Promise<boolean> {
   return block === null || block.hash === start?.hash
 }
 
-/** Returns the registry's first block: the stored one, or one found by binary search on nodes that keep old state. Throws UNAVAILABLE. */
+/** Returns the registry's first block, stored or found by binary search. Throws UNAVAILABLE. */
 async function findStart(place: Place): Promise<number | undefined> {
   const start = await readStart(place)
   // A chain that was reset has another block hash there.
@@ -267,3 +263,82 @@ async function findStart(place: Place): Promise<number | undefined> {
   if (found) await storeStart(place, found.number, found.hash)
   return found?.number
 }
+
+interface DeployOptions {
+  registry: Registry
+  database: Database
+  log: Pick<Log, 'info' | 'warn'>
+  maxFeePerGas: bigint
+  account: RelayAccount
+  signal: AbortSignal
+}
+
+const [RECEIPT_WAIT_MS, RECEIPT_POLL_MS] = [60_000, 100]
+
+/**
+ * Returns the registry's address on this chain and deploys the contract if it is missing. The caller must hold the
+ * account's lease. The address depends only on account and nonce, and is stored before the transaction is sent. So the
+ * contract gets the same address after a crash or a reset of the chain, and signed transactions stay valid.
+ */
+export const ensureRegistry = async (options: DeployOptions): Promise<string> => {
+  const { registry, database, account, log, signal } = options
+  const { rpc } = registry
+  const chainId = await registry.readChainId()
+  const key = registrySetting(chainId)
+  const known = await registry.findAddress(chainId)
+  if (known && (await registry.hasCode(known))) return known
+  if (registry.configuredAddress)
+    throw new Error(
+      `CHAIN_REGISTRY_ADDRESS says ${known}, but on chain ${chainId} there is no contract at that address.`,
+    )
+
+  const view = await readView(rpc, [])
+  // Read code and transaction count at one block: nodes behind a load balancer can differ in height.
+  const block = quantity(view.head.number)
+  if (known && (await registry.hasCode(known, block))) return known
+  const [seen] = await readAccounts(rpc, [account.address], block)
+  const nonce = seen!.count
+  const address = getCreateAddress({ from: account.address, nonce })
+  if (known && known !== address) {
+    const [replaced] = await database.query(replaceUnusedRegistry, { key, value: address })
+    if (!replaced)
+      throw new Error(
+        `There is no registry at ${known} on chain ${chainId}. Restore the chain's data, ` +
+          'or set CHAIN_REGISTRY_ADDRESS to where the registry is.',
+      )
+  } else {
+    const [row] = await database.query(rememberSetting, { key, value: address })
+    // Another process stored its address first.
+    if (row?.value !== address) throw new Error('The registry is being deployed by another process.')
+  }
+
+  const fees = chooseFees(view, options.maxFeePerGas)
+  if (!fees)
+    throw new Error('The base fee is above the highest fee that the relay may pay; the registry is not deployed.')
+  const estimate = await rpc.call<string>('eth_estimateGas', { from: account.address, data: abi.registryBytecode })
+  const gasLimit = (BigInt(estimate) * 5n) / 4n
+  const signed = signTransaction(account, { ...fees, chainId, nonce, data: abi.registryBytecode, gasLimit })
+  const fields = { chainId, address, transaction: signed.hash }
+  if (known === address)
+    log.warn(fields, 'The chain lost the registry; deploying it again and sending every commit again')
+  else log.info(fields, 'Deploying the registry')
+  await rpc.call('eth_sendRawTransaction', toHex(signed.raw)).catch((error: unknown) => {
+    // An earlier deployment may be pending with this nonce. It creates the same contract at the same address.
+    if (!isRpcError(error) || isPoor(error)) throw error
+    log.warn({ err: error, nonce }, 'The node rejected the deployment of the registry; waiting for an earlier one')
+  })
+  const deadline = performance.now() + RECEIPT_WAIT_MS
+  while (!(await registry.hasCode(address))) {
+    if (performance.now() > deadline) throw new Error(`The registry's deployment ${signed.hash} is not included yet.`)
+    await delay(RECEIPT_POLL_MS, undefined, { signal })
+  }
+  await recordStart({ rpc, database, chainId, address }, signed.hash)
+  return address
+}
+
+/** Replaces the stored address of a registry if no transaction was ever signed. */
+const replaceUnusedRegistry = statement(
+  'registry_replace_unused',
+  { parameters: { key: text, value: text }, columns: { value: text } },
+  `update key_values set value = $value where key = $key and not exists (select from chain_transactions) returning value`,
+)

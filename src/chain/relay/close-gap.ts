@@ -1,4 +1,4 @@
-/** Closes nonce gaps before the first pending transaction. They appear if a chain loses blocks that counted as final, such as a development chain. */
+/** Closes nonce gaps. They appear if a chain loses blocks that counted as final, such as a development chain. */
 import { boolean, int, statement, text } from '../../db/sql.ts'
 import { toHex } from '../keys.ts'
 import { contradiction, isRpcError } from '../rpc.ts'
@@ -13,7 +13,7 @@ import { isDisplaced } from './stale-node-guard.ts'
 const FILLER_PATIENCE_MS = 30_000
 const BATCH = 64
 
-/** Sends the missing transactions of a nonce gap again, or fills it. Returns true while there is a gap; nothing new may be signed then. */
+/** Closes a nonce gap. Returns true while there is one; nothing new may be signed then. */
 export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const [last] = inFlight.length > 0 ? [] : await parts.database.query(findLastNonce, { lane: lane.address })
@@ -40,7 +40,7 @@ export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, i
   const missing = placed.find(isMissing)
   const message = 'The node lacks a block that it had, with transactions of the relay; signing paused'
   reportLane(parts, lane, 'gap', missing && { message, fields: { block: missing.block_number } })
-  // A block that is missing for long counts as lost if its transactions are stored: sending those again is safe, signing again could duplicate a commit.
+  // A block that is missing for long counts as lost if its transactions are stored and can be sent again.
   const isLost = (row: (typeof placed)[number]) =>
     isDisplaced(row, canonical, view.head) || (lasts >= parts.doubtPatience && isMissing(row) && row.has_bytes)
   const lost = placed.filter(isLost)
@@ -51,7 +51,7 @@ export const closeGap = async (parts: RelayParts, lane: Lane, view: ChainView, i
   return true
 }
 
-/** Sends an empty transaction to itself. The lease is checked after signing: a frozen process must not use a nonce of the new lease holder. */
+/** Sends an empty transaction. The lease is checked after signing: a frozen process must not use the nonce. */
 const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
   const { signer } = lane
   const earlier = lane.fillers.get(nonce)
@@ -71,7 +71,7 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   })
 }
 
-/** Returns the commits of a lane with nonces in [`from`, `below`), in order. `has_bytes` is true if their transaction is stored. */
+/** Returns the commits with nonces in [`from`, `below`). `has_bytes`: their transaction is stored. */
 const findNonces = statement(
   'relay_nonces',
   {

@@ -1,18 +1,7 @@
-/** Prepares commits for the chain: stores their trees and signs them with the authors' keys. A failed commit does not delay the others. */
+/** Prepares commits for the chain: stores their trees and signs them with the authors' keys. */
 import { createHash } from 'node:crypto'
-import {
-  arrayOf,
-  boolean,
-  bytes,
-  float,
-  int,
-  orNull,
-  type RowOf,
-  smallint,
-  statement,
-  text,
-  uuid,
-} from '../../db/sql.ts'
+import type { RowOf } from '../../db/sql.ts'
+import { arrayOf, boolean, bytes, float, int, orNull, smallint, statement, text, uuid } from '../../db/sql.ts'
 import type { SealedKey } from '../../keys/key-types.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import { isFull, isUnavailable, LostKeyError } from '../../shared/errors.ts'
@@ -38,12 +27,9 @@ const BATCH = 32
 /** Last attempt without the author's key, about three days after the first. Leaves time to restore a key vault. */
 const LAST_TRY_WITHOUT_KEY = 80
 
-const messages = {
-  failed: 'Preparation of commits failed; retrying',
-  recovered: 'Preparation of commits recovered',
-}
+const messages = { failed: 'Preparation of commits failed; retrying', recovered: 'Preparation of commits recovered' }
 
-/** Creates the commit signer. Retries a commit after 2 seconds to 1 hour, or at most 30 seconds if a dependency is unavailable. */
+/** Creates the commit signer. Retries each commit with backoff, up to 1 hour, or 30 seconds in an outage. */
 export const createCommitSigner = (options: CommitSignerOptions) => {
   const { database, lease, contentStore, custody, log, tracer, cpu, stopping, idlePause, reconcileFromChain } = options
   const outages = createLogDeduper()
@@ -56,7 +42,7 @@ export const createCommitSigner = (options: CommitSignerOptions) => {
       throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
   }
 
-  /** Refunds a commit that cannot be signed. First checks the chain, because a restored backup may lack the commit's transaction. */
+  /** Refunds a commit that cannot be signed, unless the chain has it, as after a restore. */
   const refund = async (row: UnpreparedRow, reason: string) => {
     if (await reconcileFromChain(leaseName, row.commit_id)) return
     log.error({ commit: toId('commit', row.commit_id), reason }, 'Commit failed; refunding it')
@@ -142,7 +128,7 @@ const unpreparedColumns = {
 }
 type UnpreparedRow = RowOf<typeof unpreparedColumns>
 
-/** Returns commits that are due for preparation and whose predecessors are prepared. The key columns are null if the key does not exist. */
+/** Returns commits that are due for preparation. The key columns are null if the key does not exist. */
 export const findUnprepared = statement(
   'relay_unprepared',
   { parameters: { limit: int }, columns: unpreparedColumns },
@@ -177,7 +163,7 @@ export const storePrepared = statement(
    ${pinTreesSql('prepared_relays')}`,
 )
 
-/** Schedules a retry with exponential backoff, between `firstPause` and `longestPause` seconds. The asset's later commits wait too. */
+/** Schedules a retry with backoff, in seconds. The asset's later commits wait too. */
 const postpone = statement(
   'relay_postpone',
   { parameters: { commit: uuid, lastError: text, firstPause: float, longestPause: float } },

@@ -1,4 +1,4 @@
-/** Looks for a commit on the chain before it is signed again. A stale node may lack its receipt, and a restored database its transaction. */
+/** Looks for commits on the chain before they are signed again. Node or database may lack transactions. */
 import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
@@ -30,7 +30,7 @@ const matchesCommit = ({ tree_cid, created_at, committer_address }: WantedCommit
   commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
   commitData.committer === committer_address
 
-/** Finds our accounts' events of these commits, skipping those of other commits with the same content. Nothing may be decided yet about `unread` ones. */
+/** Finds the events of these commits. The result is open for `unread` commits: their history is incomplete. */
 export const findCommitEvents = async (parts: SearchParts, commitIds: readonly string[]) => {
   const { readHistory } = withHistoryCache(parts)
   const found = new Map<string, ChainCommit>()
@@ -58,7 +58,7 @@ export const findCommitEvents = async (parts: SearchParts, commitIds: readonly s
   return { found, unread }
 }
 
-/** Looks for unsigned commits on the chain, and marks those with enough confirmations as included. The caller must hold the lease `leaseName`. */
+/** Marks unsigned commits that the chain has with enough confirmations. The caller must hold the lease. */
 export const markFoundCommits = async (parts: SearchParts, leaseName: string, head: number, ids: readonly string[]) => {
   const { found, unread } = await findCommitEvents(parts, ids)
   const marked = new Set<string>()
@@ -88,7 +88,7 @@ export const markFoundCommits = async (parts: SearchParts, leaseName: string, he
   return { found, unread, marked }
 }
 
-/** Returns true if the chain has a commit that cannot be signed here, and marks it as included. Throws UNAVAILABLE while the result is not final. */
+/** Marks a commit that the chain has. Returns false if it does not. Throws UNAVAILABLE while that is uncertain. */
 export const reconcileFromChain = async (parts: SearchParts, leaseName: string, commitId: string): Promise<boolean> => {
   const recorders = [...parts.recorders]
   const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
@@ -114,7 +114,7 @@ export type Cost = { gas: number; fee: bigint }
 const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
   hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
 
-/** Splits gas and fee of a transaction among its commits, by the size of their event data. The shares sum exactly to the total. */
+/** Splits gas and fee of a transaction among its commits, by the size of their events. */
 export const costsOf = (receipt: ReceiptReply): Cost[] => {
   const sizes = commitLogsOf(receipt).map(({ data }) => BigInt(data.length))
   const gas = splitByWeight(BigInt(receipt.gasUsed ?? '0x0'), sizes)
@@ -138,7 +138,7 @@ const PAGES_AT_ONCE = 4
 /** Maximum number of assets whose reading position is stored. The oldest one is dropped and starts again. */
 const MEMORY = 1_000
 
-/** Creates a reader of what our accounts wrote about assets. Each call reads a few pages and continues where the last one ended. */
+/** Creates a reader of our accounts' commits. Each call reads a few pages, from the last position on. */
 export const createHistories = (readOwn: Registry['readOwn']) => {
   const reading = new Map<string, { pages: AsyncIterator<ChainCommit[]>; found: ChainCommit[] }>()
 
@@ -181,7 +181,7 @@ const findWantedCommits = statement(
    where c.id = any ($commits) order by c.id`,
 )
 
-/** Counts other commits with the same content in each of these transactions. That many of the transaction's events belong to them. */
+/** Counts other commits with the same content in each transaction: that many events belong to them. */
 const findForeign = statement(
   'relay_foreign',
   { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text, commits: int } },
@@ -198,7 +198,7 @@ const findForeign = statement(
    group by own.hash`,
 )
 
-/** Marks a commit as included that was found on the chain before it was signed here. Also pins the tree, because the commit skipped its preparation. */
+/** Marks a commit that was found on the chain as included. Pins its tree, because preparation was skipped. */
 const markFound = statement(
   'relay_mark_found',
   {

@@ -5,7 +5,7 @@ import { eventSql } from '../../modules/events/events.sql.ts'
 import { toId } from '../../shared/ids.ts'
 import { fromUnits } from '../../shared/money.ts'
 import type { Problem } from '../poller.ts'
-import { feeOf, type ReceiptReply, resultOf } from '../rpc.ts'
+import { feeOf, type ReceiptReply, readReceipts } from '../rpc.ts'
 import { nonceOf } from '../transaction.ts'
 import { type ChainView, findSpender, readBlockHashes } from '../view.ts'
 import { type Cost, costsOf, findCommitEvents, withHistoryCache } from './find-on-chain.ts'
@@ -25,17 +25,18 @@ const inChunks = <Item>(items: readonly Item[], size = COMMITS_AT_ONCE): Item[][
 /** A commit and the block that contains it. The cost is missing until its receipt is read. */
 type IncludedCommit = { commit: string; hash: string; blockNumber: number; blockHash: string; cost?: Cost }
 
-/** Updates the rows of a lane from the chain's state. Only nonces below the transaction count can have a receipt. Does nothing if nothing changed. */
+/** Updates the commits of a lane from the chain's state, if it changed. */
 export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
   const count = view.counts.get(lane.address) ?? 0
   const seen = `${view.head.hash}:${count}`
   if (lane.seen === seen) return
-  // Set this before reading. Code that runs meanwhile clears it to request another pass, and that must not be overwritten.
+  // Set before reading. Code that runs meanwhile clears it to request another pass.
   lane.seen = seen
   let isSettled = false
   try {
+    // Only nonces below the transaction count can have a receipt.
     const below = inFlight.filter(({ nonce }) => nonce < count)
-    const settledAll = await readReceipts(parts, lane, view, below)
+    const settledAll = await storeOutcomes(parts, lane, view, below)
     const isUnsure = await checkIncluded(parts, lane, view)
     if (settledAll) reportLane(parts, lane, 'receipts')
     isSettled = settledAll && !isUnsure
@@ -45,11 +46,11 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
 }
 
 /** Returns true if every row has its outcome. */
-const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
+const storeOutcomes = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
   const hashes = rows.flatMap((row) => row.hashes)
   const receipts = await fetchReceipts(parts, hashes)
   const included: { row: InFlightRow; receipt: ReceiptReply; costs: readonly Cost[] }[] = []
-  const seeking = withHistoryCache(parts)
+  const cached = withHistoryCache(parts)
   let settledAll = true
   for (const row of rows) {
     const found = row.hashes.flatMap((hash) => receipts.get(hash) ?? [])
@@ -62,19 +63,18 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     const isFirst = settledAll
     const report = (problem: Problem) => isFirst && reportLane(parts, lane, 'receipts', problem)
     settledAll = false
-    await settleWithoutEffect(seeking, lane, view, row, found, report)
+    await settleWithoutEffect(cached, lane, view, row, found, report)
   }
   const commits = included.flatMap(({ row, receipt, costs }) => {
-    const block = { blockNumber: Number(receipt.blockNumber), blockHash: receipt.blockHash }
-    return row.commits.map((commit, index) => ({
-      ...{ commit, hash: receipt.transactionHash, ...block, cost: costs[index]! },
-    }))
+    const { transactionHash: hash, blockNumber, blockHash } = receipt
+    const block = { hash, blockNumber: Number(blockNumber), blockHash }
+    return row.commits.map((commit, index) => ({ commit, ...block, cost: costs[index]! }))
   })
   await storeIncluded(parts, lane, commits)
   for (const { row, receipt } of included) {
     parts.meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(feeOf(receipt))))
-    const block = Number(receipt.blockNumber)
-    const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': block }
+    const { transactionHash, blockNumber } = receipt
+    const facts = { 'annal.chain.transaction': transactionHash, 'annal.chain.block': Number(blockNumber) }
     for (const trace of row.traces) parts.tracer.note(trace, 'relay include', { facts }, row.age * 1_000)
   }
   return settledAll
@@ -94,17 +94,12 @@ const storeIncluded = async ({ lease }: RelayParts, lane: Lane, commits: readonl
 
 const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly string[]) => {
   const receipts = new Map<string, ReceiptReply>()
-  for (const some of inChunks(hashes, RECEIPTS_AT_ONCE)) {
-    const outcomes = await rpc.batch(some.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
-    for (const [index, hash] of some.entries()) {
-      const receipt = resultOf<ReceiptReply | null>(outcomes[index])
-      if (receipt) receipts.set(hash, receipt)
-    }
-  }
+  for (const some of inChunks(hashes, RECEIPTS_AT_ONCE))
+    for (const receipt of await readReceipts(rpc, some)) if (receipt) receipts.set(receipt.transactionHash, receipt)
   return receipts
 }
 
-/** Returns the receipt with the events of all commits of a row. A call to an address without a contract succeeds without events. */
+/** Returns the receipt with the events of all commits of a row. Without a contract there are no events. */
 const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]) => {
   for (const receipt of receipts) {
     // The commit may have had another position in an earlier transaction.
@@ -116,7 +111,7 @@ const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]) => {
   return undefined
 }
 
-/** Finalizes commits with enough confirmations and handles reorgs. Returns true if a block was missing, so that it is checked again. */
+/** Finalizes commits and handles reorganizations. Returns true if a block was missing. */
 const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Promise<boolean> => {
   const rows = await parts.database.query(findIncluded, { lane: lane.address })
   if (rows.length === 0) return false
@@ -126,10 +121,8 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
   const deep = present.filter((row) => view.head.number - row.block_number >= parts.confirmations)
   await addCosts(parts, lane, deep)
   for (const settled of inChunks(deep)) {
-    await parts.lease.write(lane.name, markFinal, {
-      commits: settled.map((row) => row.commit_id),
-      blockHashes: settled.map((row) => row.block_hash),
-    })
+    const commits = settled.map((row) => row.commit_id)
+    await parts.lease.write(lane.name, markFinal, { commits, blockHashes: settled.map((row) => row.block_hash) })
   }
   if (displaced.length > 0) await displace(parts, lane, displaced)
   return present.length < rows.length
@@ -152,7 +145,7 @@ const addCosts = async (parts: RelayParts, lane: Lane, rows: readonly IncludedRo
   })
 }
 
-/** Returns commits of lost blocks to BROADCAST and schedules them to be sent again, because the pool may have dropped them. */
+/** Returns commits of lost blocks to BROADCAST and schedules them to be sent again. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
   await parts.lease.write(lane.name, markDisplaced, { commits: rows.map((row) => row.commit_id) })
   for (const row of rows) lane.sentAt.delete(row.nonce)
@@ -161,7 +154,7 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
   parts.log.warn(fields, 'Chain reorganization; sending transactions of its lost blocks again')
 }
 
-/** Handles a used nonce without an event. Signs the commits again only after enough confirmations. Otherwise both transactions could take effect. */
+/** Handles a used nonce without an event. Releases the commits after enough confirmations. */
 const settleWithoutEffect = async (
   parts: RelayParts,
   lane: Lane,
@@ -197,7 +190,7 @@ const settleWithoutEffect = async (
   if (isForeign) await release(parts, lane, row.nonce, missing, `nonce ${row.nonce} was used by ${spender}`)
 }
 
-/** Marks commits as included that the registry's events contain, and returns the others. Returns none while a history is incomplete. */
+/** Marks commits in the registry's events as included, and returns the others. None if a history is incomplete. */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: InFlightRow): Promise<string[]> => {
   const { found, unread } = await findCommitEvents(parts, commits)
   const there = [...found].map(([commit, { transactionHash, blockNumber, blockHash }]) => ({
@@ -231,8 +224,8 @@ type IncludedRow = RowOf<typeof includedColumns>
 const findIncluded = statement(
   'relay_included',
   { parameters: { lane: text }, columns: includedColumns },
-  `select commit_id, nonce, block_number, block_hash, transaction_hash as hash, position, gas_used from commit_relays
-   where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $lane`,
+  `select commit_id, nonce, block_number, block_hash, transaction_hash as hash, position, gas_used
+   from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $lane`,
 )
 
 /** Marks commits as included. The arrays are parallel. `fees` is in wei. */
@@ -240,12 +233,8 @@ export const markIncluded = statement(
   'relay_mark_included',
   {
     parameters: {
-      commits: arrayOf(uuid),
-      hashes: arrayOf(text),
-      blockNumbers: arrayOf(int),
-      blockHashes: arrayOf(text),
-      gas: arrayOf(orNull(int)),
-      fees: arrayOf(orNull(numeric)),
+      ...{ commits: arrayOf(uuid), hashes: arrayOf(text), blockNumbers: arrayOf(int), blockHashes: arrayOf(text) },
+      ...{ gas: arrayOf(orNull(int)), fees: arrayOf(orNull(numeric)) },
     },
   },
   `update commit_relays r set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
@@ -255,7 +244,7 @@ export const markIncluded = statement(
    where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
 )
 
-/** Marks commits as displaced by a reorg. A commit whose transaction is not stored returns to PENDING and is signed again. */
+/** Marks commits as displaced by a reorganization. A commit without a stored transaction is signed again. */
 const markDisplaced = statement(
   'relay_mark_displaced',
   { parameters: { commits: arrayOf(uuid) } },
@@ -270,15 +259,14 @@ const markDisplaced = statement(
    where r.commit_id = own.id and r.status in ('INCLUDED', 'FINAL')`,
 )
 
-/** SQL that adds events for the rows of the CTE `settled_relays`. It locks the wallets in a fixed order, so that two lanes cannot deadlock. */
+/** SQL that adds events for the rows of the CTE `settled_relays`. Locks the wallets in the order of their IDs. */
 const finalEventsSql = `
    authors as (
      select c.author_id, count(*)::int as events
      from settled_relays join commits c on c.id = settled_relays.commit_id group by c.author_id
    ),
    locked_wallets as (
-     select w.user_id from wallets w where w.user_id in (select author_id from authors)
-     order by w.user_id for no key update
+     select user_id from wallets where user_id in (select author_id from authors) order by user_id for no key update
    ),
    updated_wallets as (
      update wallets w set event_sequence = w.event_sequence + authors.events
@@ -288,14 +276,12 @@ const finalEventsSql = `
    ),
    ${eventSql({
      from: `settled_relays join commits c on c.id = settled_relays.commit_id
-       join updated_wallets on updated_wallets.user_id = c.author_id`,
-     owner: 'updated_wallets.user_id',
-     sequence: 'updated_wallets.before + row_number() over (partition by updated_wallets.user_id order by c.id)',
-     type: 'commit.final',
-     commit: 'c.id',
+       join updated_wallets w on w.user_id = c.author_id`,
+     ...{ owner: 'w.user_id', type: 'commit.final', commit: 'c.id' },
+     sequence: 'w.before + row_number() over (partition by w.user_id order by c.id)',
    })}`
 
-/** Marks commits as final if their block hash is unchanged. Also erases a deleted asset's commit, which had to be kept until it was on the chain. */
+/** Marks commits as final if their block hash is unchanged. Erases commits of deleted assets. */
 export const markFinal = statement(
   'relay_mark_final',
   { parameters: { commits: arrayOf(uuid), blockHashes: arrayOf(text) } },
@@ -310,9 +296,7 @@ export const markFinal = statement(
      from settled_relays join commits c on c.id = settled_relays.commit_id join assets a on a.id = c.asset_id
      where a.deleted_at is not null
    ),
-   deleted_pins as (
-     delete from pins using erasable_commits where pins.asset_id = erasable_commits.asset_id
-   ),
+   deleted_pins as (delete from pins using erasable_commits where pins.asset_id = erasable_commits.asset_id),
    ${finalEventsSql}
    update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
 )
@@ -328,7 +312,8 @@ const storeCosts = statement(
 const findSigned = statement(
   'relay_signed',
   { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },
-  `select item.commit_id, own.hash from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
+  `select item.commit_id, own.hash
+   from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
 )
 
 /** Returns commits to PENDING after their nonce was used without effect. */

@@ -40,23 +40,20 @@ export interface RelayOptions {
   transactionsUnderWay?: number
   /** Time for a node to return the receipt of a used nonce. Default: 10,000. */
   receiptPatience?: number
-  /** Time for which a node is not trusted whose head moved back or that counts unknown transactions. Default: 120,000. */
+  /** Time for which a node with a lower head or unknown transactions is not trusted. Default: 120,000. */
   doubtPatience?: number | undefined
   /** Minimum duration of a nonce gap before it is closed. A node may be one block behind another. Default: 3,000. */
   gapPatience?: number
   pauses?: Partial<typeof defaultPauses>
 }
 
-/** Pauses between two steps, in milliseconds. Without pending commits the chain is checked at the interval `resting`: it may have lost blocks. */
+/** Pauses between two steps, in milliseconds. `resting`: without pending commits. */
 export const defaultPauses = { idle: 1_000, resting: 60_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 }
 
 /** Status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
 export type RelayStatus = RelayLoad & { lastError: string | null; chainId: number | null; registry: string | null }
 
-export interface Relay extends WatchedRelay, Poller {
-  wake(): void
-  status(): RelayStatus
-}
+export type Relay = { wake(): void; status(): RelayStatus } & WatchedRelay & Poller
 
 type Settings = 'meter' | 'tracer' | 'commitsPerTransaction' | 'receiptPatience' | 'gapPatience'
 
@@ -67,7 +64,6 @@ export interface RelayParts
   rpc: Rpc
   cpu: CpuThrottle
   chainId: number
-  /** Address of the registry. */
   registry: string
   readHistory: ReadHistory
   /** Addresses of our relay accounts, current and earlier. */
@@ -88,7 +84,7 @@ const recovered = {
 type Topic = keyof typeof recovered
 const topics = Object.keys(recovered)
 
-/** Creates a lane: an account and its nonces. Without a signer it only sends and follows existing transactions. The fields are only a cache of the database. */
+/** Creates a lane: an account and its nonces. Without a signer it only follows existing transactions. */
 export const createLane = (
   address: string,
   signer?: { account: RelayAccount; index: number; lanes: number } | undefined,
@@ -134,7 +130,7 @@ export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; ha
     for (const key of memory.keys()) if (!hashes.has(key)) memory.delete(key)
 }
 
-/** Returns the EIP-55 addresses of all relay accounts: the configured ones in `named`, and those that any commit used. */
+/** Returns the EIP-55 addresses of all relay accounts: those in `named`, and those that any commit used. */
 export async function findRecorders(
   { query }: { query: Query },
   named: readonly string[],
@@ -153,5 +149,5 @@ export interface Outgoing {
   traces: readonly Origin[]
 }
 
-/** Returns the history of an asset, oldest first. Undefined until it is read completely: call again. Throws UNAVAILABLE, RpcError. */
+/** Returns the history of an asset, oldest first. Undefined until it is complete: call again. */
 export type ReadHistory = (nid: string) => Promise<ChainCommit[] | undefined>

@@ -1,5 +1,6 @@
-/** SQL that several parts of the relay share. Conditions on status and lane must match the partial indexes of `commit_relays`. */
+/** SQL that several parts of the relay share. Conditions must match the partial indexes of `commit_relays`. */
 import { keyValueKeys } from '../../db/key-value-store.ts'
+import type { RowOf } from '../../db/sql.ts'
 import {
   arrayOf,
   boolean,
@@ -8,7 +9,6 @@ import {
   int,
   numeric,
   orNull,
-  type RowOf,
   smallint,
   statement,
   text,
@@ -20,7 +20,10 @@ import { openRelaysSql } from '../../modules/commits/commits.sql.ts'
 
 export const commitStatus = textOf<'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('commit_status')
 
-/** SQL that joins the predecessor of commit `c` of asset `a`. For a registration it is the last commit of the last deleted asset with the same file. */
+/**
+ * SQL that joins the predecessor of commit `c` of asset `a`. For a registration, that is the last commit of the last
+ * deleted asset with the same file.
+ */
 export const predecessorSql = `
   left join lateral (
     select p.id from commits p where p.asset_id = c.asset_id and p.sequence = c.sequence - 1
@@ -50,7 +53,7 @@ export const blockColumns = { commit_id: uuid, nonce: int, block_number: int, bl
 /** A commit and the block that contains it according to the database. */
 export type BlockRow = RowOf<typeof blockColumns>
 
-/** Returns true if any commit is ready or pending. `order by` makes the planner use the indexes even with outdated statistics. */
+/** Returns true if any commit is ready or pending. `order by` makes the planner use indexes despite old statistics. */
 export const hasOpenCommits = statement(
   'relay_has_open',
   { columns: { open: boolean } },
@@ -68,11 +71,10 @@ export const hasOpenCommits = statement(
 export const findOpenLanes = statement(
   'relay_open_lanes',
   { columns: { lane: text } },
-  `select distinct lane from commit_relays
-   where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
+  `select distinct lane from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
 )
 
-/** Returns the accounts that ever sent a commit. Jumps through the index from lane to lane, because `distinct` would read all rows. */
+/** Returns the accounts that ever sent a commit. Skips through the index: `distinct` would read all rows. */
 export const findAllLanes = statement(
   'relay_all_lanes',
   { columns: { lane: text } },
@@ -89,15 +91,15 @@ export const findAllLanes = statement(
 export const candidateColumns = {
   ...{ id: uuid, nid: text, sequence: int, message: text, treeCid: text, treeSha256: text, treeSignature: text },
   ...{ createdAt: timestamp, creatorAddress: text, committerAddress: text, trace: orNull(text) },
-  /** True if the commit was accepted before the chain was found to be ahead of the database, so it may be on the chain already. */
+  /** True if the commit may be on the chain already: it is older than the time at which the chain was ahead. */
   doubtful: boolean,
   /** Previous commit of the asset, if it is unsigned. */
   unsignedPredecessor: orNull(uuid),
-  /** True if an earlier transaction of the commit had no effect. It is sent alone so that it cannot make other commits fail. */
+  /** True if an earlier transaction of the commit had no effect. Sent alone, it cannot make other commits fail. */
   goesAlone: boolean,
 }
 
-/** Returns the ready commits of a lane, oldest first. A commit whose predecessor is pending in another lane waits until that is on the chain. */
+/** Returns the ready commits of a lane, oldest first, unless a predecessor is pending in another lane. */
 export const findCandidates = statement(
   'relay_candidates',
   { parameters: { lane: text, index: int, lanes: int, limit: int }, columns: candidateColumns },
@@ -106,18 +108,16 @@ export const findCandidates = statement(
      committer.address as "committerAddress", r.trace,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as "unsignedPredecessor",
      exists (select from ${transactionsOfSql('c.id')} t) as "goesAlone",
-     c.created_at <= coalesce((select value::timestamptz from key_values where key = '${keyValueKeys.relayAhead}'), '-infinity') as doubtful
+     c.created_at <= coalesce(
+       (select value::timestamptz from key_values where key = '${keyValueKeys.relayAhead}'), '-infinity') as doubtful
    from commit_relays r
-     join commits c on c.id = r.commit_id
-     join assets a on a.id = c.asset_id
-     join wallets creator on creator.user_id = a.creator_id
-     join wallets committer on committer.user_id = c.author_id
+     join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
+     join wallets creator on creator.user_id = a.creator_id join wallets committer on committer.user_id = c.author_id
      ${predecessorSql}
    where r.status = 'PENDING' and r.lane is null and r.tree_signature is not null
      and (hashtextextended(a.nid, 0) & 9223372036854775807) % $lanes = $index
      and (pr.commit_id is null or pr.lane is null or pr.lane = $lane or pr.status in ('INCLUDED', 'FINAL', 'FAILED'))
-   order by r.commit_id
-   limit $limit`,
+   order by r.commit_id limit $limit`,
 )
 
 export const findLastNonce = statement(
@@ -148,7 +148,7 @@ const storeTransactionsSql = `inserted_transactions as (
      from signed join signed_relays using (nonce) where signed_relays.position > 0
    )`
 
-/** Assigns nonces to commits and stores their transactions. `commits`, `commitNonces` and `positions` are parallel arrays. */
+/** Assigns nonces to commits and stores their transactions. The lists of commits are parallel. */
 export const storeSigned = statement(
   'relay_store_signed',
   {
@@ -167,7 +167,7 @@ export const storeSigned = statement(
    select commit_id from signed_relays`,
 )
 
-/** Stores replacements with higher fees. Skips a transaction if one of its commits is no longer pending. Returns the stored ones. */
+/** Stores replacements with higher fees, unless a commit is no longer pending. Returns the stored transactions. */
 export const storeReplaced = statement(
   'relay_store_replaced',
   { parameters: transactions, columns: { hash: text } },
@@ -187,16 +187,13 @@ export const storeReplaced = statement(
 )
 
 const inFlightColumns = {
-  /** `hash` is that of the newest transaction. `sent` is true if a node accepted it. */
-  ...{ nonce: int, hash: text, sent: boolean },
+  /** `hash`: the newest transaction. `sent`: a node accepted it. `age`: seconds since it was signed. */
+  ...{ nonce: int, hash: text, sent: boolean, age: float },
   /** Commits in the transaction, with their positions in it and their trace contexts. */
   ...{ commits: arrayOf(uuid), places: arrayOf(smallint), traces: arrayOf(orNull(text)) },
-  /** Hashes of all transactions of the first commit, and its position in each. */
+  /** All transactions of the first commit, its position in each, and their highest fees in wei. */
   ...{ hashes: arrayOf(text), positions: arrayOf(smallint) },
-  /** Highest fees of these transactions, in wei. */
   ...{ max_fee_per_gas: numeric, max_priority_fee_per_gas: numeric },
-  /** Seconds since the newest transaction was signed, by the database clock. */
-  age: float,
 }
 
 /** A signed transaction that is not known to be in a block. */
@@ -206,17 +203,17 @@ export type InFlightRow = RowOf<typeof inFlightColumns>
 export const findInFlight = statement(
   'relay_in_flight',
   { parameters: { lane: text }, columns: inFlightColumns },
-  `select r.nonce, r.hash, r.commits, r.places, r.traces, r.sent, t.hashes, t.positions, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.age
+  `select r.*, t.*
    from (
      select nonce, max(transaction_hash) as hash, array_agg(commit_id order by position) as commits,
-       array_agg(position order by position) as places,
-       array_agg(trace order by position) as traces, bool_and(status = 'BROADCAST') as sent
+       array_agg(position order by position) as places, array_agg(trace order by position) as traces,
+       bool_and(status = 'BROADCAST') as sent
      from commit_relays
      where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status <> 'INCLUDED' and lane = $lane
      group by nonce order by nonce limit 256
    ) r, lateral (
-     select array_agg(hash) as hashes, array_agg(own.position) as positions, max(max_fee_per_gas) as max_fee_per_gas,
-       max(max_priority_fee_per_gas) as max_priority_fee_per_gas,
+     select array_agg(hash) as hashes, array_agg(own.position) as positions,
+       max(max_fee_per_gas) as max_fee_per_gas, max(max_priority_fee_per_gas) as max_priority_fee_per_gas,
        extract(epoch from now() - max(created_at))::float8 as age
      from ${transactionsOfSql('r.commits[1]')} own join chain_transactions using (hash)
    ) t
@@ -229,8 +226,8 @@ export const findRaw = statement(
   'select hash, raw from chain_transactions where hash = any ($hashes)',
 )
 
-/** Records that the chain is ahead of the database. Commits accepted until now are looked up on the chain before they are signed. */
-export const rememberAhead = statement(
+/** Records that the chain is ahead of the database. Commits until now are searched before they are signed. */
+export const recordAhead = statement(
   'relay_ahead',
   {},
   `insert into key_values (key, value) values ('${keyValueKeys.relayAhead}', clock_timestamp()::text)
@@ -244,8 +241,7 @@ export const findWaiting = statement(
   `select r.commit_id, a.nid, r.attempts, r.next_attempt_at, r.last_error
    from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
    where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and r.last_error is not null
-   order by r.attempts desc, r.commit_id
-   limit 200`,
+   order by r.attempts desc, r.commit_id limit 200`,
 )
 
 /** Counts pending and failed commits by status, with the oldest of each, for `annal relay`. */

@@ -3,27 +3,16 @@ import { noopMeter, noopTracer } from '../../telemetry/telemetry-types.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
 import { createCpuThrottle, createPoller } from '../poller.ts'
-import { ensureRegistry } from '../registry/deploy.ts'
-import { WrongChainError } from '../registry/registry.ts'
+import { ensureRegistry, WrongChainError } from '../registry/registry.ts'
 import { type ChainView, readAccounts, readView } from '../view.ts'
 import { closeGap } from './close-gap.ts'
 import { createCommitSigner } from './commit-signer.ts'
 import { createHistories, reconcileFromChain } from './find-on-chain.ts'
 import { follow } from './follow-commits.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay.sql.ts'
-import {
-  createLane,
-  defaultPauses,
-  findRecorders,
-  forgetSettled,
-  type Lane,
-  type Relay,
-  type RelayOptions,
-  type RelayParts,
-  type RelayStatus,
-} from './relay-parts.ts'
-import { replaceStuck, send, sendAgain } from './send-commits.ts'
-import { signNext, supportsBatches } from './sign-transactions.ts'
+import type { Lane, Relay, RelayOptions, RelayParts, RelayStatus } from './relay-parts.ts'
+import { createLane, defaultPauses, findRecorders, forgetSettled } from './relay-parts.ts'
+import { replaceStuck, send, sendAgain, signNext, supportsBatches } from './send-commits.ts'
 import { createHeadGuard, recordAccountsAhead } from './stale-node-guard.ts'
 
 const BATCH = 32
@@ -48,7 +37,7 @@ export function createRelay(options: RelayOptions): Relay {
     doubtPatience: options.doubtPatience ?? 120_000,
     gapPatience: options.gapPatience ?? 3_000,
     ...{ lease, rpc, cpu: createCpuThrottle() },
-    /** Adds a lane for an account whose commit was found on the chain, so that the commit is followed until it is final. */
+    /** Adds a lane for an account whose commit was found on the chain, to follow it until it is final. */
     followLane(account: string) {
       const lane = lanes.find(({ address }) => address === account)
       if (lane) lane.seen = ''
@@ -71,7 +60,7 @@ export function createRelay(options: RelayOptions): Relay {
     return { recorders, readHistory: readHistories(recorders) }
   }
 
-  /** Finds or deploys the registry, and adds lanes of accounts that are no longer configured. Returns undefined on standby. */
+  /** Finds or deploys the registry, and adds lanes of earlier accounts. Returns undefined on standby. */
   const connect = async (): Promise<RelayParts | undefined> => {
     const [account] = accounts
     if (!account) throw new Error('No relay key is configured; set CHAIN_RELAY_KEYS.')
@@ -129,7 +118,7 @@ export function createRelay(options: RelayOptions): Relay {
     return Math.min(...outcomes.map(({ pause }) => pause))
   }
 
-  /** Throws if the chain or the registry is missing. A call to an address without a contract would succeed without effect. */
+  /** Throws if chain or registry are missing. Calls to an address without a contract have no effect. */
   const assertSameChain = async ({ chainId, registry: address }: RelayParts, view: ChainView) => {
     await registry.assertChain(view.chainId)
     if (view.chainId !== chainId)

@@ -1,4 +1,4 @@
-/** Detects outdated answers of a node: behind a load balancer, a missing block is no proof of a reorg, and a transaction count can be wrong. */
+/** Detects outdated answers of a node, for example behind a load balancer. */
 import { getCreateAddress } from 'ethers'
 import { arrayOf, int, orNull, statement, text } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
@@ -7,16 +7,16 @@ import {
   type BlockId,
   type ChainView,
   findSpender,
-  isGone,
+  isReplaced,
   readBlockHashes,
   readView,
 } from '../view.ts'
-import { type BlockRow, blockColumns, findLastNonce, rememberAhead } from './relay.sql.ts'
+import { type BlockRow, blockColumns, findLastNonce, recordAhead } from './relay.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 
 /** Returns true if the block of a commit was replaced. `canonical` is the result of `readBlockHashes`. */
 export const isDisplaced = (row: BlockRow, canonical: BlockHashes, head: BlockId): boolean =>
-  isGone({ number: row.block_number, hash: row.block_hash }, canonical, head)
+  isReplaced({ number: row.block_number, hash: row.block_hash }, canonical, head)
 
 /** Creates a guard that starts at the newest block in the database. */
 export function createHeadGuard(patience: number) {
@@ -29,7 +29,7 @@ export function createHeadGuard(patience: number) {
   }
 
   return {
-    /** Throws UNAVAILABLE if the head is below an earlier one, unless the chain was reorganized or the head has not moved for `patience` milliseconds. */
+    /** Throws UNAVAILABLE if the head is below an earlier one without a reorganization, for `patience` ms. */
     async assertNewest({ database, rpc }: RelayParts, lanes: readonly string[], { head }: ChainView): Promise<void> {
       const findNewest = async (upTo: number | null) => (await database.query(findNewestPlaced, { lanes, upTo }))[0]
       const isOtherChain = async () => {
@@ -45,7 +45,7 @@ export function createHeadGuard(patience: number) {
   }
 }
 
-/** Records at start if an account of ours sent transactions that the database does not know, as after a restore. The caller must hold the lease. */
+/** Records if our accounts sent transactions that the database lacks. The caller must hold the lease. */
 export const recordAccountsAhead = async (
   { database, rpc, lease, recorders }: Pick<RelayParts, 'database' | 'rpc' | 'lease' | 'recorders'>,
   leaseName: string,
@@ -55,12 +55,12 @@ export const recordAccountsAhead = async (
     const [last] = await database.query(findLastNonce, { lane: account })
     const pending = pendingCounts.get(account) ?? 0
     const sent = Math.max(counts.get(account) ?? 0, Number.isFinite(pending) ? pending : 0)
-    if (sent > (last?.nonce ?? -1) + 1) return void (await lease.write(leaseName, rememberAhead, {}))
+    if (sent > (last?.nonce ?? -1) + 1) return void (await lease.write(leaseName, recordAhead, {}))
   }
 }
 
-/** Returns true if a count above the database's can be trusted: the chain has the last transaction, or the count has lasted for `doubtPatience`. */
-export const isAccountedFor = async (parts: RelayParts, lane: Lane, view: ChainView, count: number) => {
+/** Returns true if the chain has the last transaction, or the count has lasted for `doubtPatience`. */
+export const isCountConfirmed = async (parts: RelayParts, lane: Lane, view: ChainView, count: number) => {
   // The transaction deployed our registry: a contract's address depends on the account and the nonce.
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
   if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
@@ -70,7 +70,7 @@ export const isAccountedFor = async (parts: RelayParts, lane: Lane, view: ChainV
   return performance.now() - lane.doubtedSince >= parts.doubtPatience
 }
 
-/** Returns the newest included commit of `lanes`, optionally up to a block. Searches the last 10,000 commits of each lane. */
+/** Returns the newest included commit of `lanes` up to a block, among the last 10,000 of each lane. */
 const findNewestPlaced = statement(
   'relay_newest_placed',
   { parameters: { lanes: arrayOf(text), upTo: orNull(int) }, columns: blockColumns },

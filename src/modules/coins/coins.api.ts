@@ -1,7 +1,4 @@
 /** GraphQL types and REST routes of coins. Importing this file adds the types. */
-import './withdrawals.graphql.ts'
-import './deposits.graphql.ts'
-import { depositRoutes } from './deposits.rest.ts'
-import { withdrawalRoutes } from './withdrawals.rest.ts'
+import './coins.graphql.ts'
 
-export const routes = [...withdrawalRoutes, ...depositRoutes]
+export { coinRoutes as routes } from './coins.rest.ts'

@@ -11,17 +11,14 @@ import { createCoinQuotes } from './treasury/quote-transfer.ts'
 import { createTreasury } from './treasury/treasury.ts'
 import { createTreasuryWorker } from './treasury/treasury-worker.ts'
 
-/** Coins of a process. */
 export interface CoinParts {
   coins: Coins
-  /** Sweeps deposits and pays withdrawals. */
   treasuryWorker: Poller
   deposits: Poller
   /** Account that deposits are swept to and withdrawals are paid from. */
   treasury: RelayAccount
 }
 
-/** Creates the coin parts. Starts nothing. */
 export function createCoins(
   infrastructure: Infrastructure,
   { registry, relayAddresses, isEmbedded, doubtPatience }: ChainConnection,
@@ -54,8 +51,6 @@ export function createCoins(
   }
 }
 
-/** Loads the GraphQL types and REST routes. */
 export const loadApi = () => import('./coins.api.ts')
 
-/** Loads the functions for the command line. */
 export const loadOperations = () => import('./coins.operations.ts')

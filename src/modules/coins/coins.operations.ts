@@ -7,4 +7,4 @@ export { collectShortfall, listFrozenDeposits, writeOffShortfall } from './depos
 export { checkCoins, checkDeposits } from './treasury/check-coins.ts'
 export { compareCoins, unknownTransfersOf } from './treasury/compare-coins.ts'
 export { createTreasury, findCoinsAtEarlier } from './treasury/treasury.ts'
-export { countDueWithdrawals, findUntaken } from './withdrawals.sql.ts'
+export { countDueWithdrawals, findUnaccepted } from './withdrawals.sql.ts'

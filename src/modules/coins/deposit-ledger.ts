@@ -4,18 +4,8 @@ import type { FeedNotifications } from '../../db/event-notifications.ts'
 import { findSetting, keyValueKeys, rememberSetting, replaceSetting } from '../../db/key-value-store.ts'
 import { type BatchJob, createBatchJobRunner } from '../../jobs/batch-jobs.ts'
 import type { Log } from '../../shared/log.ts'
-import {
-  creditDeposits,
-  findDueDeposits,
-  findWalletAddresses,
-  freezeDeposits,
-  holdScan,
-  insertManualDeposit,
-  moveScanBack,
-  noteDeposits,
-} from './deposits.sql.ts'
+import * as sql from './deposits.sql.ts'
 
-/** A deposit in a block of the chain. */
 export interface FoundDeposit {
   kind: 'COIN' | 'TOKEN'
   transactionHash: string
@@ -23,17 +13,14 @@ export interface FoundDeposit {
   position: number
   /** Address of the wallet, with EIP-55 checksum. */
   address: string
-  /** Currency units, a decimal string above 0. It can be more than the ledger can store. */
+  /** Currency units, a decimal string above 0. It can exceed what the ledger can store. */
   amount: string
   blockNumber: number
   blockHash: string
 }
 
-/** Position of the scan of a chain: the blocks that were scanned last, as text. Writes fail if another process has moved the scan. */
-export interface ScanPosition {
-  chainId: number
-  position: string
-}
+/** The stored position of a scan: its checkpoint as text. Writes fail if another process has moved the scan. */
+export type ScanPosition = { chainId: number; position: string }
 
 /** A deposit of coins that an operator credits by hand. `userId`: UUID. `amount`: currency units, a decimal string. */
 interface ManualDeposit extends Omit<FoundDeposit, 'kind' | 'position' | 'address'> {
@@ -48,31 +35,26 @@ const PAGE = 500
 const settingOf = (chainId: number) => `${keyValueKeys.deposits}${chainId}`
 const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
 
-interface Parts {
-  database: Database
-  notifications: Pick<FeedNotifications, 'notify'>
-  log: Pick<Log, 'error'>
-}
+type Parts = { database: Database; notifications: Pick<FeedNotifications, 'notify'>; log: Pick<Log, 'error'> }
 
-/** The ledger of deposits. */
 export type DepositLedger = ReturnType<typeof createDepositLedger>
 
-/** Creates the ledger of deposits. It stores deposits together with the position of the scan, so that each block counts once. */
+/** Creates the ledger of deposits. Deposits and scan position are stored together, so each block counts once. */
 export function createDepositLedger({ database, notifications, log }: Parts) {
   const runner = createBatchJobRunner({ database, log, notifications })
   const lockScan = async (query: Database['query'], { chainId, position: from }: ScanPosition) =>
-    (await query(holdScan, { setting: settingOf(chainId), from })).length > 0
-  /** Runs `work` while the scan is locked at this position. Returns no rows if another process has moved it. */
+    (await query(sql.lockScan, { setting: settingOf(chainId), from })).length > 0
+  /** Locks the scan at this position and runs `work`. Returns no rows if another process has moved the scan. */
   const withLock = <Row>(scan: ScanPosition, work: (query: Database['query']) => Promise<Row[]>) =>
     database.transaction(async (query) => ((await lockScan(query, scan)) ? work(query) : []))
 
   const creditJob = (scan: ScanPosition, due: number): BatchJob => ({
     name: 'credit-deposits',
-    find: (query, page) => query(findDueDeposits, { ...page, due }),
+    find: (query, page) => query(sql.findDueDeposits, { ...page, due }),
     page: PAGE,
     async process(query, references) {
-      const [row] = (await lockScan(query, scan)) ? await query(creditDeposits, { references, due }) : []
-      return { items: row?.items ?? [], owners: row?.owners ?? [] }
+      const [row] = (await lockScan(query, scan)) ? await query(sql.creditDeposits, { references, due }) : []
+      return row ?? { items: [], owners: [] }
     },
   })
 
@@ -84,20 +66,19 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
     },
 
     /** Stores the first position, unless there is one. */
-    async begin(chainId: number, position: string): Promise<void> {
-      await database.query(rememberSetting, { key: settingOf(chainId), value: position })
-    },
+    begin: (chainId: number, position: string) =>
+      database.query(rememberSetting, { key: settingOf(chainId), value: position }),
 
     /** Returns those of the addresses (with EIP-55 checksum) that are wallets. */
     async findWallets(addresses: readonly string[]): Promise<ReadonlySet<string>> {
       if (addresses.length === 0) return new Set()
-      const rows = await database.query(findWalletAddresses, { addresses })
+      const rows = await database.query(sql.findWalletAddresses, { addresses })
       return new Set(rows.map(({ address }) => address))
     },
 
-    /** Moves the scan and stores the pending deposits that it found, in one statement. Returns false if another process moved the scan. */
-    async note(chainId: number, { from, to }: { from: string; to: string }, deposits: readonly FoundDeposit[]) {
-      const [row] = await database.query(noteDeposits, {
+    /** Moves the scan and stores its deposits as pending. Returns false if another process moved the scan. */
+    async storeFound(chainId: number, { from, to }: { from: string; to: string }, deposits: readonly FoundDeposit[]) {
+      const [row] = await database.query(sql.storeFoundDeposits, {
         ...{ setting: settingOf(chainId), from, to },
         references: deposits.map(referenceOf),
         kinds: deposits.map(({ kind }) => kind),
@@ -111,35 +92,36 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
     },
 
     /** Stores the newest block of the chain, and the newest block whose deposits are credited. */
-    async noteHead(head: number, due: number): Promise<void> {
-      await database.query(replaceSetting, { key: keyValueKeys.depositsHead, value: `${head} ${due}` })
-    },
+    storeHead: (head: number, due: number) =>
+      database.query(replaceSetting, { key: keyValueKeys.depositsHead, value: `${head} ${due}` }),
 
-    /** Credits deposits in blocks up to `due`. Returns how many. A deposit that fails is retried with backoff and listed for the operator. */
+    /** Credits deposits in blocks up to `due`. Returns their number. Retries failed deposits with backoff. */
     creditDue: (scan: ScanPosition, due: number): Promise<number> => runner.run(creditJob(scan, due)),
 
     /**
-     * Freezes a page of the deposits that were credited from blocks above a height. The last page also moves the scan back to `to` and deletes pending
-     * deposits above the height. Returns the references of the frozen deposits, and what their wallets had already spent: a decimal string.
+     * Freezes a page of the deposits that were credited from blocks above a height. The last page also moves the scan
+     * back to `to` and deletes pending deposits above the height. Returns the references of the frozen deposits, and
+     * the amount that their wallets had already spent, as a decimal string.
      */
-    async goBack(scan: ScanPosition, to: string, height: number): Promise<{ frozen: string[]; shortfall: string }> {
+    async rewind(scan: ScanPosition, to: string, height: number): Promise<{ frozen: string[]; shortfall: string }> {
       const [row] = await withLock(scan, async (query) => {
-        const rows = await query(freezeDeposits, { height, limit: PAGE })
+        const rows = await query(sql.freezeDeposits, { height, limit: PAGE })
         const isDone = rows.every(({ frozen }) => frozen.length < PAGE)
-        if (isDone) await query(moveScanBack, { setting: settingOf(scan.chainId), from: scan.position, to, height })
+        const move = { setting: settingOf(scan.chainId), from: scan.position, to, height }
+        if (isDone) await query(sql.rewindScan, move)
         return rows
       })
       for (const owner of row?.owners ?? []) notifications.notify(owner)
       return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
     },
 
-    /** Stores and credits a deposit once per reference, or a frozen one whose block was lost. Undefined if the scan moved on or the deposit exists. */
+    /** Stores and credits a deposit once, or a lost frozen one. Undefined if the scan moved or it exists. */
     async creditByHand(scan: ScanPosition, due: number, input: ManualDeposit): Promise<string | undefined> {
       const { userId: user, transactionHash: hash, ...deposit } = input
       const [row] = await withLock(scan, async (query) => {
-        const [stored] = await query(insertManualDeposit, { ...deposit, user, hash })
+        const [stored] = await query(sql.insertManualDeposit, { ...deposit, user, hash })
         if (!stored) return []
-        const [credited] = await query(creditDeposits, { references: [deposit.reference], due })
+        const [credited] = await query(sql.creditDeposits, { references: [deposit.reference], due })
         if (credited?.items.length !== 1) throw new Error('The deposit cannot be credited.')
         return [stored]
       })

@@ -1,21 +1,10 @@
 import { keyValueKeys } from '../../db/key-value-store.ts'
-import {
-  arrayOf,
-  int,
-  json,
-  numeric,
-  orNull,
-  type RowOf,
-  statement,
-  text,
-  textOf,
-  timestamp,
-  uuid,
-} from '../../db/sql.ts'
+import type { RowOf } from '../../db/sql.ts'
+import { arrayOf, int, json, numeric, orNull, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
-import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
+import { changeWalletsSql, nextTransferSql, numLines, postTransferSql } from '../wallet/ledger-sql.ts'
 
 /** Returns those of the addresses that belong to wallets. */
 export const findWalletAddresses = statement(
@@ -24,37 +13,37 @@ export const findWalletAddresses = statement(
   'select address from wallets where address = any ($addresses)',
 )
 
-/** Parameters of a statement that moves a scan. */
-export const scanMove = { setting: text, from: text, to: text }
-/** SQL of the CTE `advanced_scan`. It moves the scan and has a row, unless another process moved it. */
-export const advanceSql = `
-   advanced_scan as materialized (
+const scanMove = { setting: text, from: text, to: text }
+/** SQL of the CTE `advanced_scan`. It moves the scan and has one row, or none if another process moved the scan. */
+const advanceSql = `advanced_scan as materialized (
      update key_values set value = $to where key = $setting and value = $from returning key
    )`
 
 /**
- * Locks a scan until the transaction ends. Returns no row if another process has moved it. It must be a separate statement, because only later
- * statements see what was committed while this one waited for the lock.
+ * Locks the scan until the transaction ends. Returns no row if another process has moved it. Must be a separate
+ * statement: only later statements see what other transactions committed during the wait for the lock.
  */
-export const holdScan = statement(
-  'deposits_hold_scan',
+export const lockScan = statement(
+  'deposits_lock_scan',
   { parameters: { setting: text, from: text }, columns: { key: text } },
   'select key from key_values where key = $setting and value = $from for no key update',
 )
 
 /**
- * Advances the scan and stores the deposits that it found, in the order of the blocks. A known deposit keeps its data and gets the new block.
- * If its transaction now has another recipient or amount, a new deposit is stored. Its reference also contains the wallet and the amount.
+ * Advances the scan and stores its deposits in the order of the blocks. A known deposit only gets its new block. If its
+ * transaction now has another recipient or amount, a new deposit is stored under a longer reference.
  */
-export const noteDeposits = statement(
-  'deposits_note',
+export const storeFoundDeposits = statement(
+  'deposits_store_found',
   {
     parameters: {
-      ...scanMove,
-      references: arrayOf(text),
-      kinds: arrayOf(textOf<'COIN' | 'TOKEN'>()),
-      ...{ hashes: arrayOf(text), addresses: arrayOf(text), amounts: arrayOf(numeric), blockNumbers: arrayOf(int) },
-      ...{ blockHashes: arrayOf(text) },
+      ...{ ...scanMove, references: arrayOf(text), kinds: arrayOf(textOf<'COIN' | 'TOKEN'>()), hashes: arrayOf(text) },
+      ...{
+        addresses: arrayOf(text),
+        amounts: arrayOf(numeric),
+        blockNumbers: arrayOf(int),
+        blockHashes: arrayOf(text),
+      },
     },
     columns: { advanced: int },
   },
@@ -71,7 +60,8 @@ export const noteDeposits = statement(
    ),
    inserted_deposits as (
      insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
-     select name, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash from found_deposits order by position
+     select name, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash
+     from found_deposits order by position
      on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
    )
    select count(*)::int as advanced from advanced_scan`,
@@ -87,76 +77,52 @@ export const findDueDeposits = statement(
   findItemsSql('credit-deposits', 'd.reference', 'deposits d', dueSql, 'd.id'),
 )
 
+/** Ledger entries of the accounts that hold deposits. `amount` is an SQL expression. Requires the column `kind`. */
+const depositBooks = (amount: string) => ({
+  DEPOSITS: `case kind when 'TOKEN' then 0 else ${amount} end`,
+  TOKENS: `case kind when 'TOKEN' then ${amount} else 0 end`,
+})
+
 /**
- * Credits deposits with enough confirmations. The scan must be locked. A frozen deposit is credited without what its wallet still owed for it
- * and what the platform wrote off. Wallets are locked in the order of their IDs, as in a sale, to avoid deadlocks.
+ * Credits deposits with enough confirmations. The scan must be locked. The credit of a frozen deposit excludes its
+ * remaining debt and its written-off amount.
  */
 export const creditDeposits = statement(
   'deposits_credit',
-  {
-    parameters: { references: arrayOf(text), due: int },
-    columns: { items: arrayOf(text), owners: arrayOf(uuid) },
-  },
+  { parameters: { references: arrayOf(text), due: int }, columns: { items: arrayOf(text), owners: arrayOf(uuid) } },
   `with locked_deposits as materialized (
-     select d.id, d.reference, d.wallet_id as user_id, d.kind, d.status, d.freezes, d.amount, d.shortfall, d.written_off
+     select d.id, d.reference, d.wallet_id as user_id, d.kind, d.status, d.freezes, d.amount, d.shortfall, d.written_off,
+       d.amount - d.shortfall - d.written_off as gain
      from deposits d where d.reference = any ($references) and ${dueSql} order by d.id for no key update of d
    ),
-   due_deposits as materialized (
-     select *, amount - shortfall - written_off as gain,
-       (row_number() over (partition by user_id order by id))::int as rank
-     from locked_deposits
-   ),
-   locked_wallets as materialized (
-     select user_id from wallets where user_id in (select user_id from due_deposits) order by user_id for no key update
-   ),
-   credited_wallets as (
-     update wallets w set num = w.num + sum.gain, event_sequence = w.event_sequence + sum.count
-     from locked_wallets join (
-       select user_id, sum(gain) as gain, count(*)::int as count from due_deposits group by user_id
-     ) sum using (user_id)
-     where w.user_id = locked_wallets.user_id
-     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
-   ),
-   credited_deposits as materialized (
-     select due_deposits.*, before + rank as sequence, transfers[rank] as transfer_id
-     from due_deposits join credited_wallets using (user_id)
-   ),
+   ${changeWalletsSql('locked_deposits', 'credited_deposits')},
    updated_deposits as (
-     update deposits d set status = 'CREDITED', credited_at = coalesce(d.credited_at, now()), frozen_at = null, shortfall = 0, written_off = 0
+     update deposits d set status = 'CREDITED', credited_at = coalesce(d.credited_at, now()), frozen_at = null,
+       shortfall = 0, written_off = 0
      from credited_deposits c where d.id = c.id
    ),
    ${postTransferSql({
      from: 'credited_deposits',
      reference: `case status when 'FROZEN' then 'deposit-release:' || substr(reference, 9) || ':' || freezes else reference end`,
-     lines: [
-       { wallet: 'credited_deposits.user_id', currency: 'NUM', amount: 'credited_deposits.gain' },
-       {
-         book: 'DEPOSITS',
-         currency: 'NUM',
-         amount: `case kind when 'TOKEN' then 0 else -credited_deposits.amount end`,
-       },
-       { book: 'TOKENS', currency: 'NUM', amount: `case kind when 'TOKEN' then -credited_deposits.amount else 0 end` },
-       { book: 'SHORTFALL', currency: 'NUM', amount: 'shortfall' },
-       { book: 'REVENUE', currency: 'NUM', amount: 'written_off' },
-     ],
+     lines: numLines({ ...depositBooks('-credited_deposits.amount'), SHORTFALL: 'shortfall', REVENUE: 'written_off' }, [
+       'credited_deposits.user_id',
+       'credited_deposits.gain',
+     ]),
      omitsZeros: true,
    })},
    ${eventSql({
-     from: 'credited_deposits',
-     owner: 'user_id',
-     sequence: 'sequence',
+     ...{ from: 'credited_deposits', owner: 'user_id', sequence: 'sequence', transfer: 'transfer_id' },
      type: { sql: `case status when 'FROZEN' then 'deposit.released' else 'deposit.credited' end` },
-     transfer: 'transfer_id',
    })}
-   select array(select reference from credited_deposits) as items, array(select user_id from credited_wallets) as owners`,
+   select array(select reference from credited_deposits) as items, array(select user_id from changed_wallets) as owners`,
 )
 
-interface KnownDeposit {
+type KnownDeposit = {
   id: string
   status: 'PENDING' | 'CREDITED' | 'FROZEN'
   userId: string
   amount: string
-  /** True if it is frozen and its block was lost. */
+  /** True if the deposit is frozen and its block was lost. */
   isLost: boolean
 }
 const targetColumns = {
@@ -168,46 +134,44 @@ const targetColumns = {
 /** A wallet for which an operator credits a deposit by hand. */
 export type CreditTarget = RowOf<typeof targetColumns>
 
-/** Reads a wallet and the deposit with this reference, for a credit by hand. `upTo` is the newest block that the scan has read. */
+/** Reads a wallet and the deposit with this reference. `upTo` is the newest scanned block. */
 export const findCreditTarget = statement(
   'deposits_credit_target',
   { parameters: { user: uuid, reference: text, upTo: int }, columns: targetColumns },
-  `select w.address, sums.credited, sums.waiting, moves.nonces, moves.amounts,
-     case when d.id is not null then json_build_object('id', d.id, 'status', d.status, 'userId', d.wallet_id, 'amount', trim_scale(d.amount)::text,
-       'isLost', d.status = 'FROZEN' and d.block_number is null) end as deposit
+  `select w.address, sums.credited, sums.waiting, transfers.nonces, transfers.amounts,
+     case when d.id is not null then json_build_object('id', d.id, 'status', d.status, 'userId', d.wallet_id,
+       'amount', trim_scale(d.amount)::text, 'isLost', d.status = 'FROZEN' and d.block_number is null) end as deposit
    from wallets w left join deposits d on d.reference = $reference, lateral (
      select coalesce(sum(amount) filter (where status = 'CREDITED'), 0) as credited,
        coalesce(sum(amount) filter (where status <> 'CREDITED' and block_number <= $upTo), 0) as waiting
      from deposits where wallet_id = w.user_id and kind = 'COIN'
    ) sums, lateral (
-     select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
+     select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
+       coalesce(array_agg(amount::text order by nonce), '{}') as amounts
      from coin_transfers where sender = w.address
-   ) moves
+   ) transfers
    where w.user_id = $user`,
 )
 
-/** Stores a deposit that an operator credits by hand, or the new block of a frozen one. No row if the deposit exists. The scan is held. */
+const manual = { reference: text, hash: text, user: uuid, amount: numeric, blockNumber: int, blockHash: text }
+/**
+ * Stores a deposit that an operator credits by hand, or the new block of a frozen deposit. Returns no row if the
+ * deposit exists. The scan must be locked.
+ */
 export const insertManualDeposit = statement(
   'deposits_insert_manual',
-  {
-    parameters: {
-      ...{ reference: text, hash: text, user: uuid, amount: numeric, blockNumber: int, blockHash: text, reason: text },
-    },
-    columns: { id: uuid },
-  },
+  { parameters: { ...manual, reason: text }, columns: { id: uuid } },
   `with inserted_deposit as (
      insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
      values ($reference, 'COIN', 'PENDING', $hash, $user, $amount, $blockNumber, $blockHash)
      on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
-       where d.status = 'FROZEN' and d.block_number is null and (d.wallet_id, d.amount) = (excluded.wallet_id, excluded.amount)
+       where d.status = 'FROZEN' and d.block_number is null
+         and (d.wallet_id, d.amount) = (excluded.wallet_id, excluded.amount)
      returning id
    ),
    ${auditSql({
-     from: 'inserted_deposit',
-     user: 'null',
-     action: 'deposit.credited',
+     ...{ from: 'inserted_deposit', user: 'null', action: 'deposit.credited', reason: '$reason' },
      subject: `type_id('deposit', id)`,
-     reason: '$reason',
    })}
    select id from inserted_deposit`,
 )
@@ -223,29 +187,29 @@ export const heldColumns = {
   ...{ atAddresses: numeric, inTransit: numeric, inTreasury: numeric, shortfall: numeric },
   ...{ frozenDeposits: int, dueWithdrawals: int, amountDue: numeric, oldestDueAt: orNull(timestamp) },
 }
+const heldSql = (book: string) => `trim_scale(coalesce(-sum(amount) filter (where book = '${book}'), 0))`
 /** Returns the coin balances by location according to the ledger, and the due withdrawals. */
 export const findHeldCoins = statement(
   'held_coins',
   { columns: heldColumns },
-  `select trim_scale(books.at_addresses) as "atAddresses", trim_scale(books.in_transit) as "inTransit",
-     trim_scale(books.in_treasury) as "inTreasury", trim_scale(books.shortfall) as shortfall, deposits.*, due.*
+  `select books.*, deposits.*, due.*
    from (
-     select coalesce(-sum(amount) filter (where book = 'DEPOSITS'), 0) as at_addresses,
-       coalesce(-sum(amount) filter (where book = 'IN_TRANSIT'), 0) as in_transit,
-       coalesce(-sum(amount) filter (where book = 'TREASURY'), 0) as in_treasury,
-       coalesce(-sum(amount) filter (where book = 'SHORTFALL'), 0) as shortfall
+     select ${heldSql('DEPOSITS')} as "atAddresses", ${heldSql('IN_TRANSIT')} as "inTransit",
+       ${heldSql('TREASURY')} as "inTreasury", ${heldSql('SHORTFALL')} as shortfall
      from entries where currency = 'NUM' and book in ('DEPOSITS', 'IN_TRANSIT', 'TREASURY', 'SHORTFALL')
    ) books, (
      select count(*)::int as "frozenDeposits" from deposits where status = 'FROZEN'
    ) deposits, (
-     select count(*)::int as "dueWithdrawals", trim_scale(coalesce(sum(amount + fee), 0)) as "amountDue", min(due_at) as "oldestDueAt"
+     select count(*)::int as "dueWithdrawals", trim_scale(coalesce(sum(amount + fee), 0)) as "amountDue",
+       min(due_at) as "oldestDueAt"
      from withdrawals where status = 'WAITING' and due_at <= now()
    ) due`,
 )
 
 /**
- * Freezes up to `limit` credited deposits from blocks above `height`, newest first. The scan must be locked. Wallets are locked before
- * deposits, in the same order as elsewhere. If a wallet has spent the coins, it is charged its whole balance. The rest is booked as SHORTFALL.
+ * Freezes up to `limit` credited deposits from blocks above `height`, newest first. The scan must be locked. Wallets
+ * are locked before deposits, as elsewhere. A wallet that has spent the coins pays its whole balance and owes the rest
+ * (account SHORTFALL).
  */
 export const freezeDeposits = statement(
   'deposits_freeze',
@@ -258,7 +222,8 @@ export const freezeDeposits = statement(
      order by block_number desc, id desc limit $limit
    ),
    locked_wallets as materialized (
-     select user_id from wallets where user_id in (select wallet_id from found_deposits) order by user_id for no key update
+     select user_id from wallets where user_id in (select wallet_id from found_deposits)
+     order by user_id for no key update
    ),
    locked_deposits as materialized (
      select d.id, d.reference, d.wallet_id as user_id, d.kind, d.amount, d.freezes + 1 as freezes
@@ -266,7 +231,8 @@ export const freezeDeposits = statement(
      for no key update of d
    ),
    lost_deposits as materialized (
-     select *, (row_number() over own)::int as rank, coalesce(sum(amount) over (own rows between unbounded preceding and 1 preceding), 0) as earlier
+     select *, (row_number() over own)::int as rank,
+       coalesce(sum(amount) over (own rows between unbounded preceding and 1 preceding), 0) as earlier
      from locked_deposits window own as (partition by user_id order by id)
    ),
    updated_wallets as (
@@ -278,39 +244,35 @@ export const freezeDeposits = statement(
      returning w.user_id, old.num as held, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
    ),
    frozen_deposits as materialized (
-     select l.*, least(l.amount, greatest(held - l.earlier, 0)) as taken, before + rank as sequence, transfers[rank] as transfer_id
+     select l.*, least(l.amount, greatest(held - l.earlier, 0)) as taken, before + rank as sequence,
+       transfers[rank] as transfer_id
      from lost_deposits l join updated_wallets using (user_id)
    ),
    updated_deposits as (
-     update deposits d set status = 'FROZEN', frozen_at = now(), freezes = f.freezes, shortfall = f.amount - f.taken, block_number = null,
-       block_hash = null
+     update deposits d set status = 'FROZEN', frozen_at = now(), freezes = f.freezes, shortfall = f.amount - f.taken,
+       block_number = null, block_hash = null
      from frozen_deposits f where d.id = f.id
    ),
    ${postTransferSql({
      from: 'frozen_deposits',
      reference: `'deposit-freeze:' || substr(reference, 9) || ':' || freezes`,
-     lines: [
-       { wallet: 'frozen_deposits.user_id', currency: 'NUM', amount: '-taken' },
-       { book: 'DEPOSITS', currency: 'NUM', amount: `case kind when 'TOKEN' then 0 else frozen_deposits.amount end` },
-       { book: 'TOKENS', currency: 'NUM', amount: `case kind when 'TOKEN' then frozen_deposits.amount else 0 end` },
-       { book: 'SHORTFALL', currency: 'NUM', amount: 'taken - frozen_deposits.amount' },
-     ],
+     lines: numLines({ ...depositBooks('frozen_deposits.amount'), SHORTFALL: 'taken - frozen_deposits.amount' }, [
+       'frozen_deposits.user_id',
+       '-taken',
+     ]),
      omitsZeros: true,
    })},
    ${eventSql({
-     from: 'frozen_deposits',
-     owner: 'user_id',
-     sequence: 'sequence',
+     ...{ from: 'frozen_deposits', owner: 'user_id', sequence: 'sequence', transfer: 'transfer_id' },
      type: 'deposit.frozen',
-     transfer: 'transfer_id',
    })}
    select array(select reference from frozen_deposits) as frozen, array(select user_id from updated_wallets) as owners,
      (select coalesce(sum(amount - taken), 0) from frozen_deposits) as shortfall`,
 )
 
-/** Moves a locked scan back to `height` and deletes pending deposits above it. The scan finds them again if the chain still has them. */
-export const moveScanBack = statement(
-  'deposits_back',
+/** Moves a locked scan back to `height` and deletes the pending deposits above it. A later scan finds them again. */
+export const rewindScan = statement(
+  'deposits_rewind_scan',
   { parameters: { ...scanMove, height: int } },
   `with ${advanceSql},
    deleted_deposits as (
@@ -323,33 +285,21 @@ export const moveScanBack = statement(
    delete from job_failures where job = 'credit-deposits' and item in (select reference from deleted_deposits)`,
 )
 
+const frozenColumns = {
+  ...{ id: uuid, reference: text, wallet_id: uuid, amount: numeric, shortfall: numeric, written_off: numeric },
+  ...{ held: numeric, block_number: orNull(int), frozen_at: timestamp },
+}
 /** Returns frozen deposits, newest first. */
 export const findFrozenDeposits = statement(
   'deposits_find_frozen',
-  {
-    parameters: { limit: int },
-    columns: {
-      ...{ id: uuid, reference: text, wallet_id: uuid, amount: numeric, shortfall: numeric, written_off: numeric },
-      ...{ held: numeric, block_number: orNull(int), frozen_at: timestamp },
-    },
-  },
+  { parameters: { limit: int }, columns: frozenColumns },
   `select d.id, d.reference, d.wallet_id, trim_scale(d.amount) as amount, trim_scale(d.shortfall) as shortfall,
      trim_scale(d.written_off) as written_off, trim_scale(w.num) as held, d.block_number, d.frozen_at
    from deposits d join wallets w on w.user_id = d.wallet_id
    where d.status = 'FROZEN' order by d.frozen_at desc, d.id desc limit $limit`,
 )
 
-/** SQL of the ledger entries for what the CTE `collected (reference, user_id, taken, transfer_id)` charges to wallets. */
-const collectSql = postTransferSql({
-  from: 'collected',
-  reference: `'deposit-collection:' || substr(reference, 9) || ':' || transfer_id`,
-  lines: [
-    { wallet: 'collected.user_id', currency: 'NUM', amount: '-taken' },
-    { book: 'SHORTFALL', currency: 'NUM', amount: 'taken' },
-  ],
-})
-
-/** Charges a wallet what it owes for a frozen deposit, up to its balance. Returns no row if that is zero. Uses the locked rows, as in `payOrder`. */
+/** Charges a wallet its debt from a frozen deposit, up to its balance. Returns no row if that is zero. */
 export const collectShortfall = statement(
   'deposits_collect',
   { parameters: { deposit: uuid }, columns: { taken: numeric, owner: uuid } },
@@ -357,22 +307,28 @@ export const collectShortfall = statement(
      select id, reference, wallet_id, shortfall from deposits where id = $deposit and shortfall > 0 for no key update
    ),
    locked_wallet as materialized (
-     select w.user_id, w.num, least(w.num, d.shortfall) as taken from wallets w join locked_deposit d on w.user_id = d.wallet_id for no key update of w
+     select w.user_id, w.num, least(w.num, d.shortfall) as taken
+     from wallets w join locked_deposit d on w.user_id = d.wallet_id for no key update of w
    ),
    updated_wallet as (
      update wallets w set num = l.num - l.taken from locked_wallet l where w.user_id = l.user_id and l.taken > 0
      returning w.user_id, l.taken, ${nextTransferSql('w')} as transfer_id
    ),
    updated_deposit as (
-     update deposits d set shortfall = d.shortfall - u.taken from updated_wallet u where d.id = $deposit returning d.reference
+     update deposits d set shortfall = d.shortfall - u.taken from updated_wallet u where d.id = $deposit
+     returning d.reference
    ),
    collected as materialized (select u.*, d.reference from updated_wallet u cross join updated_deposit d),
-   ${collectSql},
+   ${postTransferSql({
+     from: 'collected',
+     reference: `'deposit-collection:' || substr(reference, 9) || ':' || transfer_id`,
+     lines: numLines({ SHORTFALL: 'taken' }, ['collected.user_id', '-taken']),
+   })},
    ${auditSql({ from: 'collected', user: 'null', action: 'deposit.collected', subject: 'reference' })}
    select trim_scale(taken) as taken, user_id as owner from collected`,
 )
 
-/** Writes off what a wallet owes for a frozen deposit. The platform bears it. Returns the amount, or no row if it is zero. */
+/** Writes off the debt of a wallet from a frozen deposit. The platform bears it. Returns no row if the debt is zero. */
 export const writeShortfallOff = statement(
   'deposits_write_off',
   { parameters: { deposit: uuid }, columns: { borne: numeric } },
@@ -383,10 +339,7 @@ export const writeShortfallOff = statement(
    ${postTransferSql({
      from: 'updated_deposit',
      reference: `'deposit-write-off:' || substr(reference, 9) || ':' || freezes`,
-     lines: [
-       { book: 'SHORTFALL', currency: 'NUM', amount: 'borne' },
-       { book: 'REVENUE', currency: 'NUM', amount: '-borne' },
-     ],
+     lines: numLines({ SHORTFALL: 'borne', REVENUE: '-borne' }),
    })},
    ${auditSql({ from: 'updated_deposit', user: 'null', action: 'deposit.written-off', subject: 'reference' })}
    select trim_scale(borne) as borne from updated_deposit`,

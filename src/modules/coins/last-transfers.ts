@@ -1,4 +1,4 @@
-/** Transfers of all coins at a user's address, signed before the user's key is destroyed. The treasury worker sends them later. */
+/** Transfers of all coins at a user's address, signed before the user's key is destroyed and sent later. */
 import type { Coins } from '../../chain/chain-types.ts'
 import { isNoAnswer, type Registry } from '../../chain/registry/registry.ts'
 import { quantity } from '../../chain/rpc.ts'
@@ -11,7 +11,7 @@ import { toId } from '../../shared/ids.ts'
 import type { Log } from '../../shared/log.ts'
 import { toUnits } from '../../shared/money.ts'
 import { type SignedSweep, storeSweep } from './coin-transfers.ts'
-import { amountsAfterLoss, freeBalance, presentPrice, pricesUpTo, spendAll } from './treasury/gas-prices.ts'
+import { amountsAfterLoss, freeBalance, presentPrice, pricesUpTo, spendAll } from './treasury/quote-transfer.ts'
 import { findOwnUnswept, type UnsweptRow } from './treasury.sql.ts'
 
 interface LastTransferOptions {
@@ -19,15 +19,13 @@ interface LastTransferOptions {
   database: Pick<Database, 'query'>
   custody: Custody
   log: Pick<Log, 'error'>
-  /** Address of the treasury. */
   treasury: string
-  /** Maximum gas price, in wei. */
   maxFeePerGas: bigint
 }
 
-/** A transfer to sign: the same coins at rising gas prices. One of these transactions is included. */
+/** A transfer to sign: the same coins at rising gas prices. One of its transactions is included. */
 interface TransferPlan {
-  /** Wei that leave the sender with any of them. */
+  /** Wei that leave the sender. */
   amount: bigint
   /** True for credited coins. False for other coins at the address. */
   isBooked: boolean
@@ -39,28 +37,28 @@ interface TransferPlan {
 
 /** Timeout for reading the address, in milliseconds. Deleting an account must not wait long for the node. */
 const TIMEOUT_MS = 2_000
-/** Number of times that the current gas price is halved for the cheapest transaction. Without the node, the maximum price is halved. */
-const [STEPS_BELOW_PRESENT, STEPS_BELOW_CAP] = [3n, 10n]
+/** Halvings of the current gas price, or of the maximum price without a node, for the cheapest transaction. */
+const [HALVINGS, HALVINGS_OF_MAXIMUM] = [3n, 10n]
 
-/** Reads from the chain: the lowest gas price, the wei at the address that no signed transfer takes, and its transaction count. */
+/** Reads the address from the chain: lowest gas price, wei that no signed transfer takes, and transaction count. */
 async function readFromChain({ registry, maxFeePerGas: cap }: LastTransferOptions, { address, open }: UnsweptRow) {
   const rpc = registry.rpc.until(AbortSignal.timeout(TIMEOUT_MS))
   const view = await readView(rpc, [])
   await registry.assertChain(view.chainId)
   // Read at one block: a transfer that is included in between would count twice.
   const [seen] = await readAccounts(rpc, [address], quantity(view.head.number))
-  const lowest = (presentPrice(view, cap) ?? cap) >> STEPS_BELOW_PRESENT
+  const lowest = (presentPrice(view, cap) ?? cap) >> HALVINGS
   return { chainId: view.chainId, lowest, free: freeBalance(seen!, open), count: seen!.count }
 }
 
-/** Reads the address from the chain, or from the ledger if the node does not answer. Undefined if no node ever answered. */
+/** Reads the address from the chain, else from the ledger. Undefined if no node ever answered. */
 async function readAddress(options: LastTransferOptions, booked: UnsweptRow) {
   try {
     return await readFromChain(options, booked)
   } catch (error) {
     if (!isNoAnswer(error)) throw error
     const [row] = await options.database.query(findSetting, { key: keyValueKeys.chain })
-    const lowest = options.maxFeePerGas >> STEPS_BELOW_CAP
+    const lowest = options.maxFeePerGas >> HALVINGS_OF_MAXIMUM
     return row && { chainId: Number(row.value), lowest, free: toUnits(booked.unswept), count: 0 }
   }
 }
@@ -92,7 +90,6 @@ async function planTransfers(options: LastTransferOptions, booked: UnsweptRow): 
   return transfers
 }
 
-/** Creates `signLastTransfers`. */
 export const createLastTransfers = (options: LastTransferOptions): Pick<Coins, 'signLastTransfers'> => ({
   async signLastTransfers(userId) {
     const { database, custody, log } = options

@@ -1,4 +1,4 @@
-/** Unswept coins and treasuries, with the conditions on deposits and coin transfers that several statements share. */
+/** Unswept coins and treasuries, with conditions on deposits and coin transfers that several statements share. */
 import { keyValueKeys } from '../../db/key-value-store.ts'
 import type { RowOf } from '../../db/sql.ts'
 import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statement, text, uuid } from '../../db/sql.ts'
@@ -7,9 +7,8 @@ import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statemen
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
 /** Condition on a transfer `m`: signed, not settled and not suspended. */
 export const isOpenSql = `${isSignedSql} and m.suspended_at is null`
-/** The open transfers of an address, by nonce. */
 export const openTransfers = json<{ nonce: number; amount: string }[]>()
-/** SQL for the open transfers of an address. */
+/** SQL for the open transfers of an address, by nonce. */
 export const openSql = (sender: string) =>
   `(select coalesce(json_agg(json_build_object('nonce', m.nonce, 'amount', m.amount::text) order by m.nonce), '[]')
      from coin_transfers m where m.sender = ${sender} and ${isOpenSql})`
@@ -17,18 +16,15 @@ export const openSql = (sender: string) =>
 export const isCoinSql = `d.kind = 'COIN' and d.status = 'CREDITED'`
 /** Condition on a deposit `d`: credited coins that no transfer has taken. */
 const isUnsweptSql = `d.swept_by is null and ${isCoinSql}`
-/** SQL for the ledger balance of a wallet's address: the credited deposits, minus all transfers from it that are not suspended. */
+/** SQL for the ledger balance of a wallet's address: credited deposits minus transfers that are not suspended. */
 export const unsweptSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
    - (select coalesce(sum(m.amount), 0) from coin_transfers m where m.sender = ${wallet}.address and m.suspended_at is null)`
 
 const unsweptColumns = {
-  ...{ userId: uuid, address: text, open: openTransfers },
-  /** Credited coins that no transfer takes. */
-  unswept: numeric,
-  /** Nonce after all signed transfers. */
-  nextNonce: int,
-  /** The oldest suspended transfer, whose coins the chain has lost. The next transfer reuses its nonce and its recipient. */
+  /** `unswept`: credited coins that no transfer takes. `nextNonce`: nonce after all signed transfers. */
+  ...{ userId: uuid, address: text, open: openTransfers, unswept: numeric, nextNonce: int },
+  /** The oldest suspended transfer. The next transfer reuses its nonce and recipient. */
   suspended: orNull(json<{ nonce: number; recipient: string }>()),
   /** Amounts of the newest deposits that no transfer has taken, newest first. */
   newest: arrayOf(text),
@@ -39,17 +35,18 @@ const unsweptColumns = {
 export type UnsweptRow = RowOf<typeof unsweptColumns>
 
 /** Number of newest deposits that the chain may still lose. */
-const DOUBTED = 8
+const UNCERTAIN_DEPOSITS = 8
 const unsweptRowSql = `
    w.user_id as "userId", w.address, ${unsweptSql('w')} as unswept,
    coalesce((select max(m.nonce) + 1 from coin_transfers m where m.sender = w.address), 0) as "nextNonce",
    ${openSql('w.address')} as open, a.suspended,
    array(select d.amount::text from deposits d where d.wallet_id = w.user_id and ${isUnsweptSql}
-     order by d.block_number desc, d.id desc limit ${DOUBTED}) as newest,
-   k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
+     order by d.block_number desc, d.id desc limit ${UNCERTAIN_DEPOSITS}) as newest,
+   k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey",
+   k.sealed_private_key as "sealedPrivateKey"
    from wallets w join user_keys k on k.user_id = w.user_id left join lateral (
-     select json_build_object('nonce', m.nonce, 'recipient', m.recipient) as suspended from coin_transfers m where m.sender = w.address and ${isSignedSql} and m.suspended_at is not null
-     order by m.nonce limit 1) a on true`
+     select json_build_object('nonce', m.nonce, 'recipient', m.recipient) as suspended from coin_transfers m
+     where m.sender = w.address and ${isSignedSql} and m.suspended_at is not null order by m.nonce limit 1) a on true`
 
 /** Returns a page of users with at least `least` unswept coins and no open transfer from their address. */
 export const findUnswept = statement(
@@ -72,7 +69,7 @@ export const findOwnUnswept = statement(
   `select ${unsweptRowSql} where w.user_id = $user`,
 )
 
-/** Returns true if there is work. It runs every second, so it ignores deposits older than a minute. The worker checks all addresses once a minute. */
+/** Returns true if there is work. Ignores deposits older than a minute: a full check runs once a minute. */
 export const hasCoinWork = statement(
   'coins_has_work',
   { parameters: { least: numeric }, columns: { open: boolean } },
@@ -89,39 +86,43 @@ const IN_DOUBT = `'${keyValueKeys.treasuryInDoubt}'`
 /** Condition: no waiting withdrawal can have been paid already. */
 export const isTreasuryCertainSql = `not exists (select from key_values where key = ${IN_DOUBT})`
 
-/** Stores or deletes this setting. */
-export const doubtTreasury = statement(
-  'coins_doubt_treasury',
-  { parameters: { address: text, doubted: boolean } },
-  `with certain as (delete from key_values where key = ${IN_DOUBT} and not $doubted)
-   insert into key_values (key, value) select ${IN_DOUBT}, $address where $doubted on conflict (key) do nothing`,
+export const markTreasuryInDoubt = statement(
+  'coins_treasury_in_doubt',
+  { parameters: { address: text, inDoubt: boolean } },
+  `with certain as (delete from key_values where key = ${IN_DOUBT} and not $inDoubt)
+   insert into key_values (key, value) select ${IN_DOUBT}, $address where $inDoubt on conflict (key) do nothing`,
 )
 
 /** Prefix of the settings of treasuries. */
 const TREASURY = `'${keyValueKeys.treasury}'`
 
-/** All treasuries, with the signed nonces and the transaction count when the treasury was first used. */
-export const findNotedTreasuries = statement(
-  'coins_noted_treasuries',
+/** Returns all treasuries, with their signed nonces. `first`: transaction count at the first use. */
+export const findStoredTreasuries = statement(
+  'coins_stored_treasuries',
   { columns: { address: text, nonces: arrayOf(int), first: int } },
   `select address, array(select m.nonce from coin_transfers m where m.sender = address order by m.nonce) as nonces, first
-   from (select substr(key, length(${TREASURY}) + 1) as address, value::int as first from key_values where key like ${TREASURY} || '%') noted
+   from (
+     select substr(key, length(${TREASURY}) + 1) as address, value::int as first from key_values
+     where key like ${TREASURY} || '%'
+   ) stored
    order by address`,
 )
 
-/** Stores the transaction count of a new treasury: 0 if there was another treasury before. The first stored count stays. */
-export const noteTreasury = statement(
-  'coins_note_treasury',
+/** Stores the transaction count of a new treasury: 0 if there was another treasury before. The first count stays. */
+export const storeTreasury = statement(
+  'coins_store_treasury',
   { parameters: { address: text, count: int }, columns: { first: int } },
   `with inserted_value as (
      insert into key_values (key, value)
-     select ${TREASURY} || $address, case when exists (select from key_values where key like ${TREASURY} || '%') then 0 else $count end::text
+     select ${TREASURY} || $address,
+       case when exists (select from key_values where key like ${TREASURY} || '%') then 0 else $count end::text
      on conflict (key) do nothing returning value
    )
-   select value::int as first from inserted_value union all select value::int from key_values where key = ${TREASURY} || $address limit 1`,
+   select value::int as first from inserted_value
+   union all select value::int from key_values where key = ${TREASURY} || $address limit 1`,
 )
 
-/** All treasuries except the current one, with swept coins that are still there. */
+/** Returns earlier treasuries that still have swept coins according to the ledger. */
 export const findEarlierTreasuries = statement(
   'coins_earlier_treasuries',
   { parameters: { current: text }, columns: { address: text, held: numeric } },

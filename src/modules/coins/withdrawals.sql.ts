@@ -1,50 +1,47 @@
-/** Statements of withdrawals. Until a withdrawal arrives or is refunded, its amount is in the ledger account WITHDRAWALS. */
-
+/** Statements of withdrawals. The amount is in the ledger account WITHDRAWALS until it arrives or is refunded. */
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { accountMailSql } from '../accounts/mailed-links.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/events.sql.ts'
-import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
-import { moveBookSql, signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
+import { changeWalletsSql, nextTransferSql, numLines, postTransferSql } from '../wallet/ledger-sql.ts'
+import { moveBookSql, signedColumns, storeTransferSql } from './coin-transfers.sql.ts'
 import { isTreasuryCertainSql } from './treasury.sql.ts'
 
-/** Parameters of the checks before a withdrawal. */
-const held = { user: uuid, recipient: text }
-/** Returns the facts that decide about a withdrawal. `sequence` changes with each change of the wallet. */
+const withdrawableColumns = {
+  /** `sequence` changes with each change of the wallet. */
+  ...{ num: numeric, sequence: int },
+  /** Amount requested in the last 24 hours and not refunded. */
+  withdrawn: numeric,
+  /** Seconds until withdrawals are allowed again after a change of credentials. 0 if they are allowed. */
+  cooling: int,
+  /** True if the recipient is the address of an account. */
+  custodial: boolean,
+}
 export const readWithdrawable = statement(
   'withdrawal_facts',
-  {
-    parameters: { ...held, coolingSeconds: int },
-    columns: {
-      ...{ num: numeric, sequence: int },
-      /** Amount requested in the last 24 hours and not refunded. */
-      withdrawn: numeric,
-      /** Seconds until withdrawals are allowed again after a change of credentials. 0 if they are allowed. */
-      cooling: int,
-      /** True if the recipient is the address of an account. */
-      custodial: boolean,
-    },
-  },
+  { parameters: { user: uuid, recipient: text, coolingSeconds: int }, columns: withdrawableColumns },
   `select w.num, w.event_sequence as sequence,
      (select coalesce(sum(x.amount), 0) from withdrawals x where x.wallet_id = w.user_id
        and x.created_at > now() - interval '24 hours' and x.status not in ('FAILED', 'CANCELLED')) as withdrawn,
-     coalesce((select greatest(0, ceil(extract(epoch from max(a.created_at) + make_interval(secs => $coolingSeconds) - now())))::int
+     coalesce((
+       select greatest(0, ceil(extract(epoch from max(a.created_at) + make_interval(secs => $coolingSeconds) - now())))::int
        from audit_entries a where a.user_id = w.user_id
          and a.action in ('password.changed', 'password.reset', 'email.changed')), 0) as cooling,
      exists (select from wallets o where o.address = $recipient) as custodial
    from wallets w where w.user_id = $user`,
 )
 
-/** Charges amount and fee and stores the withdrawal. `id` is null if the wallet changed. No row if the password changed or the account is closed. */
+/**
+ * Charges amount and fee and stores the withdrawal. `id` is null if the wallet changed. Returns no row if the password
+ * changed or the account is closed.
+ */
 export const insertWithdrawal = statement(
   'withdrawal_insert',
   {
     parameters: {
-      ...held,
-      ...{ amount: numeric, fee: numeric, gasLimit: int, holdSeconds: int, sequence: int, verifiedHash: text },
-      address: orNull(text),
-      ...remembered,
+      ...{ user: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int, holdSeconds: int, sequence: int },
+      ...{ verifiedHash: text, address: orNull(text), ...remembered },
     },
     columns: { id: orNull(uuid) },
   },
@@ -69,118 +66,97 @@ export const insertWithdrawal = statement(
    ${postTransferSql({
      from: 'charged_wallet, inserted_withdrawal',
      reference: `'withdrawal:' || inserted_withdrawal.id`,
-     lines: [
-       { wallet: 'charged_wallet.user_id', currency: 'NUM', amount: '-$amount - $fee' },
-       { book: 'WITHDRAWALS', currency: 'NUM', amount: '$amount' },
-       { book: 'GAS', currency: 'NUM', amount: '$fee' },
-     ],
+     lines: numLines({ WITHDRAWALS: '$amount', GAS: '$fee' }, ['charged_wallet.user_id', '-$amount - $fee']),
    })},
-   ${eventSql({ from: 'charged_wallet', owner: 'user_id', sequence: 'sequence', type: 'withdrawal.requested', transfer: 'transfer_id' })},
+   ${eventSql({
+     ...{ from: 'charged_wallet', owner: 'user_id', sequence: 'sequence', transfer: 'transfer_id' },
+     type: 'withdrawal.requested',
+   })},
    ${auditSql({
-     from: 'inserted_withdrawal',
-     user: '$user',
-     action: 'withdrawal.requested',
+     ...{ from: 'inserted_withdrawal', user: '$user', action: 'withdrawal.requested', address: '$address' },
      subject: `type_id('withdrawal', inserted_withdrawal.id)`,
-     address: '$address',
    })},
    ${accountMailSql({
-     from: 'inserted_withdrawal',
-     template: 'withdrawal-requested',
+     ...{ from: 'inserted_withdrawal', template: 'withdrawal-requested' },
      facts: { userId: 'inserted_withdrawal.wallet_id', withdrawalId: 'inserted_withdrawal.id' },
    })},
    ${rememberSql('inserted_withdrawal.id::text', 'inserted_withdrawal')}
    select (select id from inserted_withdrawal) as id from verified_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** SQL that refunds the CTE `ended_withdrawals (id, wallet_id, refunded_amount)`: one ledger transfer and one feed event each. */
+/** SQL that refunds `gain` of each row of `ended_withdrawals (id, user_id, amount, gain)` and reports its end. */
 const refundSql = (type: string) => `
-   returned as (
-     select wallet_id, sum(refunded_amount) as amount, count(*)::int as events from ended_withdrawals group by wallet_id
-   ),
-   locked_wallets as materialized (
-     select user_id from wallets where user_id in (select wallet_id from returned) order by user_id for no key update
-   ),
-   credited_wallets as (
-     update wallets w set num = w.num + returned.amount, event_sequence = w.event_sequence + returned.events
-     from locked_wallets join returned on returned.wallet_id = locked_wallets.user_id
-     where w.user_id = locked_wallets.user_id
-     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, returned.events) as transfers
-   ),
-   reported_withdrawals as materialized (
-     select e.*, c.before + e.rank as sequence, case when e.refunded_amount > 0 then c.transfers[e.rank] end as transfer_id
-     from (select *, (row_number() over (partition by wallet_id order by id))::int as rank from ended_withdrawals) e
-       join credited_wallets c on c.user_id = e.wallet_id
-   ),
+   ${changeWalletsSql('ended_withdrawals', 'reported_withdrawals')},
    ${postTransferSql({
-     from: 'reported_withdrawals',
+     ...{ from: 'reported_withdrawals', when: 'gain > 0', omitsZeros: true },
      reference: `'withdrawal-refund:' || id`,
-     when: 'refunded_amount > 0',
-     omitsZeros: true,
-     lines: [
-       { wallet: 'reported_withdrawals.wallet_id', currency: 'NUM', amount: 'reported_withdrawals.refunded_amount' },
-       { book: 'WITHDRAWALS', currency: 'NUM', amount: '-reported_withdrawals.amount' },
-       { book: 'GAS', currency: 'NUM', amount: 'reported_withdrawals.amount - reported_withdrawals.refunded_amount' },
-     ],
+     lines: numLines({ WITHDRAWALS: '-reported_withdrawals.amount', GAS: 'reported_withdrawals.amount - gain' }, [
+       'reported_withdrawals.user_id',
+       'gain',
+     ]),
    })},
-   ${eventSql({ from: 'reported_withdrawals', owner: 'wallet_id', sequence: 'sequence', type: { sql: type }, transfer: 'transfer_id' })},
+   ${eventSql({
+     ...{ from: 'reported_withdrawals', owner: 'user_id', sequence: 'sequence', type: { sql: type } },
+     transfer: 'case when gain > 0 then transfer_id end',
+   })},
    ${accountMailSql({
-     from: 'reported_withdrawals',
-     template: 'withdrawal-settled',
-     facts: { userId: 'reported_withdrawals.wallet_id', withdrawalId: 'reported_withdrawals.id' },
+     ...{ from: 'reported_withdrawals', template: 'withdrawal-settled' },
+     facts: { userId: 'reported_withdrawals.user_id', withdrawalId: 'reported_withdrawals.id' },
    })}`
+const endedColumnsSql = 'x.id, x.wallet_id as user_id, x.amount, x.amount + x.fee as gain'
 
-/** Cancels and refunds a withdrawal that is not signed. Returns no row if it is not the user's, not waiting, or may have been paid. */
+/** Cancels and refunds a waiting withdrawal of a user. Returns no row if it is signed or may have been paid. */
 export const cancelWithdrawal = statement(
   'withdrawal_cancel',
   { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...remembered }, columns: { id: uuid } },
   `with ended_withdrawals as (
      update withdrawals x set status = 'CANCELLED', settled_at = now()
      where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING' and ${isTreasuryCertainSql}
-     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as refunded_amount
+     returning ${endedColumnsSql}
    ),
    ${refundSql(`'withdrawal.cancelled'`)},
    ${auditSql({
-     from: 'reported_withdrawals',
-     user: '$user',
-     action: 'withdrawal.cancelled',
+     ...{ from: 'reported_withdrawals', user: '$user', action: 'withdrawal.cancelled', address: '$address' },
      subject: `type_id('withdrawal', reported_withdrawals.id)`,
-     address: '$address',
    })},
    ${rememberSql('reported_withdrawals.id::text', 'reported_withdrawals')}
    select reported_withdrawals.id from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Fails and refunds a withdrawal that can never be sent, because its recipient refuses coins or needs too much gas. */
+/** Fails and refunds a withdrawal that can never be sent: its recipient refuses coins or needs too much gas. */
 export const failWithdrawal = statement(
   'withdrawal_fail',
   { parameters: { withdrawal: uuid, failure: text }, columns: { owner: uuid } },
   `with ended_withdrawals as (
      update withdrawals x set status = 'FAILED', failure = $failure, settled_at = now()
-     where x.id = $withdrawal and x.status = 'WAITING'
-     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as refunded_amount
+     where x.id = $withdrawal and x.status = 'WAITING' returning ${endedColumnsSql}
    ),
    ${refundSql(`'withdrawal.failed'`)}
-   select wallet_id as owner from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
+   select user_id as owner from reported_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Ends withdrawals whose transfers are settled. Refunds the amount of refused ones without the fee, because the chain charged it. */
+/** Ends withdrawals whose transfers are settled. A refused one is refunded without the fee, which the chain charged. */
 export const endWithdrawals = statement(
   'withdrawal_end',
   { parameters: { limit: int }, columns: { owners: arrayOf(uuid) } },
   `with settled_withdrawals as materialized (
-     select x.id, m.status as moved, t.value > 0 as sent
-     from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id join coin_transactions t on t.hash = m.transaction_hash
-     where x.status = 'SENDING' and m.status in ('FINAL', 'FAILED') order by x.id limit $limit for no key update of x skip locked
+     select x.id, m.status as result, t.value > 0 as sent
+     from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id
+       join coin_transactions t on t.hash = m.transaction_hash
+     where x.status = 'SENDING' and m.status in ('FINAL', 'FAILED')
+     order by x.id limit $limit for no key update of x skip locked
    ),
    ended_withdrawals as (
-     update withdrawals x set status = case s.moved when 'FINAL' then 'CONFIRMED' else 'FAILED' end::withdrawal_status, settled_at = now(),
-       failure = case when s.moved = 'FINAL' then null when s.sent then 'The recipient refused the coins.'
+     update withdrawals x set settled_at = now(),
+       status = case s.result when 'FINAL' then 'CONFIRMED' else 'FAILED' end::withdrawal_status,
+       failure = case when s.result = 'FINAL' then null when s.sent then 'The recipient refused the coins.'
          else 'The recipient needs more gas to take coins than the chain has room for.' end
      from settled_withdrawals s where x.id = s.id
-     returning x.id, x.wallet_id, x.amount, case s.moved when 'FINAL' then 0 else x.amount end as refunded_amount
+     returning x.id, x.wallet_id as user_id, x.amount, case s.result when 'FINAL' then 0 else x.amount end as gain
    ),
-   ${refundSql(`case when refunded_amount > 0 then 'withdrawal.failed' else 'withdrawal.confirmed' end`)}
-   select array(select distinct wallet_id from reported_withdrawals) as owners from (select count(*) from enqueued_mails) as jobs`,
+   ${refundSql(`case when gain > 0 then 'withdrawal.failed' else 'withdrawal.confirmed' end`)}
+   select array(select distinct user_id from reported_withdrawals) as owners
+   from (select count(*) from enqueued_mails) as jobs`,
 )
 
 /** Funds of the treasury in currency units: the free balance, and the price per unit of gas. */
@@ -193,13 +169,10 @@ const dueColumns = { id: uuid, userId: uuid, recipient: text, amount: numeric, f
 /** A withdrawal that may be signed. Amounts in currency units. */
 export type DueWithdrawal = RowOf<typeof dueColumns>
 
-/** Returns due withdrawals, oldest first: those that the treasury can pay, and those to refund because they need more gas than `mostGas`. */
+/** Returns due withdrawals, oldest first: payable ones, and those that need more gas than `mostGas`. */
 export const findDueWithdrawals = statement(
   'withdrawal_due',
-  {
-    parameters: { ...funds, mostGas: int, limit: int },
-    columns: dueColumns,
-  },
+  { parameters: { ...funds, mostGas: int, limit: int }, columns: dueColumns },
   `select id, wallet_id as "userId", recipient, amount, fee, gas_limit as "gasLimit" from withdrawals
    where ${isDueSql} and (${isPayableSql} or gas_limit > $mostGas) order by id limit $limit`,
 )
@@ -211,19 +184,20 @@ export const sumDueWithdrawals = statement(
   `select coalesce(sum(amount + fee), 0) as amount from withdrawals where ${isDueSql} and not (${isPayableSql})`,
 )
 
-/** Stores the transfer of a waiting withdrawal with all its transactions. Returns no row if it is not waiting or the nonce is used. */
+/** Stores the transfer of a waiting withdrawal. Returns no row if it is not waiting or the nonce is used. */
 export const storeWithdrawal = statement(
   'withdrawal_store',
   { parameters: { ...signedColumns, withdrawal: uuid }, columns: { id: uuid } },
   `with locked_withdrawal as materialized (
      select id from withdrawals where id = $withdrawal and status = 'WAITING' for no key update
    ),
-   ${storeMoveSql('WITHDRAWAL', 'locked_withdrawal')},
+   ${storeTransferSql('WITHDRAWAL', 'locked_withdrawal')},
    sent_withdrawal as (
-     update withdrawals x set status = 'SENDING', coin_transfer_id = inserted_move.id from inserted_move where x.id = $withdrawal
+     update withdrawals x set status = 'SENDING', coin_transfer_id = stored_transfer.id
+     from stored_transfer where x.id = $withdrawal
    ),
-   ${moveBookSql('inserted_move', `'coins-signed:' || inserted_move.id`, ['TREASURY', 'IN_TRANSIT'], '$amount')}
-   select id from inserted_move`,
+   ${moveBookSql('stored_transfer', `'coins-signed:' || stored_transfer.id`, ['TREASURY', 'IN_TRANSIT'], '$amount')}
+   select id from stored_transfer`,
 )
 
 /** Returns the number, the sum and the oldest due time of the due withdrawals. */
@@ -235,11 +209,12 @@ export const countDueWithdrawals = statement(
    from withdrawals where ${isDueSql}`,
 )
 
-/** Returns treasuries with withdrawals that were signed more than ten minutes ago and that no node has accepted. */
-export const findUntaken = statement(
-  'withdrawal_untaken',
+/** Returns treasuries with withdrawals that were signed ten minutes ago and that no node has accepted. */
+export const findUnaccepted = statement(
+  'withdrawal_unaccepted',
   { columns: { treasury: text, nonce: int, count: int, oldest: timestamp } },
   `select m.sender as treasury, min(m.nonce) as nonce, count(*)::int as count, min(m.created_at) as oldest
    from withdrawals x join coin_transfers m on m.id = x.coin_transfer_id
-   where x.status = 'SENDING' and m.status = 'SIGNED' and m.created_at < now() - interval '10 minutes' group by m.sender order by m.sender`,
+   where x.status = 'SENDING' and m.status = 'SIGNED' and m.created_at < now() - interval '10 minutes'
+   group by m.sender order by m.sender`,
 )

@@ -7,26 +7,24 @@ import { DomainError, notFound, unavailable, validationFailed } from '../../shar
 import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
 import { uuidFrom } from '../../shared/ids.ts'
 import { inspect, parse, positiveAmount, text } from '../../shared/input.ts'
-import { countLimit, type Search, searched } from '../../shared/lists.ts'
+import { type Search, searched } from '../../shared/lists.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../shared/money.ts'
-import { type Actor, assertMay, assertUserMay, type UserActor } from '../../shared/policy.ts'
+import { type Actor, assertUserMay, type UserActor } from '../../shared/policy.ts'
 import { presentPassword } from '../accounts/account-input.ts'
 import { checkOwnPassword, type OwnPasswordContext, wrongPassword } from '../accounts/check-password.ts'
 import { maxCost, type Problem, problemsOf } from '../wallet/quote.ts'
-import { accountFilter } from './deposits.ts'
+import { accountLists } from './deposits.ts'
 import { cancelWithdrawal as cancelWithdrawalSql, insertWithdrawal, readWithdrawable } from './withdrawals.sql.ts'
 
 type Needs = Use<'actor' | 'database'>
 type Selection = Omit<Prisma.WithdrawalFindFirstArgs, 'where'>
 type Page = Omit<Prisma.WithdrawalFindManyArgs, 'where' | 'orderBy'>
 
-/** Returns a withdrawal of the caller, or null. */
 export async function findWithdrawal({ actor, database }: Needs, uuid: string, selection: Selection = {}) {
   if (actor.kind !== 'user') return null
   return database.read.withdrawal.findFirst({ ...selection, where: { id: uuid, walletId: actor.id } })
 }
 
-/** Returns a withdrawal of the caller. Throws NOT_FOUND. */
 export async function getWithdrawal(context: Needs, uuid: string, selection?: Selection): Promise<Withdrawal> {
   const found = await findWithdrawal(context, uuid, selection)
   if (!found) throw notFound('Withdrawal')
@@ -51,26 +49,12 @@ export const listWithdrawals = async ({ actor, database }: Needs, filter: { sear
 export const countWithdrawals = async ({ actor, database }: Needs, filter: { search?: Search }) =>
   database.read.withdrawal.count({ where: ownFilter(actor, filter) })
 
-const statusFilter = accountFilter(z.enum(['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED']))
-type AccountFilter = z.input<typeof statusFilter>
+export const accountWithdrawals = accountLists<Withdrawal, Withdrawal['status']>(
+  ({ withdrawal }) => withdrawal,
+  ['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED'],
+)
 
-/** Lists the withdrawals of all users, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
-export async function listAccountWithdrawals({ actor, database }: Needs, filter: AccountFilter, page: Page) {
-  assertMay(actor, 'store:administer')
-  return database.read.withdrawal.findMany({ ...page, orderBy: { id: 'desc' }, where: parse(statusFilter, filter) })
-}
-
-/** Counts these withdrawals, up to one page after `offset`. */
-export async function countAccountWithdrawals(
-  { actor, database }: Needs,
-  filter: AccountFilter,
-  offset?: number | null,
-) {
-  assertMay(actor, 'store:administer')
-  return database.read.withdrawal.count({ where: parse(statusFilter, filter), take: countLimit(offset) })
-}
-
-/** Refunds a withdrawal that is not signed yet. Throws NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, and UNAVAILABLE while the treasury is in doubt. */
+/** Refunds a withdrawal that is not signed. Throws NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, UNAVAILABLE. */
 export async function cancelWithdrawal(
   context: IdempotentContext & Use<'notifications'>,
   { id }: { id: string },
@@ -116,8 +100,9 @@ type WithdrawContext = IdempotentContext &
 const MAX_ATTEMPTS = 10
 
 /**
- * Takes currency units out of the wallet and returns the UUID of the withdrawal. The coins are sent once the withdrawal can no longer be
- * canceled. Throws VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.
+ * Charges the wallet and returns the UUID of the withdrawal. The coins are sent once it can no longer be canceled.
+ * Throws VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT,
+ * UNAVAILABLE.
  */
 export async function withdraw(context: WithdrawContext, input: z.input<typeof withdrawInput>): Promise<string> {
   const { actor, coins, notifications, rateLimiter } = context
@@ -171,12 +156,10 @@ function refusalsOf(
   maxFee: string | undefined,
 ): DomainError[] {
   const total = add(amount, fee)
+  const invalid = (field: string, message: string) => validationFailed({ [field]: [message] })
   const refusals: (DomainError | false)[] = [
-    refusal !== undefined && validationFailed({ to: [refusal] }),
-    custodial &&
-      validationFailed({
-        to: ['This is the address of an account here; coins are withdrawn to addresses elsewhere.'],
-      }),
+    refusal !== undefined && invalid('to', refusal),
+    custodial && invalid('to', 'This is the address of an account here; coins are withdrawn to addresses elsewhere.'),
     cooling > 0 &&
       new DomainError(
         'WITHDRAWALS_PAUSED',
@@ -187,9 +170,7 @@ function refusalsOf(
       toUnits(fee) > toUnits(maxFee) &&
       new DomainError('PRICE_EXCEEDS_MAX_COST', `The fee is ${fee}, which is more than ${formatAmount(maxFee)}.`),
     toUnits(amount) > toUnits(leftToday) &&
-      validationFailed({
-        amount: [`Ensure this value is at most ${leftToday}, which is what can still be withdrawn in 24 hours.`],
-      }),
+      invalid('amount', `Ensure this value is at most ${leftToday}, which is what can still be withdrawn in 24 hours.`),
     toUnits(total) > toUnits(num) &&
       new DomainError('INSUFFICIENT_FUND', 'The wallet has insufficient currency units; points cannot be withdrawn.', {
         details: `Amount and fee: ${total}`,
@@ -199,14 +180,9 @@ function refusalsOf(
   return refusals.filter((each) => each !== false)
 }
 
-interface StoredInput {
-  amount: string
-  maxFee: string | undefined
-  quoted: QuotedTransfer
-  verifiedHash: string
-}
+type StoredInput = { amount: string; maxFee: string | undefined; quoted: QuotedTransfer; verifiedHash: string }
 
-/** Charges the wallet. Decides again if the wallet changed since it was read. Throws VALIDATION_FAILED if the password changed meanwhile. */
+/** Charges the wallet. Reads it again if it changed. Throws VALIDATION_FAILED if the password changed meanwhile. */
 async function storeWithdrawal(
   context: Pick<Context, 'idempotency'> & Use<'config' | 'database'>,
   actor: Extract<Actor, UserActor>,

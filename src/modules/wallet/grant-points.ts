@@ -21,7 +21,6 @@ const grantInput = z.strictObject({
 })
 
 const grantColumns = { id: uuid, userId: uuid, amount: numeric, reason: text, createdAt: timestamp }
-/** A grant of points to a user. `id` is the UUID of the transfer. */
 export type Grant = RowOf<typeof grantColumns>
 
 const findStatement = statement(

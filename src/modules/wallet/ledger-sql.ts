@@ -1,31 +1,32 @@
-/** SQL parts of statements that move money: transfers and their entries, transfer IDs, commit charges, and account locks. */
+/** SQL parts of statements that move money. */
 
 import type { Invariant } from '../../db/invariants/invariant.ts'
 import type { Entry } from '../../db/prisma/client.ts'
 import { numeric, text } from '../../db/sql.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
 
-/** One entry of a transfer. `wallet` (a user UUID) and `amount` are SQL expressions. A positive amount credits the account. */
-export type EntryLine = { currency: Entry['currency']; amount: string } & (
-  | { wallet: string }
-  | { book: NonNullable<Entry['book']> }
-)
+/** One entry. `wallet` (a user UUID) and `amount` are SQL expressions. A positive amount credits the account. */
+export type EntryLine = { currency: Entry['currency']; amount: string } & ({ wallet: string } | { book: Book })
+type Book = NonNullable<Entry['book']>
 
-/** SQL parts of a statement that posts transfers. */
-export interface TransferParts {
-  /** CTE or join with one row per transfer to post. */
+/** Returns entries in currency units: one of a wallet (user and amount), followed by those of ledger accounts. */
+export const numLines = (books: Partial<Record<Book, string>>, wallet?: readonly [string, string]): EntryLine[] => [
+  ...(wallet ? [{ wallet: wallet[0], currency: 'NUM' as const, amount: wallet[1] }] : []),
+  ...Object.entries(books).map(([book, amount]) => ({ book: book as Book, currency: 'NUM' as const, amount })),
+]
+
+/** SQL parts of a statement that posts transfers. Except for `from` and `lines`, all are SQL expressions. */
+interface TransferParts {
   from: string
-  /** SQL expression of the transfer's UUID. Defaults to the column `transfer_id`. */
   id?: string
-  /** SQL expression of the transfer's reference. The unique index on it prevents a second transfer with the same reference. */
+  /** The unique index on the reference prevents a second transfer with the same reference. */
   reference: string
-  /** SQL expression of the reason that an administrator entered. Optional. */
+  /** Reason that an administrator entered. */
   reason?: string
-  /** SQL condition that must be true to post the transfer. Optional. */
   when?: string
   /**
-   * The entries of each transfer in order, or a query with the columns `position, wallet_id, book, currency, amount`. The amounts must add
-   * up to zero in each currency.
+   * Entries of each transfer in order, or a query with the columns `position, wallet_id, book, currency, amount`.
+   * The amounts must add up to zero in each currency.
    */
   lines: readonly EntryLine[] | string
   /** True to omit entries with amount 0, which a CHECK constraint of the table would reject. */
@@ -44,17 +45,13 @@ const whereSql = (...conditions: (string | false | undefined)[]) => {
 }
 
 /** Returns the CTEs that post transfers. `inserted_transfers (id)` has one row per posted transfer. */
-export const postTransferSql = ({
-  from,
-  id = 'transfer_id',
-  reference,
-  reason,
-  when,
-  lines,
-  omitsZeros = false,
-}: TransferParts): string => `
+export function postTransferSql(parts: TransferParts): string {
+  const { from, id = 'transfer_id', reference, reason, when, lines, omitsZeros = false } = parts
+  const [column, value] = reason ? [', reason', `, ${reason}`] : ['', '']
+  return `
   inserted_transfers as (
-    insert into transfers (id, reference${reason ? ', reason' : ''}) select ${id}, ${reference}${reason ? `, ${reason}` : ''} from ${from} ${whereSql(when)} returning id
+    insert into transfers (id, reference${column})
+    select ${id}, ${reference}${value} from ${from} ${whereSql(when)} returning id
   ),
   inserted_entries as (
     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
@@ -64,45 +61,55 @@ export const postTransferSql = ({
     ) as line (position, wallet_id, book, currency, amount)
     ${whereSql(when, omitsZeros && 'line.amount <> 0')}
   )`
+}
 
-/**
- * SQL condition: true if a new `uuidv7()` is greater than the ID of the wallet's latest transfer. Within a session, each `uuidv7()` is
- * greater than the previous one.
- */
+/** SQL condition: true if a new `uuidv7()` is greater than the ID of the wallet's latest transfer. */
 const isPastSql = (wallet: string) => `uuidv7() > coalesce((
   select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1), '${NIL_UUID}'::uuid)`
 
 /**
- * Returns the SQL of the ID for a wallet's next transfer. `wallet` is the alias of a locked row. Wallet statements are sorted by these IDs,
- * so they are created under the row lock (decision 21). Usually `uuidv7()` is enough. If the latest transfer ID is ahead of the clock,
- * `next_transfer_ids` continues from that ID. That function also sees transfers that were committed while the statement waited for the
- * lock.
+ * Returns the SQL of the ID for a wallet's next transfer. `wallet` is the alias of a locked row: statements of a wallet
+ * are sorted by these IDs (decision 21). If the latest ID is ahead of the clock, `next_transfer_ids` continues from it.
+ * That function also sees transfers that were committed while the statement waited for the lock.
  */
 export const nextTransferSql = (wallet: string) =>
   `case when ${isPastSql(wallet)} then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
 
-/** Returns the CTE `new_transfer (transfer_id)`: an ID for one transfer between all wallets that the CTE `from` has locked. */
+/**
+ * Returns CTEs that add the column `gain` of the CTE `from (id, user_id, gain, …)` to the wallets, with one event and
+ * one transfer ID per row. The CTE `result` has the columns of `from`, `sequence` and `transfer_id`. Wallets are locked
+ * in the order of their IDs to avoid deadlocks.
+ */
+export const changeWalletsSql = (from: string, result: string) => `
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select user_id from ${from}) order by user_id for no key update
+   ),
+   changed_wallets as (
+     update wallets w set num = w.num + sum.gain, event_sequence = w.event_sequence + sum.count
+     from locked_wallets join (
+       select user_id, sum(gain) as gain, count(*)::int as count from ${from} group by user_id
+     ) sum using (user_id)
+     where w.user_id = locked_wallets.user_id
+     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
+   ),
+   ${result} as materialized (
+     select ranked.*, before + rank as sequence, transfers[rank] as transfer_id
+     from (select *, (row_number() over (partition by user_id order by id))::int as rank from ${from}) ranked
+       join changed_wallets using (user_id)
+   )`
+
+/** Returns the CTE `new_transfer (transfer_id)`: an ID for one transfer between all locked wallets of `from`. */
 export const newTransferSql = (from: string) => `
   new_transfer as materialized (
     select ${nextTransferSql(from)} as transfer_id from ${from} order by transfer_id desc limit 1
   )`
 
-/**
- * Returns SQL that splits a payment: points first, then currency units. `points` is the balance of points. Parameters and results are SQL
- * expressions. `quoteOf` does the same in TypeScript. `test/unit/wallet/points-first.test.ts` compares both.
- */
+/** Returns SQL that splits a payment: points first, then currency units. `quoteOf` does the same in TypeScript. */
 export const pointsFirstSql = (points: string, amount: string) => {
   const inPoints = `least(${points}, ${amount})`
   return { points: inPoints, num: `(${amount} - ${inPoints})` }
 }
 
-/** SQL parts of a statement that charges for commits. */
-export interface ChargeParts {
-  /** Name of a CTE with one row per payer whose commit is allowed: `(payer, fee, gas, …)`. */
-  from: string
-}
-
-/** Parameters of a statement that charges for commits. */
 export const charged = { fee: numeric, gas: numeric }
 
 const total = pointsFirstSql('w.points', 'due.fee + due.gas')
@@ -110,11 +117,11 @@ const total = pointsFirstSql('w.points', 'due.fee + due.gas')
 const fee = pointsFirstSql('charge.points', 'charge.fee')
 
 /**
- * Returns the CTEs that charge wallets for commits, points first. The same statement must insert the commits: if a wallet cannot pay,
- * `charge` has no row and later CTEs have no effect. Columns of `charge`: `points, num, sequence, commit_id, transfer_id`, and the columns
- * of `from`.
+ * Returns the CTEs that charge wallets for commits, points first. `from` is a CTE `(payer, fee, gas, …)`. The same
+ * statement must insert the commits: for a wallet that cannot pay, the CTE `charge` has no row. Columns of `charge`:
+ * `points, num, sequence, commit_id, transfer_id`, and the columns of `from`.
  */
-export const chargeSql = ({ from }: ChargeParts) => `
+export const chargeSql = ({ from }: { from: string }) => `
   charge as (
     update wallets w set
       points = w.points - ${total.points},
@@ -140,8 +147,8 @@ export const chargeSql = ({ from }: ChargeParts) => `
   })}`
 
 /**
- * SQL joins and row locks for a statement that writes for several callers. For each account it locks the wallet, which pays, and the user,
- * which new rows reference. It skips accounts that another transaction has locked, so no caller waits for another account.
+ * SQL joins and row locks for a statement that writes for several callers. Locks each caller's wallet and user, and
+ * skips accounts that another transaction has locked.
  */
 export const heldAccountSql = {
   /** Returns the join. `user` is the SQL expression of the user's UUID. */

@@ -1,4 +1,4 @@
-/** Prices, wallet balances, and quotes. A quote has the cost of a paid operation and all errors that would prevent it. */
+/** Prices, balances and quotes. A quote has the cost of an operation and all errors that would prevent it. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import { boolean, numeric, statement, uuid } from '../../db/sql.ts'
@@ -7,46 +7,36 @@ import { AMOUNT, type Amount, add, formatAmount, fromUnits, least, toUnits } fro
 
 /** Prices of paid operations, as decimal strings in currency units. */
 export interface Pricing {
-  /** Price of one asset registration or update. */
   assetUpdateFee: string
   /** Fee for the chain transaction that carries a commit. */
   gasFee: string
-  /** Cost of a commit: the sum of both fees. */
   total: string
   currency: string
 }
 
 type Prices = Use<'config' | 'gasFee'>
 
-/** Returns the current cost of one commit. The gas fee can change at any time, so an operation that charges must read the cost only once. */
+/** Returns the current cost of one commit. The gas fee changes: read it once per operation. */
 export const readCommitCost = ({ config, gasFee }: Prices): { price: string; gas: string } => ({
   price: formatAmount(config.money.assetUpdateFee),
   gas: formatAmount(gasFee()),
 })
 
-/** Returns the current prices. */
 export function readPricing(context: Prices): Pricing {
   const { price, gas } = readCommitCost(context)
   return { assetUpdateFee: price, gasFee: gas, total: add(price, gas), currency: context.config.money.currency }
 }
 
-/** Cost of a paid operation, in currency units. */
 export interface Cost {
   price: Amount
   /** Fee for the chain transaction. Omitted for operations without one. */
   gas?: Amount
 }
 
-/** The cost of an operation that is free. */
 export const noCost: Cost = { price: '0' }
 
-/** Spendable balances of a wallet. */
-export interface Funds {
-  num: Amount
-  points: Amount
-}
+export type Funds = { num: Amount; points: Amount }
 
-/** Spendable balances as decimal strings. */
 export interface WalletFunds extends Funds {
   num: string
   points: string
@@ -67,7 +57,6 @@ export async function readFunds({ database }: Use<'database'>, userId: string): 
   return funds
 }
 
-/** One reason why an operation would fail. */
 export interface Problem {
   code: ErrorCode
   message: string
@@ -80,25 +69,22 @@ export interface Quote {
   price: string
   gas: string
   total: string
-  /** Balances of the wallet. */
   num: string
   points: string
   available: string
   /** Parts of the total that are charged in points and in currency units. Points are charged first. */
   pointsCharged: string
   numCharged: string
-  /** Part of the total that the wallet cannot pay. */
   missing: string
   /** All problems that prevent the operation. Empty if it would succeed. */
   problems: Problem[]
 }
 
-/** Schema of the maximum total that a caller accepts. */
 export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.').optional()
 
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
-/** Splits a cost into points and currency units, like `pointsFirstSql`. Missing funds are part of the result, not an error. */
+/** Splits a cost into points and currency units, like `pointsFirstSql`. Missing funds are no error. */
 export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Quote {
   const total = totalOf(cost)
   const points = least(toUnits(funds.points), total)
@@ -117,7 +103,6 @@ export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Q
   }
 }
 
-/** Returns true if points and currency units together cover the cost. */
 export const canPay = (cost: Cost, funds: Funds) => toUnits(funds.num) + toUnits(funds.points) >= totalOf(cost)
 
 const insufficient = {
@@ -125,7 +110,6 @@ const insufficient = {
   order: ['INSUFFICIENT_FUND', 'Insufficient fund for the order payment.'],
 } as const
 
-/** The kind of operation to pay for. */
 export type Purpose = keyof typeof insufficient
 
 /** Returns the error for a wallet that cannot pay. Old clients read the required amount from the end of the details. */

@@ -20,14 +20,9 @@ const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   }),
 })
 
-interface QuoteBase {
-  total: string
-  available: string
-  problems: Problem[]
-}
+type QuoteBase = { total: string; available: string; problems: Problem[] }
 type AnyQuote = Quote | RefundQuote | (QuoteBase & { typeName: string })
 
-/** GraphQL interface of all quotes. */
 export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
   description: 'The cost of a mutation now, and every reason for which it would be refused.',
   resolveType: (quote) => {
@@ -94,7 +89,6 @@ interface AddedQuote<Input> {
   field: string
   input: InputRef<Input>
   description: string
-  /** GraphQL type of the quote. */
   typeName: string
   quote(context: Context, input: Input): Promise<QuoteBase>
 }
@@ -134,15 +128,9 @@ async function quote(context: Context, input: typeof QuoteInput.$inferInput): Pr
   const given = input as Record<string, unknown>
   const added = addedQuotes.find(({ field }) => given[field])
   if (added) return { ...(await added.quote(context, given[added.field])), typeName: added.typeName }
-  if (input.registerAsset) {
-    return quoteRegistration(context, omitNullish(input.registerAsset))
-  }
-  if (input.updateAssetMetadata) {
-    return quoteUpdate(context, omitNullish(input.updateAssetMetadata))
-  }
-  if (input.revertAsset) {
-    return quoteRevert(context, omitNullish(input.revertAsset))
-  }
+  if (input.registerAsset) return quoteRegistration(context, omitNullish(input.registerAsset))
+  if (input.updateAssetMetadata) return quoteUpdate(context, omitNullish(input.updateAssetMetadata))
+  if (input.revertAsset) return quoteRevert(context, omitNullish(input.revertAsset))
   if (input.createOrder) return quoteCreateOrder(context, omitNullish(input.createOrder))
   if (input.confirmOrder) return quoteConfirmOrder(context, omitNullish(input.confirmOrder))
   return quoteRefundOrder(context, omitNullish(input.refundOrder!))
@@ -162,7 +150,6 @@ builder.queryField('quote', (t) =>
 
 const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
 
-/** GraphQL enum of the error codes in `shared/errors.ts`. */
 const ErrorCodeType = builder.enumType('ErrorCode', {
   description:
     'Error codes. `extensions.code` of each error is one of these values. Use the code, not the message. New codes may be added.',

@@ -8,7 +8,6 @@ import { amount, objectOf, same, sameFields } from '../../http/rest/values.ts'
 import type { FieldErrors } from '../../shared/errors.ts'
 import { snakeCase } from '../../shared/text.ts'
 
-/** Fields of every quote. */
 export const quoteFacts = {
   dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
   errors: z
@@ -65,15 +64,9 @@ function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
   switch (quote.__typename) {
     case 'PaymentQuote':
       return {
-        ...common,
-        price: quote.price,
-        gas: quote.gas,
-        total_cost: quote.total,
-        balance: { num: quote.num, points: quote.points },
-        available: quote.available,
-        points_charged: quote.pointsCharged,
-        num_charged: quote.numCharged,
-        missing: quote.missing,
+        ...{ ...common, price: quote.price, gas: quote.gas, total_cost: quote.total },
+        ...{ balance: { num: quote.num, points: quote.points }, available: quote.available },
+        ...{ points_charged: quote.pointsCharged, num_charged: quote.numCharged, missing: quote.missing },
       }
     case 'RefundQuote':
       return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
@@ -93,23 +86,9 @@ const operation = graphql(/* GraphQL */ `
   }
 `)
 
-interface QuoteRoute
-  extends Pick<
-    Route,
-    | 'path'
-    | 'operationId'
-    | 'summary'
-    | 'description'
-    | 'params'
-    | 'headers'
-    | 'errors'
-    | 'action'
-    | 'apiKey'
-    | 'files'
-    | 'admit'
-  > {
+type CopiedFields = 'path' | 'operationId' | 'summary' | 'description' | 'params' | 'headers' | 'errors'
+interface QuoteRoute extends Pick<Route, CopiedFields | 'action' | 'apiKey' | 'files' | 'admit'> {
   body: z.ZodObject
-  /** Type of the quote. Defaults to PaymentQuote. */
   type?: keyof typeof records
   /** Converts the request to the input of the GraphQL query `quote`. */
   inputOf: (request: RestRequest) => QuoteInput

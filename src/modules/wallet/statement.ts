@@ -1,28 +1,12 @@
-/** Wallet statements: the transfers of a wallet in the order of its balance changes (decision 21), with the balance after each. */
+/** Wallet statements: the transfers of a wallet in the order of its balance changes (decision 21). */
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { type IdPrefix, idPrefix, NIL_UUID, toId, UUID } from '../../shared/ids.ts'
 import { cursorUuid, type Search, searchWords } from '../../shared/lists.ts'
 import { assertUserMay } from '../../shared/policy.ts'
 
-/** Reason of a transfer. */
-export type TransferKind =
-  | 'COMMIT'
-  | 'DEPOSIT'
-  | 'DEPOSIT_COLLECTION'
-  | 'DEPOSIT_FREEZE'
-  | 'DEPOSIT_RELEASE'
-  | 'GRANT'
-  | 'ORDER'
-  | 'ORDER_REFUND'
-  | 'OTHER'
-  | 'REFUND'
-  | 'SIGN_UP'
-  | 'WITHDRAWAL'
-  | 'WITHDRAWAL_REFUND'
-
 /** Transfer kinds by the first word of the reference. `subject`: the kind of ID that follows that word. */
-const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
+const kinds = {
   'sign-up': { kind: 'SIGN_UP', subject: 'user' },
   commit: { kind: 'COMMIT', subject: 'commit' },
   refund: { kind: 'REFUND', subject: 'commit' },
@@ -35,35 +19,33 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   grant: { kind: 'GRANT', subject: 'grant' },
   withdrawal: { kind: 'WITHDRAWAL', subject: 'withdrawal' },
   'withdrawal-refund': { kind: 'WITHDRAWAL_REFUND', subject: 'withdrawal' },
-}
+} as const
+const kindOf = (word: string): { kind: TransferKind; subject?: IdPrefix } | undefined =>
+  Object.hasOwn(kinds, word) ? kinds[word as keyof typeof kinds] : undefined
+
+type TransferKind = (typeof kinds)[keyof typeof kinds]['kind'] | 'OTHER'
 
 const knownReferences = Object.keys(kinds)
 
-/** Returns the reference words whose transfer kind contains all search words, ignoring case. `isOther`: true if the kind OTHER matches, too. */
+/** Returns the reference words whose kind contains all search words. `isOther`: the kind OTHER matches too. */
 function referencesWith(words: readonly string[]): { references: string[]; isOther: boolean } {
   const matches = (kind: TransferKind) => words.every((word) => kind.includes(word.toUpperCase()))
-  return { references: knownReferences.filter((word) => matches(kinds[word]!.kind)), isOther: matches('OTHER') }
+  return { references: knownReferences.filter((word) => matches(kindOf(word)!.kind)), isOther: matches('OTHER') }
 }
 
-/**
- * Returns a reference with public IDs. `commit:<UUID>` becomes `commit_…`, and `order-refund:<UUID>` becomes `order-refund:order_…`.
- * Returns any other text unchanged.
- */
+/** Returns a reference with public IDs: `order-refund:<UUID>` becomes `order-refund:order_…`. Keeps any other text. */
 export function publicReference(text: string): string {
   const [name = '', id = '', ...rest] = text.split(':')
-  const prefix = idPrefix(name) ?? kinds[name]?.subject
+  const prefix = idPrefix(name) ?? kindOf(name)?.subject
   if (!prefix || !UUID.test(id)) return text
   const publicId = toId(prefix, id)
   return [...(prefix === name ? [] : [name]), publicId, ...rest].join(':')
 }
 
-/**
- * Returns the kind and the subject of a transfer from its reference. `subjectId` is a public ID or the transaction hash of a deposit. It is
- * null for transfers of the kind OTHER.
- */
+/** Returns the kind and the subject of a transfer from its reference. */
 export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
   const [first = '', subject = ''] = reference.split(':', 2)
-  const known = kinds[first]
+  const known = kindOf(first)
   return {
     kind: known?.kind ?? 'OTHER',
     subjectId: known ? (known.subject ? toId(known.subject, subject) : subject) : null,
@@ -72,16 +54,14 @@ export function describeReference(reference: string): { kind: TransferKind; subj
 
 /** One transfer in the statement of a wallet. Amounts are decimal strings. */
 export interface StatementLine {
-  /** UUID of the transfer. */
   id: string
   kind: TransferKind
-  /** Public ID of the commit, order, grant, withdrawal or user, or transaction hash of a deposit. Null for the kind OTHER. */
+  /** Public ID of the cause, or transaction hash of a deposit. Null for the kind OTHER. */
   subjectId: string | null
   createdAt: Date
   /** Balance changes of the wallet. Negative for charges. */
   num: string
   points: string
-  /** Balances after this transfer. */
   balance: { num: string; points: string }
 }
 
@@ -93,27 +73,20 @@ export interface StatementPage {
   /** Public IDs of transfers. The page starts after the transfer `after` and ends before the transfer `before`. */
   after?: string | undefined
   before?: string | undefined
-  /** True to sort by time ascending. */
   inverted?: boolean
 }
 
 const columns = {
-  id: uuid,
-  reference: text,
-  created_at: timestamp,
-  num: numeric,
-  points: numeric,
-  balance_num: numeric,
-  balance_points: numeric,
+  ...{ id: uuid, reference: text, created_at: timestamp, num: numeric, points: numeric },
+  ...{ balance_num: numeric, balance_points: numeric },
 }
 
 const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
   coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
 
 /**
- * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`. They are computed backwards from
- * the nearest stored balance at or after the transfer, or from the current balance. The nearest stored balance is at most a few hundred
- * transfers away.
+ * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`. Computed backwards
+ * from the nearest stored balance, which is at most a few hundred transfers away, or from the current balance.
  */
 const balanceAtTopSql = `
   nearest as materialized (
@@ -148,7 +121,6 @@ const pageSql = (direction: Direction, join = '', condition = '') => `page as ma
        group by e.transfer_id order by e.transfer_id ${direction} limit $limit offset $offset
      )`
 
-/** Reads a page of all transfers. */
 const readPage = (name: string, direction: Direction) =>
   statement(
     name,
@@ -166,7 +138,6 @@ const readPage = (name: string, direction: Direction) =>
 const readDown = readPage('statement_page', 'desc')
 const readUp = readPage('statement_page_up', 'asc')
 
-/** Reads a page of transfers of some kinds. Other transfers lie between them, so each balance is computed separately. */
 const pageOfKinds = (name: string, direction: Direction) =>
   statement(
     name,
@@ -235,7 +206,6 @@ export async function listTransfers(
   return rows.map(present)
 }
 
-/** Returns a transfer of the caller's wallet by its UUID, or null. */
 export async function findTransfer(
   { actor, database }: Use<'actor' | 'database'>,
   uuid: string,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { markMovesIncluded, settleMoves, suspendTransfers } from '../../../src/modules/coins/coin-transfers.sql.ts'
+import { markTransfersIncluded, settleTransfers, suspendTransfers } from '../../../src/modules/coins/coin-transfers.sql.ts'
 import {
   displaceTransfers,
   lockAndStoreSweep,
@@ -55,14 +55,14 @@ async function newScan() {
     async note(to: SignedIn, amount: string, blockNumber: number, more: Partial<FoundDeposit> = {}) {
       const found = { kind: 'COIN' as const, transactionHash: newHash(), position: -1, address: to.address, amount }
       const move = next()
-      await books.note(chainId, move, [{ ...found, blockNumber, blockHash: newHash(), ...more }])
+      await books.storeFound(chainId, move, [{ ...found, blockNumber, blockHash: newHash(), ...more }])
       position = move.to
     },
     credit: (due: number) => books.creditDue({ chainId, position }, due),
     /** Freezes the deposits above this block, and rewinds the scan to it. */
     async goBack(height: number) {
       const move = next()
-      while ((await books.goBack({ chainId, position }, move.to, height)).frozen.length > 0);
+      while ((await books.rewind({ chainId, position }, move.to, height)).frozen.length > 0);
       position = move.to
     },
   }
@@ -97,10 +97,10 @@ it('freezes deposits that another process credits during the rewind of the depos
   const place = scan.place()
   const [credited, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.creditDue(place, 100),
-    () => books.goBack(place, 'gone back', 90),
+    () => books.rewind(place, 'gone back', 90),
   ])
   expect([credited, gone]).toMatchObject([1, { frozen: [expect.any(String)] }])
-  expect(await books.goBack(place, 'gone back', 90)).toEqual({ frozen: [], shortfall: '0' })
+  expect(await books.rewind(place, 'gone back', 90)).toEqual({ frozen: [], shortfall: '0' })
   expect(await books.readPosition(scan.chainId)).toBe('gone back')
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
   expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
@@ -111,14 +111,14 @@ it('freezes any number of deposits before the deposit scan rewinds', async () =>
   const user = await newUser()
   const found = { kind: 'COIN' as const, position: -1, address: user.address, amount: '1', blockNumber: 95 }
   const deposits = Array.from({ length: 501 }, () => ({ ...found, transactionHash: newHash(), blockHash: newHash() }))
-  await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)
+  await books.storeFound(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)
   const place = { chainId: scan.chainId, position: 'read' }
   expect(await books.creditDue(place, 100)).toBe(501)
-  expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(500)
+  expect((await books.rewind(place, 'gone back', 90)).frozen).toHaveLength(500)
   expect([await num(user), await books.readPosition(scan.chainId)]).toEqual(['1', 'read'])
-  expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(1)
+  expect((await books.rewind(place, 'gone back', 90)).frozen).toHaveLength(1)
   expect([await num(user), await books.readPosition(scan.chainId)]).toEqual(['0', 'gone back'])
-  expect((await books.goBack(place, 'gone back', 90)).frozen).toEqual([])
+  expect((await books.rewind(place, 'gone back', 90)).frozen).toEqual([])
 })
 
 it('records deposits of buyer and seller while a sale holds one wallet lock and waits for the other', async () => {
@@ -138,7 +138,7 @@ it('records deposits of buyer and seller while a sale holds one wallet lock and 
   const sale = await whileHeld(app, `update wallets set num = num where user_id = '${last.id}'`, async () => {
     const answer = store.confirm(buyer, id)
     await waiting(app, 1)
-    expect(await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)).toBe(true)
+    expect(await books.storeFound(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)).toBe(true)
     return { answer }
   })
   expectOk(await sale.answer)
@@ -203,7 +203,7 @@ const unsweptOf = async ({ id }: SignedIn) =>
 it('does not sweep a deposit that was frozen while the sweep waited for the wallet lock', async () => {
   const { scan, user } = await newCreditedDeposit()
   const [gone, isStored] = await inTurnWhileHeld<unknown>(rowOf(user), [
-    () => books.goBack(scan.place(), 'gone back', 90),
+    () => books.rewind(scan.place(), 'gone back', 90),
     () => store(moveOf(user, 5n * COIN)),
   ])
   expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
@@ -215,7 +215,7 @@ it('freezes deposits that are swept during the rewind of the deposit scan', asyn
   const { scan, user } = await newCreditedDeposit()
   const [isStored, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => store(moveOf(user, 5n * COIN)),
-    () => books.goBack(scan.place(), 'gone back', 90),
+    () => books.rewind(scan.place(), 'gone back', 90),
   ])
   expect([isStored, gone]).toMatchObject([true, { frozen: [expect.any(String)] }])
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
@@ -233,7 +233,7 @@ it('does not resume a coin transfer if its deposit was frozen during the wait fo
   expect(await unsweptOf(user)).toBe(5)
 
   const [gone, resumed] = await inTurnWhileHeld<unknown>(rowOf(user), [
-    () => books.goBack(scan.place(), 'gone back', 90),
+    () => books.rewind(scan.place(), 'gone back', 90),
     () => resumeTransfers(database, [{ address: user.address, free: 5n * COIN }]),
   ])
   expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
@@ -248,9 +248,9 @@ it('reverses the settlement of a coin transfer that is reorganized away at the s
   const [stored] = await app.sql('select id from coin_transfers where sender = $1', [user.address])
   const [id, blockHash] = [stored!.id!, newHash()]
   const included = { ids: [id], hashes: [hash], blockNumbers: [96], blockHashes: [blockHash], arrived: [true] }
-  await database.query(markMovesIncluded, { ...included, fees: [fromUnits(21_000n * gasPrice)] })
+  await database.query(markTransfersIncluded, { ...included, fees: [fromUnits(21_000n * gasPrice)] })
   await inTurnWhileHeld(`coin_transfers where id = '${id}'`, [
-    () => database.query(settleMoves, { ids: [id], blockHashes: [blockHash] }),
+    () => database.query(settleTransfers, { ids: [id], blockHashes: [blockHash] }),
     async () => {
       await displaceTransfers(database, [id])
       return []

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { buildSchema, isObjectType } from 'graphql'
 import { expect, it } from 'vitest'
 import { storeSweep } from '../../../src/modules/coins/coin-transfers.ts'
-import { noteDeposits } from '../../../src/modules/coins/deposits.sql.ts'
+import { storeFoundDeposits } from '../../../src/modules/coins/deposits.sql.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { createRest, type Rest } from '../../support/rest-client.ts'
 import { startGateway } from '../../support/start-gateway.ts'
@@ -61,7 +61,7 @@ async function receive(): Promise<string> {
   const key = randomUUID()
   const place = { setting: key, from: '1', to: '2', references: [key], kinds: ['COIN' as const], hashes: [key] }
   await app.sql(`insert into key_values values ($1, '1')`, [key])
-  await app.installation.database.query(noteDeposits, {
+  await app.installation.database.query(storeFoundDeposits, {
     ...{ ...place, addresses: [admin.address], amounts: ['1'], blockNumbers: [1], blockHashes: [key] },
   })
   return key

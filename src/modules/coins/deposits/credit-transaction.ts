@@ -1,11 +1,12 @@
-/** Credits a deposit that the finder cannot see, such as coins that a contract sent. Called by `annal deposits credit`. */
+/** Credits a deposit that the watcher cannot see, such as coins from a contract, for `annal deposits credit`. */
 
-import { readTrail } from '../../../chain/block-checkpoint.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
-import type { BlockReply, ReceiptReply, Rpc, TransactionReply } from '../../../chain/rpc.ts'
-import { contradiction, hasSucceeded, quantity, RpcError, resultOf } from '../../../chain/rpc.ts'
-import { readAccounts } from '../../../chain/view.ts'
+import type { BlockReply, Rpc } from '../../../chain/rpc.ts'
+import { contradiction, hasSucceeded, quantity, RpcError, readTransaction } from '../../../chain/rpc.ts'
+import { larger } from '../../../chain/transaction.ts'
+import { parseCheckpoint, readAccounts } from '../../../chain/view.ts'
 import type { Database } from '../../../db/database-types.ts'
+import { undefinedIf } from '../../../shared/async.ts'
 import { DomainError, notFound } from '../../../shared/errors.ts'
 import { toId } from '../../../shared/ids.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
@@ -14,33 +15,18 @@ import { type CreditTarget, findCreditTarget } from '../deposits.sql.ts'
 import { bookedOf } from '../treasury/compare-coins.ts'
 import { COIN_POSITION, type DepositDepth, readDepositView } from './deposit-watcher.ts'
 
-/** The chain and the ledger that are compared. */
-export interface CreditOptions {
+interface CreditOptions {
   registry: Registry
   database: Pick<Database, 'query'>
   ledger: Pick<DepositLedger, 'readPosition' | 'creditByHand'>
   confirmations: DepositDepth
 }
 
-/** The deposit as the operator names it. */
-export interface CreditRequest {
-  /** With lower-case digits. */
-  transactionHash: string
-  /** UUID of the user. */
-  userId: string
-  /** Currency units, a decimal string. */
-  amount: string
-  reason: string
-}
+/** The deposit to credit. `userId`: UUID. `amount`: currency units. The hash has lower-case digits. */
+type CreditRequest = { transactionHash: string; userId: string; amount: string; reason: string }
 
-/** A credited deposit. */
-export interface CreditedDeposit {
-  /** UUID. */
-  id: string
-  blockNumber: number
-  /** True if the node traced the transaction and confirmed recipient and amount. */
-  isTraced: boolean
-}
+/** A credited deposit. `id`: UUID. `isTraced`: the node traced the transaction and confirmed recipient and amount. */
+type CreditedDeposit = { id: string; blockNumber: number; isTraced: boolean }
 
 /** Maximum number of attempts while the deposit scan moves on. */
 const TRIES = 20
@@ -48,9 +34,9 @@ const TRIES = 20
 const conflict = (message: string) => new DomainError('CONFLICT', message)
 
 /**
- * Credits coins that a final transaction sent to a user's address, once per transaction. Throws NOT_FOUND if the user or the transaction does not
- * exist. Throws CONFLICT if the transaction was already credited, failed, is not final, or did not send this amount to the address. Throws
- * UNAVAILABLE.
+ * Credits coins that a final transaction sent to a user's address, once per transaction. Throws NOT_FOUND if the user
+ * or the transaction does not exist. Throws CONFLICT if the transaction was already credited, failed, is not final, or
+ * did not send this amount to the address. Throws UNAVAILABLE.
  */
 export async function creditTransaction(options: CreditOptions, request: CreditRequest): Promise<CreditedDeposit> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
@@ -60,7 +46,7 @@ export async function creditTransaction(options: CreditOptions, request: CreditR
   throw conflict('The deposit scan moved on during each attempt. Run the command again.')
 }
 
-/** Returns undefined if the scan moved on, or if another command credited the transaction, since they were read. */
+/** Returns undefined if the scan moved on, or another command credited the transaction, since they were read. */
 async function tryToCredit(
   { registry, database, ledger, confirmations }: CreditOptions,
   { transactionHash, userId, amount, reason }: CreditRequest,
@@ -69,16 +55,17 @@ async function tryToCredit(
   const { chainId, due } = await readDepositView(registry, rpc, confirmations)
   const position = await ledger.readPosition(chainId)
   if (position === undefined) throw conflict('No server watches this chain for deposits. Start one first.')
-  const scanned = readTrail(position)[0].number
+  const scanned = parseCheckpoint(position)[0].number
   const reference = `deposit:${transactionHash}:${COIN_POSITION}`
   const [target] = await database.query(findCreditTarget, { user: userId, reference, upTo: scanned })
   if (!target) throw notFound('User')
   assertNotCredited(target, userId, amount)
   const { receipt, received } = await readTransfer(rpc, transactionHash, target.address)
   const block = { blockNumber: Number(receipt.blockNumber), blockHash: receipt.blockHash }
-  if (block.blockNumber > Math.min(due, scanned))
+  const newest = Math.min(due, scanned)
+  if (block.blockNumber > newest)
     throw conflict(
-      `The transaction is not final: it is in block ${block.blockNumber}, and deposits count up to block ${Math.min(due, scanned)}. Try again later.`,
+      `The transaction is not final: it is in block ${block.blockNumber}, and deposits count up to block ${newest}. Try again later.`,
     )
   await assertAmount(rpc, target, scanned, amount, received)
   const deposit = { reference, transactionHash, userId, amount, reason, ...block }
@@ -98,32 +85,25 @@ function assertNotCredited({ deposit }: CreditTarget, userId: string, amount: st
     )
 }
 
-/** Reads a transaction and the wei that it sent to an address. `received` is undefined if only a trace shows it and the node has none. */
+/** Reads a transaction and the wei that it sent to an address. `received` is undefined if the node cannot trace it. */
 async function readTransfer(rpc: Rpc, hash: string, address: string) {
-  const [found, placed] = await rpc.batch([
-    { method: 'eth_getTransactionByHash', params: [hash] },
-    { method: 'eth_getTransactionReceipt', params: [hash] },
-  ])
-  const transaction = resultOf<TransactionReply | null>(found)
-  const receipt = resultOf<ReceiptReply | null>(placed)
+  const { transaction, receipt } = await readTransaction(rpc, hash)
   if (!transaction) throw new DomainError('NOT_FOUND', 'The chain does not have this transaction.')
   if (!receipt) throw conflict('The transaction is not in a block yet. Try again later.')
   if (!hasSucceeded(receipt)) throw conflict('The transaction failed: it sent no coins.')
   const block = await rpc.call<BlockReply | null>('eth_getBlockByNumber', receipt.blockNumber, false)
   if (block?.hash !== receipt.blockHash) throw contradiction(rpc)
   const isDirect = transaction.to?.toLowerCase() === address.toLowerCase()
-  return { receipt, received: isDirect ? BigInt(transaction.value) : await traceReceived(rpc, hash, address) }
+  if (isDirect) return { receipt, received: BigInt(transaction.value) }
+  // Most public nodes do not support traces.
+  const frame = await rpc
+    .call<CallFrame>('debug_traceTransaction', hash, { tracer: 'callTracer' })
+    .catch(undefinedIf((error) => error instanceof RpcError))
+  return { receipt, received: frame && sumReceived(frame, address) }
 }
 
-/** A call as the `callTracer` of `debug_traceTransaction` returns it. */
-interface CallFrame {
-  type: string
-  to?: string
-  value?: string
-  /** Set if the call and all its inner calls were reverted. */
-  error?: string
-  calls?: CallFrame[]
-}
+/** A call in the result of the `callTracer`. `error` is set if the call and all its inner calls were reverted. */
+type CallFrame = { type: string; to?: string; value?: string; error?: string; calls?: CallFrame[] }
 
 /** Call types that transfer coins. Frames of other types can have a value without a transfer. */
 const MOVES_COINS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
@@ -134,17 +114,7 @@ const sumReceived = ({ type, to, value = '0x0', error, calls = [] }: CallFrame, 
   return calls.reduce((sum, call) => sum + sumReceived(call, address), own)
 }
 
-async function traceReceived(rpc: Rpc, hash: string, address: string): Promise<bigint | undefined> {
-  try {
-    return sumReceived(await rpc.call<CallFrame>('debug_traceTransaction', hash, { tracer: 'callTracer' }), address)
-  } catch (error) {
-    // Most public nodes do not support traces.
-    if (error instanceof RpcError) return undefined
-    throw error
-  }
-}
-
-/** Compares the amount with the transaction, and with the coins at the address that no deposit explains, which the treasury could not sweep. */
+/** Compares the amount with the transaction, and with the coins at the address that no deposit explains. */
 async function assertAmount(rpc: Rpc, target: CreditTarget, scanned: number, amount: string, received?: bigint) {
   if (received === 0n) throw conflict('The transaction sent no coins to the address of this user.')
   if (received !== undefined && received !== toUnits(amount))
@@ -153,6 +123,6 @@ async function assertAmount(rpc: Rpc, target: CreditTarget, scanned: number, amo
   const uncredited = seen!.balance - bookedOf(target, seen!.count) - toUnits(target.waiting)
   if (uncredited < toUnits(amount))
     throw conflict(
-      `The address of this user holds ${fromUnits(uncredited < 0n ? 0n : uncredited)} coins that are not credited, less than ${amount}.`,
+      `The address of this user holds ${fromUnits(larger(uncredited, 0n))} coins that are not credited, less than ${amount}.`,
     )
 }

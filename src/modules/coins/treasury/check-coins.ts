@@ -1,40 +1,39 @@
-/** Compares deposits and the ledger of coins with the chain, for `annal check`. Balances are read at one block. Writes nothing. */
+/** Compares deposits and the ledger of coins with the chain, for `annal check`. Writes nothing. */
 import type { ChainCheck, ChainFinding } from '../../../chain/check-chain.ts'
-import { hasSucceeded, quantity, type ReceiptReply, type Rpc, resultOf } from '../../../chain/rpc.ts'
+import { hasSucceeded, quantity, type Rpc, readReceipts } from '../../../chain/rpc.ts'
 import { readAccounts } from '../../../chain/view.ts'
 import type { Database } from '../../../db/database-types.ts'
 import { int, numeric, orNull, statement, text, uuid } from '../../../db/sql.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { NIL_UUID, toId } from '../../../shared/ids.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
-import { bringsTokens } from '../deposits/deposit-watcher.ts'
+import { containsTransfer } from '../deposits/deposit-watcher.ts'
 import { bookedOf, ownersOf } from './compare-coins.ts'
 
 /** `position`: index among the token's events of the transaction. Null for coins. */
+const depositColumns = { id: uuid, hash: text, position: orNull(int), wallet_id: uuid, address: text, amount: numeric }
 const findDeposits = statement(
   'check_chain_deposits',
-  {
-    parameters: { after: uuid, limit: int },
-    columns: { id: uuid, hash: text, position: orNull(int), wallet_id: uuid, address: text, amount: numeric },
-  },
-  `select d.id, d.transaction_hash as hash, case d.kind when 'TOKEN' then split_part(d.reference, ':', 3)::int end as position,
-     d.wallet_id, w.address, trim_scale(d.amount) as amount
+  { parameters: { after: uuid, limit: int }, columns: depositColumns },
+  `select d.id, d.transaction_hash as hash, d.wallet_id, w.address, trim_scale(d.amount) as amount,
+     case d.kind when 'TOKEN' then split_part(d.reference, ':', 3)::int end as position
    from deposits d join wallets w on w.user_id = d.wallet_id
    where d.status = 'CREDITED' and d.id > $after order by d.id limit $limit`,
 )
 
-/** All treasuries, and what arrived there up to a block. */
+/** Returns all treasuries, and the amount that arrived there up to a block. */
 const findTreasuries = statement(
   'check_coins_treasuries',
   { parameters: { upTo: int }, columns: { address: text, arrived: numeric } },
   `select recipient as address, coalesce(sum(arrived) filter (where block_number <= $upTo), 0) as arrived
    from coin_transfers where kind = 'SWEEP' group by recipient order by recipient`,
 )
-/** Returns what the first `count` transactions of an account cost. Pending ones count with their signed amount. */
+/** Returns the cost of the first `count` transactions of an account. Pending ones count with their signed amount. */
 const findSpent = statement(
   'check_coins_spent',
   { parameters: { sender: text, count: int }, columns: { spent: numeric } },
-  `select coalesce(sum(coalesce(arrived + fee, amount)), 0) as spent from coin_transfers where sender = $sender and nonce < $count`,
+  `select coalesce(sum(coalesce(arrived + fee, amount)), 0) as spent from coin_transfers
+   where sender = $sender and nonce < $count`,
 )
 
 const sentences = {
@@ -42,16 +41,11 @@ const sentences = {
   H7: 'No user address holds coins that were not credited: deposits with too few confirmations, coins sent by a contract (annal deposits credit), or coins sent after the account was deleted.',
 } as const
 
-/** Coins at an address, in wei. */
-interface AddressCoins {
-  address: string
-  held: bigint
-  booked: bigint
-}
+type AddressCoins = { address: string; held: bigint; booked: bigint }
 
 const readHead = async (rpc: Rpc) => Number(await rpc.call<string>('eth_blockNumber'))
 
-/** Returns user addresses where ledger and chain differ. The chain is read after the ledger, so newer transfers can make a difference. */
+/** Returns user addresses where ledger and chain differ. The ledger is read first, so a newer transfer can differ. */
 async function* differingOwners(database: Database, rpc: Rpc): AsyncGenerator<AddressCoins & { closed: boolean }> {
   for await (const rows of ownersOf(database, true)) {
     const addresses = rows.map(({ address }) => address)
@@ -64,26 +58,23 @@ async function* differingOwners(database: Database, rpc: Rpc): AsyncGenerator<Ad
   }
 }
 
-/** Checks addresses again that seemed to lack coins, because a transfer may have been included between the two reads. */
-async function recheck(database: Database, rpc: Rpc, seemed: readonly AddressCoins[]): Promise<AddressCoins[]> {
-  if (seemed.length === 0) return []
-  const lacking = new Set<string>()
-  for await (const { address, held, booked } of differingOwners(database, rpc)) if (held < booked) lacking.add(address)
-  return seemed.filter(({ address }) => lacking.has(address))
-}
-
 /** Compares all addresses with the chain, with up to `most` rows of each kind. Throws UNAVAILABLE. */
 export async function checkCoins({ database, registry: { rpc }, most }: ChainCheck): Promise<ChainFinding[]> {
   const found: Record<keyof typeof sentences, object[]> = { H6: [], H7: [] }
   const add = (id: keyof typeof sentences, { address, held, booked }: AddressCoins, problem: string) => {
     if (found[id].length < most) found[id].push({ address, held: fromUnits(held), booked: fromUnits(booked), problem })
   }
-  const seemed: AddressCoins[] = []
+  const suspects = new Map<string, AddressCoins>()
   for await (const owner of differingOwners(database, rpc)) {
-    if (owner.held < owner.booked) seemed.push(owner)
+    if (owner.held < owner.booked) suspects.set(owner.address, owner)
     else if (owner.held > 0n) add('H7', owner, owner.closed ? 'its key is destroyed' : 'not credited')
   }
-  for (const owner of await recheck(database, rpc, seemed)) add('H6', owner, 'the chain has fewer coins there')
+  // Compare again: a transfer may have been included between the two reads.
+  if (suspects.size > 0)
+    for await (const { address, held, booked } of differingOwners(database, rpc)) {
+      const suspect = suspects.get(address)
+      if (suspect && held < booked) add('H6', suspect, 'the chain has fewer coins there')
+    }
   const head = await readHead(rpc)
   for (const { address, arrived } of await database.query(findTreasuries, { upTo: head })) {
     const [seen] = await readAccounts(rpc, [address], quantity(head))
@@ -102,22 +93,20 @@ export async function checkCoins({ database, registry: { rpc }, most }: ChainChe
 export async function checkDeposits({ database, registry, most }: ChainCheck): Promise<ChainFinding> {
   const lost: object[] = []
   const pages = keysetPages({
-    first: NIL_UUID,
-    limit: 500,
+    ...{ first: NIL_UUID, limit: 500 },
     read: (after, limit) => database.query(findDeposits, { after, limit }),
     keyOf: ({ id }) => id,
   })
   for await (const rows of pages) {
-    const answers = await registry.rpc.batch(
-      rows.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    )
+    const hashes = rows.map(({ hash }) => hash)
+    const receipts = await readReceipts(registry.rpc, hashes)
     for (const [index, { position, ...row }] of rows.entries()) {
-      const receipt = resultOf<ReceiptReply | null>(answers[index])
+      const receipt = receipts[index]
       // In another block, the same transaction can have another amount or recipient.
       const isThere =
-        receipt && hasSucceeded(receipt) && (position === null || bringsTokens(receipt.logs, { ...row, position }))
-      const facts = { transaction: row.hash, user: toId('user', row.wallet_id), amount: row.amount }
-      if (!isThere && lost.length < most) lost.push({ ...facts, problem: 'credited, but not on the chain' })
+        receipt && hasSucceeded(receipt) && (position === null || containsTransfer(receipt.logs, { ...row, position }))
+      const fields = { transaction: row.hash, user: toId('user', row.wallet_id), amount: row.amount }
+      if (!isThere && lost.length < most) lost.push({ ...fields, problem: 'credited, but not on the chain' })
     }
   }
   return { id: 'H5', sentence: 'Every deposit in the ledger is on the chain.', rows: lost, isNote: false }

@@ -1,18 +1,19 @@
-/** Compares the ledger of coins with the chain, address by address, and finds transactions that only the chain knows: those after a restored backup. */
+/** Compares the ledger of coins with the chain, and finds transactions that only the chain has, as after a restore. */
 import type { Database } from '../../../db/database-types.ts'
 import { keyValueKeys } from '../../../db/key-value-store.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { UnknownTransfer } from '../coin-transfers.ts'
-import { TRANSFER_GAS } from './gas-prices.ts'
-import type { SearchOptions, UnknownTransaction } from './unknown-transactions.ts'
-import { type Counted, count, type Found, findUnknown } from './unknown-transactions.ts'
+import { TRANSFER_GAS } from './quote-transfer.ts'
+import type { Counted, Found, SearchOptions, UnknownTransaction } from './unknown-transactions.ts'
+import { count, findUnknown } from './unknown-transactions.ts'
 
 /** The signed transfers from an address: nonces, and amounts in currency units. */
 const signedColumns = { nonces: arrayOf(int), amounts: arrayOf(text) }
 const signedSql = (amount: string, sender: string) =>
-  `(select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(${amount}::text order by nonce), '{}') as amounts
+  `(select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
+      coalesce(array_agg(${amount}::text order by nonce), '{}') as amounts
     from coin_transfers where sender = ${sender})`
 
 const ownerColumns = { userId: uuid, address: text, closed: boolean, credited: numeric, ...signedColumns }
@@ -25,9 +26,10 @@ const ownersStatement = (name: string, which: string) =>
     name,
     { parameters: { after: text, limit: int }, columns: ownerColumns },
     `select w.user_id as "userId", w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
-     from wallets w,
-       lateral (select coalesce(sum(amount), 0) as credited from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
-       lateral ${signedSql('amount', 'w.address')} m
+     from wallets w, lateral (
+       select coalesce(sum(amount), 0) as credited from deposits
+       where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED'
+     ) d, lateral ${signedSql('amount', 'w.address')} m
      where w.address > $after and ${which} order by w.address limit $limit`,
   )
 const findOwners = ownersStatement('compare_owners', 'true')
@@ -36,22 +38,21 @@ const findOwnersWithCoins = ownersStatement('check_coins_addresses', `(d.credite
 /** Returns pages of all user addresses, or of those with a credited deposit or a transfer. */
 export const ownersOf = ({ query }: Pick<Database, 'query'>, hasCoins = false) =>
   keysetPages({
-    first: '',
-    limit: 500,
+    ...{ first: '', limit: 500 },
     read: (after, limit) => query(hasCoins ? findOwnersWithCoins : findOwners, { after, limit }),
     keyOf: ({ address }) => address,
   })
 
 const treasuryColumns = { address: text, arrived: numeric, ...signedColumns, first: orNull(int) }
-/** A current or earlier treasury. */
 type Treasury = RowOf<typeof treasuryColumns>
 
-/** All treasuries: the swept amount, the signed payments by nonce, and the transaction count when the treasury was first used. */
+/** Returns all treasuries with swept amount and signed payments. `first`: transaction count at the first use. */
 const findTreasuries = statement(
   'compare_treasuries',
   { columns: treasuryColumns },
-  `select t.address, coalesce((select sum(g.arrived) from coin_transfers g where g.kind = 'SWEEP' and g.recipient = t.address), 0) as arrived,
-     m.nonces, m.amounts, (select value::int from key_values where key = '${keyValueKeys.treasury}' || t.address) as first
+  `select t.address, m.nonces, m.amounts,
+     coalesce((select sum(arrived) from coin_transfers where kind = 'SWEEP' and recipient = t.address), 0) as arrived,
+     (select value::int from key_values where key = '${keyValueKeys.treasury}' || t.address) as first
    from (
      select recipient as address from coin_transfers where kind = 'SWEEP'
      union select substr(key, ${keyValueKeys.treasury.length + 1}) from key_values where key like '${keyValueKeys.treasury}%'
@@ -59,7 +60,7 @@ const findTreasuries = statement(
    order by t.address`,
 )
 
-/** Waiting withdrawals to these recipients, oldest first. */
+/** Returns waiting withdrawals to these recipients, oldest first. */
 const findClaims = statement(
   'compare_claims',
   {
@@ -72,13 +73,11 @@ const findClaims = statement(
 
 interface CompareOptions extends SearchOptions {
   database: Pick<Database, 'query'>
-  /** Address of the current treasury. */
   treasury: string
   /** Hashes of payments that the platform bears. */
   borne: ReadonlySet<string>
 }
 
-/** Comparison of an address. Amounts in wei. */
 export interface ComparedAddress {
   address: string
   /** UUID of the user. Undefined for a treasury. */
@@ -86,23 +85,15 @@ export interface ComparedAddress {
   /** Balance in the ledger, without and with the unknown transactions. */
   booked: bigint
   agreed: bigint
-  /** Balance on the chain. */
   held: bigint
   unknown: UnknownTransaction[]
   /** Reasons why the balances do not match. Empty if they do. */
   problems: string[]
 }
 
-/** Result of a comparison: the number of addresses where ledger and chain agree, the others, and those with unknown transactions. */
-export interface Comparison {
-  block: number
-  agreeing: number
-  differing: ComparedAddress[]
-}
+/** The number of addresses where ledger and chain agree, the other addresses, and those with unknown transactions. */
+export type Comparison = { block: number; agreeing: number; differing: ComparedAddress[] }
 
-const FEWER = 'The chain has fewer coins there than the ledger.'
-
-/** Compares all addresses. Throws UNAVAILABLE. */
 export async function compareCoins(options: CompareOptions): Promise<Comparison> {
   const block = Number(await options.rpc.call<string>('eth_blockNumber'))
   const { owners, agreeing } = await findSuspects(options, block)
@@ -121,12 +112,12 @@ export async function compareCoins(options: CompareOptions): Promise<Comparison>
 }
 
 /** Returns the sum of signed transfers whose nonces are below the transaction count: these have left the address. */
-const leftOf = ({ nonces, amounts }: { nonces: number[]; amounts: string[] }, sent: number) =>
+const spentBy = ({ nonces, amounts }: { nonces: number[]; amounts: string[] }, sent: number) =>
   nonces.reduce((sum, nonce, index) => (nonce < sent ? sum + toUnits(amounts[index]!) : sum), 0n)
 
 /** Returns the ledger's balance of a user address that has sent `sent` transactions, in wei. */
 export const bookedOf = (owner: Pick<ComparedOwner, 'credited' | 'nonces' | 'amounts'>, sent: number): bigint =>
-  toUnits(owner.credited) - leftOf(owner, sent)
+  toUnits(owner.credited) - spentBy(owner, sent)
 
 /** Returns the users whose addresses differ, and the number of the others. */
 async function findSuspects({ rpc, database }: CompareOptions, block: number) {
@@ -143,22 +134,29 @@ async function findSuspects({ rpc, database }: CompareOptions, block: number) {
   return { owners, agreeing }
 }
 
+/** Compares an address whose ledger balance including unknown transactions is `agreed`. */
+const compared = (
+  { address, held }: Counted,
+  found: Pick<ComparedAddress, 'owner' | 'booked' | 'agreed' | 'unknown' | 'problems'>,
+): ComparedAddress => {
+  const fewer = held < found.agreed ? ['The chain has fewer coins there than the ledger.'] : []
+  return { ...found, address, held, problems: [...found.problems, ...fewer] }
+}
+
+const costOf = (transactions: readonly UnknownTransaction[]) =>
+  transactions.reduce((sum, { arrived, fee }) => sum + arrived + fee, 0n)
+
 function compareOwner(row: ComparedOwner & Counted, found: Found, isTreasury: ReadonlySet<string>): ComparedAddress {
   const unknown = found.of(row)
   const booked = bookedOf(row, row.sent)
-  const agreed = unknown.reduce((sum, { arrived, fee }) => sum - arrived - fee, booked)
-  const foreign = unknown.filter(({ to }) => !isTreasury.has(to))
-  return {
-    ...{ address: row.address, owner: row.userId, booked, agreed, held: row.held, unknown },
-    problems: [
-      ...found.problemsOf(row),
-      ...foreign.map(
-        ({ hash, to }) => `${hash} sent coins to ${to}, which is not a treasury: another party has the key.`,
-      ),
-      ...(row.closed && unknown.length > 0 ? ['Its account is deleted in the database.'] : []),
-      ...(row.held < agreed ? [FEWER] : []),
-    ],
-  }
+  const problems = unknown
+    .filter(({ to }) => !isTreasury.has(to))
+    .map(({ hash, to }) => `${hash} sent coins to ${to}, which is not a treasury: another party has the key.`)
+  const isClosed = row.closed && unknown.length > 0
+  return compared(row, {
+    ...{ owner: row.userId, booked, agreed: booked - costOf(unknown), unknown },
+    problems: [...found.problemsOf(row), ...problems, ...(isClosed ? ['Its account is deleted in the database.'] : [])],
+  })
 }
 
 /** `swept`: unknown transactions from user addresses. */
@@ -169,21 +167,16 @@ async function compareTreasury(
   swept: readonly UnknownTransaction[],
 ): Promise<ComparedAddress> {
   const unknown = await matchClaims(database, found.of(row))
-  const booked = toUnits(row.arrived) - leftOf(row, row.sent)
+  const booked = toUnits(row.arrived) - spentBy(row, row.sent)
   const arrived = swept.filter(({ to }) => to === row.address).reduce((sum, one) => sum + one.arrived, 0n)
-  const agreed = unknown.reduce((sum, one) => sum - one.arrived - one.fee, booked + arrived)
-  const unclaimed = unknown.filter(({ claim, hash }) => !claim && !borne.has(hash))
-  return {
-    ...{ address: row.address, booked, agreed, held: row.held, unknown },
-    problems: [
-      ...found.problemsOf(row),
-      ...unclaimed.map(
-        ({ hash, to, value }) =>
-          `${hash} paid ${fromUnits(value)} to ${to}, and no waiting withdrawal matches it. Write it off with --write-off ${hash}.`,
-      ),
-      ...(row.held < agreed ? [FEWER] : []),
-    ],
-  }
+  const problems = unknown
+    .filter(({ claim, hash }) => !claim && !borne.has(hash))
+    .map(
+      ({ hash, to, value }) =>
+        `${hash} paid ${fromUnits(value)} to ${to}, and no waiting withdrawal matches it. Write it off with --write-off ${hash}.`,
+    )
+  const agreed = booked + arrived - costOf(unknown)
+  return compared(row, { booked, agreed, unknown, problems: [...found.problemsOf(row), ...problems] })
 }
 
 async function readTreasuries({ database, treasury: address }: CompareOptions): Promise<Treasury[]> {
@@ -194,13 +187,14 @@ async function readTreasuries({ database, treasury: address }: CompareOptions): 
   return [...rows, { address, arrived: '0', nonces: [], amounts: [], first }]
 }
 
-/** Matches payments with waiting withdrawals. Each withdrawal is paid by at most one transaction: the oldest by the first. */
+/** Matches payments with waiting withdrawals. The oldest payment of an amount matches the oldest withdrawal. */
 async function matchClaims(database: CompareOptions['database'], payments: UnknownTransaction[]) {
   if (payments.length === 0) return payments
   const left = new Set(await database.query(findClaims, { recipients: [...new Set(payments.map(({ to }) => to))] }))
   return payments.map((payment) => {
-    const { to, value } = payment
-    const claim = [...left].find(({ recipient, amount }) => recipient === to && toUnits(amount) === value)
+    const claim = [...left].find(
+      ({ recipient, amount }) => recipient === payment.to && toUnits(amount) === payment.value,
+    )
     if (!claim) return payment
     left.delete(claim)
     return { ...payment, claim }
@@ -215,9 +209,9 @@ export const unknownTransfersOf = ({ differing }: Comparison): UnknownTransfer[]
       .map(({ nonce, hash, to, value, fee, raw, claim }): UnknownTransfer => {
         // The full value, even if it did not arrive: in another block it could.
         const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
-        const move = { sender: address, recipient: to, nonce, signed }
-        if (owner) return { kind: 'SWEEP', move: { ...move, userId: owner, amount: value + fee } }
+        const transfer = { sender: address, recipient: to, nonce, signed }
+        if (owner) return { kind: 'SWEEP', transfer: { ...transfer, userId: owner, amount: value + fee } }
         const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : value + fee
-        return { kind: 'WITHDRAWAL', claim, move: { ...move, amount } }
+        return { kind: 'WITHDRAWAL', claim, transfer: { ...transfer, amount } }
       }),
   )

@@ -1,5 +1,4 @@
 /** Signs payments of due withdrawals from the treasury, oldest first. */
-
 import { logOnce } from '../../../chain/poller.ts'
 import { quantity, RpcError } from '../../../chain/rpc.ts'
 import { larger, signCoins } from '../../../chain/transaction.ts'
@@ -7,16 +6,8 @@ import type { ChainView } from '../../../chain/view.ts'
 import { toId } from '../../../shared/ids.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import { transferParams } from '../coin-transfers.ts'
-import {
-  type DueWithdrawal,
-  endWithdrawals,
-  failWithdrawal,
-  findDueWithdrawals,
-  storeWithdrawal,
-  sumDueWithdrawals,
-} from '../withdrawals.sql.ts'
-import { maxPaymentGas, presentPrice, pricesUpTo } from './gas-prices.ts'
-import { isRefusal } from './quote-transfer.ts'
+import * as sql from '../withdrawals.sql.ts'
+import { isRefusal, maxPaymentGas, presentPrice, pricesUpTo } from './quote-transfer.ts'
 import { readTreasury, type Treasury, type WorkerParts } from './treasury.ts'
 
 /** Maximum number of withdrawals that one step pays, and that one step ends. */
@@ -24,32 +15,32 @@ const [PAID_PAGE, ENDED_PAGE] = [20, 100]
 
 const RECOVERED = 'Withdrawals continue'
 
-/** Signs and stores a transfer for each due withdrawal that the treasury can pay, oldest first. Others wait and do not delay smaller ones. */
+/** Signs and stores a transfer for each due withdrawal that the treasury can pay. */
 export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promise<void> {
+  const { log, dedupers, memory } = parts
   const price = presentPrice(view, parts.maxFeePerGas)
   if (price === undefined) return
-  const isAnyDue = (await sumDue(parts, 0n, price)) > 0n
-  if (!isAnyDue && !parts.memory.isTreasuryDoubted) return
+  if ((await sumUnpayable(parts, 0n, price)) === 0n && !memory.isTreasuryInDoubt) return
   const treasury = await readTreasury(parts, view)
   if ('inDoubt' in treasury) {
     // After a restore, `annal coins` compares them with the ledger. Otherwise another party holds the key.
     const message = 'Withdrawals wait: the treasury has transactions that the database does not know ("annal coins")'
-    return logOnce(parts.log, parts.dedupers.treasury, { message, fields: { treasury: treasury.inDoubt } }, RECOVERED)
+    return logOnce(log, dedupers.treasury, { message, fields: { treasury: treasury.inDoubt } }, RECOVERED)
   }
   await payPage(parts, view, treasury, price)
-  const missing = await sumDue(parts, treasury.free, price)
+  const missing = await sumUnpayable(parts, treasury.free, price)
   const message = 'Withdrawals wait: the treasury is short of coins; send it coins'
   const fields = { treasury: parts.treasury.address, missing: fromUnits(missing) }
-  logOnce(parts.log, parts.dedupers.treasury, missing > 0n ? { message, fields } : undefined, RECOVERED)
+  logOnce(log, dedupers.treasury, missing > 0n ? { message, fields } : undefined, RECOVERED)
 }
 
-/** Pays withdrawals one after the other and deducts them from the free balance. Refunds those that need too much gas. */
+/** Pays withdrawals one by one and deducts them from the free balance. Refunds those that need too much gas. */
 async function payPage(parts: WorkerParts, view: ChainView, treasury: Treasury, price: bigint): Promise<void> {
   const maxGas = maxPaymentGas(view)
   const prices = pricesUpTo(price, parts.maxFeePerGas)
   const funds = { free: fromUnits(treasury.free), price: fromUnits(price) }
-  const due = await parts.database.query(findDueWithdrawals, { ...funds, mostGas: Number(maxGas), limit: PAID_PAGE })
-  for (const withdrawal of due) {
+  const page = { ...funds, mostGas: Number(maxGas), limit: PAID_PAGE }
+  for (const withdrawal of await parts.database.query(sql.findDueWithdrawals, page)) {
     const [amount, fee, gasLimit] = [toUnits(withdrawal.amount), toUnits(withdrawal.fee), BigInt(withdrawal.gasLimit)]
     if (gasLimit > maxGas)
       await refund(parts, withdrawal, 'The recipient needs more gas to take coins than a payment may.')
@@ -62,23 +53,20 @@ async function payPage(parts: WorkerParts, view: ChainView, treasury: Treasury, 
 }
 
 /** Returns the sum of all due withdrawals that the treasury cannot pay with `free` wei, with their fees. */
-async function sumDue({ database }: WorkerParts, free: bigint, price: bigint): Promise<bigint> {
-  const [row] = await database.query(sumDueWithdrawals, { free: fromUnits(free), price: fromUnits(price) })
+async function sumUnpayable({ database }: WorkerParts, free: bigint, price: bigint): Promise<bigint> {
+  const [row] = await database.query(sql.sumDueWithdrawals, { free: fromUnits(free), price: fromUnits(price) })
   return toUnits(row!.amount)
 }
 
-async function refund(
-  { database, log, notifications }: WorkerParts,
-  { id }: DueWithdrawal,
-  failure: string,
-): Promise<void> {
+async function refund({ database, log, notifications }: WorkerParts, { id }: sql.DueWithdrawal, failure: string) {
   log.warn({ withdrawal: toId('withdrawal', id), reason: failure }, 'Withdrawal failed; refunding it')
-  for (const { owner } of await database.query(failWithdrawal, { withdrawal: id, failure })) notifications.notify(owner)
+  const rows = await database.query(sql.failWithdrawal, { withdrawal: id, failure })
+  for (const { owner } of rows) notifications.notify(owner)
 }
 
 /** Ends a page of withdrawals whose transfers are settled. */
 export async function endPaidWithdrawals({ database, notifications }: WorkerParts): Promise<void> {
-  const [row] = await database.query(endWithdrawals, { limit: ENDED_PAGE })
+  const [row] = await database.query(sql.endWithdrawals, { limit: ENDED_PAGE })
   for (const owner of row!.owners) notifications.notify(owner)
 }
 
@@ -86,7 +74,7 @@ export async function endPaidWithdrawals({ database, notifications }: WorkerPart
 async function payWithdrawal(
   parts: WorkerParts,
   { chainId }: ChainView,
-  withdrawal: DueWithdrawal,
+  withdrawal: sql.DueWithdrawal,
   nonce: number,
   prices: readonly bigint[],
 ): Promise<boolean> {
@@ -106,7 +94,6 @@ async function payWithdrawal(
   }
   const plans = prices.map((gasPrice) => ({ chainId, nonce, to, value, gasPrice, gasLimit }))
   const signed = signCoins(treasury.privateKey, plans)
-  const transfer = { sender: treasury.address, recipient: to, nonce, amount: value + fee, signed }
-  const stored = await database.query(storeWithdrawal, { ...transferParams(transfer), user: userId, withdrawal: id })
-  return stored.length > 0
+  const columns = transferParams({ sender: treasury.address, recipient: to, nonce, amount: value + fee, signed })
+  return (await database.query(sql.storeWithdrawal, { ...columns, user: userId, withdrawal: id })).length > 0
 }

@@ -1,45 +1,31 @@
 /** Quotes withdrawals: the cost, and whether coins can be sent to an address. */
-import { getAddress, ZeroAddress } from 'ethers'
+import { getAddress, isAddress, ZeroAddress } from 'ethers'
 import type { Coins } from '../../../chain/chain-types.ts'
 import { isNoAnswer, type Registry } from '../../../chain/registry/registry.ts'
-import { quantity, type Rpc, RpcError, resultOf } from '../../../chain/rpc.ts'
-import { readView } from '../../../chain/view.ts'
-import { fromUnits } from '../../../shared/money.ts'
-import { maxPaymentGas, presentPrice, TRANSFER_GAS } from './gas-prices.ts'
+import { quantity, type Rpc, RpcError } from '../../../chain/rpc.ts'
+import { type FeeMarket, larger, smaller } from '../../../chain/transaction.ts'
+import { type ChainView, readView, type SeenAccount } from '../../../chain/view.ts'
+import type { CoinPlan } from '../../../keys/key-types.ts'
+import { fromUnits, toUnits } from '../../../shared/money.ts'
 
 interface CoinQuoteOptions {
   registry: Registry
-  /** Address of the treasury. */
   treasury: string
-  /** Addresses of the relay accounts. */
   relayAddresses: readonly string[]
-  /** Maximum gas price, in wei. */
   maxFeePerGas: bigint
 }
 
 /** Time limits of a quote and of reading the treasury, in milliseconds. A user waits for the response. */
-const QUOTE_TIMEOUT_MS = 5_000
-const BALANCE_TIMEOUT_MS = 2_000
+const [QUOTE_TIMEOUT_MS, BALANCE_TIMEOUT_MS] = [5_000, 2_000]
 /** Gas of a payment to a contract if the node cannot estimate it, because the treasury has too few coins. */
 const CONTRACT_GAS = 100_000n
-
-/** Returns the address with its EIP-55 checksum. Undefined if the text is not an address or has a wrong checksum. */
-function readAddress(text: string): string | undefined {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined
-  try {
-    return getAddress(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Returns true if the recipient refuses coins, at any gas limit. */
 export const isRefusal = ({ message }: RpcError): boolean => /revert|out ?of ?gas|gas required exceeds/i.test(message)
 
 /** Returns the gas limit of a payment. Undefined if the recipient is a contract that refuses coins. */
 async function readGas(rpc: Rpc, from: string, to: string, value: bigint): Promise<bigint | undefined> {
-  const [code] = await rpc.batch([{ method: 'eth_getCode', params: [to, 'latest'] }])
-  if (resultOf<string>(code) === '0x') return TRANSFER_GAS
+  if ((await rpc.call<string>('eth_getCode', to, 'latest')) === '0x') return TRANSFER_GAS
   try {
     return (BigInt(await rpc.call<string>('eth_estimateGas', { from, to, value: quantity(value) })) * 5n) / 4n
   } catch (error) {
@@ -48,13 +34,8 @@ async function readGas(rpc: Rpc, from: string, to: string, value: bigint): Promi
   }
 }
 
-/** Creates `quote` and `treasury`. */
-export function createCoinQuotes({
-  registry,
-  treasury,
-  relayAddresses,
-  maxFeePerGas: cap,
-}: CoinQuoteOptions): Pick<Coins, 'quote' | 'treasury'> {
+export function createCoinQuotes(options: CoinQuoteOptions): Pick<Coins, 'quote' | 'treasury'> {
+  const { registry, treasury, relayAddresses, maxFeePerGas: cap } = options
   return {
     async treasury() {
       try {
@@ -68,17 +49,11 @@ export function createCoinQuotes({
     },
 
     async quote(to, value) {
-      const address = readAddress(to)
-      const refused = (refusal: string) => ({
-        address: address ?? ZeroAddress,
-        fee: '0',
-        gasLimit: Number(TRANSFER_GAS),
-        refusal,
-      })
-      if (address === undefined)
-        return refused(
-          'Expected an address: 0x and 40 hexadecimal digits, in mixed case with the right EIP-55 checksum.',
-        )
+      const isValid = /^0x[0-9a-fA-F]{40}$/.test(to) && isAddress(to)
+      const address = isValid ? getAddress(to) : ZeroAddress
+      const refused = (refusal: string) => ({ address, fee: '0', gasLimit: Number(TRANSFER_GAS), refusal })
+      const format = 'Expected an address: 0x and 40 hexadecimal digits, in mixed case with the right EIP-55 checksum.'
+      if (!isValid) return refused(format)
       if (address === ZeroAddress) return refused('Nobody has the zero address.')
       const rpc = registry.rpc.until(AbortSignal.timeout(QUOTE_TIMEOUT_MS))
       const view = await readView(rpc, [])
@@ -89,8 +64,54 @@ export function createCoinQuotes({
       if (gas === undefined) return refused('This is a contract that takes no coins.')
       if (gas > maxPaymentGas(view))
         return refused('This is a contract that needs more gas to take coins than a payment may.')
-      const price = presentPrice(view, cap) ?? cap
-      return { address, fee: fromUnits(gas * price), gasLimit: Number(gas) }
+      return { address, fee: fromUnits(gas * (presentPrice(view, cap) ?? cap)), gasLimit: Number(gas) }
     },
   }
 }
+
+/** Gas of a plain transfer to an account. */
+export const TRANSFER_GAS = 21_000n
+/** Maximum gas of a payment. A payment to a contract wallet needs less than 100,000. */
+const MAX_PAYMENT_GAS = 500_000n
+/** Maximum share of a block, as a divisor. A transaction that needs more of the block waits longer, or never fits. */
+const SHARE_OF_BLOCK = 4n
+/** Deposits are swept once they are this many times the fee. */
+export const DUST_FACTOR = 100n
+
+/** Returns a price for inclusion soon. It allows for one rise of the base fee. Undefined above `cap`. */
+export const presentPrice = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): bigint | undefined =>
+  nextBaseFee > cap ? undefined : smaller((nextBaseFee * 9n) / 8n + larger(tip, 1n), cap)
+
+/** Returns the maximum gas of a payment. One that fits into no block would block all later payments. */
+export const maxPaymentGas = ({ gasLimit }: Pick<ChainView, 'gasLimit'>): bigint =>
+  larger(TRANSFER_GAS, smaller(MAX_PAYMENT_GAS, gasLimit / SHARE_OF_BLOCK))
+
+/** Returns prices that double from `lowest`, and `cap` as the last one. */
+export function pricesUpTo(lowest: bigint, cap: bigint): bigint[] {
+  const prices: bigint[] = []
+  for (let price = larger(lowest, 1n); price < cap; price *= 2n) prices.push(price)
+  return [...prices, cap]
+}
+
+/** Returns the positive rests of `amount` without the newest deposits (one, two, …), or without any one of them. */
+export function amountsAfterLoss(amount: bigint, newest: readonly bigint[]): bigint[] {
+  const left = newest.flatMap((lost, index) => [
+    amount - lost,
+    amount - newest.slice(0, index + 1).reduce((sum, each) => sum + each, 0n),
+  ])
+  return [...new Set(left)].filter((each) => each > 0n)
+}
+
+/** Returns a plan for each price that `amount` covers. The plan spends exactly `amount`, including the fee. */
+export const spendAll = (
+  target: Pick<CoinPlan, 'chainId' | 'nonce' | 'to'>,
+  amount: bigint,
+  prices: readonly bigint[],
+): CoinPlan[] =>
+  prices
+    .map((gasPrice) => ({ ...target, gasPrice, gasLimit: TRANSFER_GAS, value: amount - TRANSFER_GAS * gasPrice }))
+    .filter(({ value }) => value > 0n)
+
+/** Returns the wei of an account that no open transfer takes. The balance excludes transfers below the count. */
+export const freeBalance = ({ balance, count }: SeenAccount, open: readonly { nonce: number; amount: string }[]) =>
+  open.filter(({ nonce }) => nonce >= count).reduce((free, { amount }) => free - toUnits(amount), balance)

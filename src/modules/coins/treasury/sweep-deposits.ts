@@ -11,14 +11,14 @@ import { explainError } from '../../../shared/operator-errors.ts'
 import { findResumable, suspendTransfers } from '../coin-transfers.sql.ts'
 import { lockAndStoreSweep, resumeTransfers } from '../coin-transfers.ts'
 import { findUnswept, type UnsweptRow } from '../treasury.sql.ts'
-import { DUST_FACTOR, freeBalance, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './gas-prices.ts'
+import { DUST_FACTOR, freeBalance, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './quote-transfer.ts'
 import type { WorkerParts } from './treasury.ts'
 
 /** Maximum number of addresses read in one request. */
 const SWEEP_PAGE = 20
 const SUSPENDED_PAGE = 100
 
-/** Signs and stores a sweep for each address that holds enough. Skips and logs failing addresses. Returns how many wei are enough. */
+/** Signs and stores a sweep for each address with enough coins. Returns that minimum, in wei. */
 export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promise<bigint> {
   const price = presentPrice(view, parts.maxFeePerGas)
   // The gas price is above the maximum; deposits stay unswept.
@@ -27,8 +27,7 @@ export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promis
   const least = DUST_FACTOR * TRANSFER_GAS * price
   const problems: { address: string; reason: string }[] = []
   const pages = keysetPages({
-    first: NIL_UUID,
-    limit: SWEEP_PAGE,
+    ...{ first: NIL_UUID, limit: SWEEP_PAGE },
     read: (after, limit) => parts.database.query(findUnswept, { least: fromUnits(least), after, limit }),
     keyOf: ({ userId }) => userId,
   })
@@ -43,12 +42,8 @@ export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promis
   }
   const [first] = problems
   const fields = { addresses: problems.length, address: first?.address }
-  logOnce(
-    parts.log,
-    parts.dedupers.sweeping,
-    first && { message: 'Treasury sweep skipped addresses', reason: first.reason, fields },
-    'Treasury sweep recovered',
-  )
+  const problem = first && { message: 'Treasury sweep skipped addresses', reason: first.reason, fields }
+  logOnce(parts.log, parts.dedupers.sweeping, problem, 'Treasury sweep recovered')
   return least
 }
 
@@ -69,7 +64,7 @@ async function sweepAddress(
   try {
     const signed = await custody.signCoins(userId, row, spendAll({ chainId, nonce, to: recipient }, unswept, prices))
     const transfer = { userId, sender: address, recipient, nonce, amount: unswept, signed, unswept }
-    // False if a deletion or another process was faster: it has signed a transfer of the same coins.
+    // Stores nothing if a deletion or another process has signed a transfer of the same coins.
     await lockAndStoreSweep(database, { ...transfer, replacesSuspended: suspended !== null })
     return ''
   } catch (error) {
@@ -78,25 +73,24 @@ async function sweepAddress(
   }
 }
 
-/** Suspends transfers whose coins the chain has lost, and resumes those that can continue. Returns true if any waits for a credit. */
+/** Suspends transfers whose coins the chain has lost, and resumes others. Returns true if any waits for a credit. */
 export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const isWaiting = await resume(parts, view)
-  const [{ addresses }] = (await parts.database.query(suspendTransfers)) as [{ addresses: string[] }]
-  for (const address of addresses)
+  const [row] = await parts.database.query(suspendTransfers)
+  for (const address of row!.addresses)
     parts.log.warn({ address }, 'Coin transfer suspended: the chain has lost the coins to transfer')
-  // A smaller amount may be signed too, and still be there.
-  return addresses.length > 0 ? resume(parts, view) : isWaiting
+  // A transaction with a smaller amount may be signed too, and the address may still hold that amount.
+  return row!.addresses.length > 0 ? resume(parts, view) : isWaiting
 }
 
 /**
- * Only one transaction of a nonce is ever included. The address may hold more than was credited, because deposits are not deep enough or not scanned
- * yet. So the balance on the chain is read before a smaller amount is sent.
+ * Resumes suspended transfers. Returns true if any waits for a credit. Reads the balance on the chain before it sends a
+ * smaller amount: the address may hold uncredited deposits, and a nonce can be used only once.
  */
 async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const waiting: string[] = []
   const pages = keysetPages({
-    first: '',
-    limit: SUSPENDED_PAGE,
+    ...{ first: '', limit: SUSPENDED_PAGE },
     read: (after, limit) => parts.database.query(findResumable, { after, limit }),
     keyOf: ({ address }) => address,
   })
@@ -108,16 +102,12 @@ async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
     const resumed = new Set(await resumeTransfers(parts.database, free))
     waiting.push(...addresses.filter((address) => !resumed.has(address)))
   }
-  const noted = { key: keyValueKeys.movesWaiting, value: String(waiting.length) }
-  if (parts.memory.waitingTransfers !== waiting.length) await parts.database.query(replaceSetting, noted)
+  const setting = { key: keyValueKeys.movesWaiting, value: String(waiting.length) }
+  if (parts.memory.waitingTransfers !== waiting.length) await parts.database.query(replaceSetting, setting)
   parts.memory.waitingTransfers = waiting.length
-  const [first] = waiting
   const message = 'Suspended coin transfers wait: the chain has more coins at the addresses than were credited'
-  logOnce(
-    parts.log,
-    parts.dedupers.suspended,
-    first ? { message, fields: { addresses: waiting.length, address: first } } : undefined,
-    'No suspended coin transfer waits any more',
-  )
+  const problem = { message, fields: { addresses: waiting.length, address: waiting[0] } }
+  const recovered = 'No suspended coin transfer waits any more'
+  logOnce(parts.log, parts.dedupers.suspended, waiting.length > 0 ? problem : undefined, recovered)
   return waiting.length > 0
 }

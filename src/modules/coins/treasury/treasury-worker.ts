@@ -1,45 +1,31 @@
-/** Sweeps credited deposits into the treasury and pays withdrawals. Each transaction is stored before it is sent, and sent again after a crash. */
+/** Sweeps deposits into the treasury and pays withdrawals. Each transaction is stored before it is sent. */
 import { createLease } from '../../../chain/lease.ts'
-import { createLogDeduper, createPoller, logOnce, type Poller, type Problem } from '../../../chain/poller.ts'
+import { createLogDeduper, createPoller, type Poller } from '../../../chain/poller.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
-import { type ChainView, readView } from '../../../chain/view.ts'
-import { keysetPages } from '../../../shared/async.ts'
+import { readView } from '../../../chain/view.ts'
 import { fromUnits } from '../../../shared/money.ts'
-import { findMoves } from '../coin-transfers.sql.ts'
 import { hasCoinWork } from '../treasury.sql.ts'
-import { findNonceConflict, followTransfers } from './follow-transfers.ts'
 import { endPaidWithdrawals, payWithdrawals } from './pay-withdrawals.ts'
-import { cancelRejected, forgetSettled, sendTransfers } from './send-transfers.ts'
+import { reconcileTransfers } from './reconcile-transfers.ts'
 import { resumeAndSuspend, sweepDeposits } from './sweep-deposits.ts'
 import { logEarlierTreasuries, readTreasury, type WorkerParts } from './treasury.ts'
 
-/** Parts and settings of the treasury worker. */
 export interface TreasuryWorkerOptions
   extends Omit<WorkerParts, 'rpc' | 'doubtPatience' | 'memory' | 'dedupers' | 'stopping'> {
   registry: Registry
   /** Direct connection to the database, without a statement pooler. It holds the lease. */
   databaseUrl: string
-  /** Default: 120,000. */
   doubtPatience?: number | undefined
-  /** Pause between steps, in milliseconds. Default: 1,000. */
+  /** Pause between steps, in milliseconds. */
   pollEvery?: number
 }
 
-/** Minimum depth, in blocks, below which transfers are no longer checked. */
-const WATCHED_BLOCKS = 128
-/** Transfers that are checked together. */
-const PAGE = 200
 /** Pauses between steps without work, in milliseconds: while transfers are young, and otherwise. */
 const [SETTLING_PAUSE_MS, IDLE_PAUSE_MS] = [15_000, 60_000]
 
-/** Creates the treasury worker, not started yet. Of several processes, the one with the lease `coins` works. */
-export function createTreasuryWorker({
-  registry,
-  databaseUrl,
-  pollEvery = 1_000,
-  doubtPatience = 120_000,
-  ...options
-}: TreasuryWorkerOptions): Poller {
+/** Creates the treasury worker without starting it. Only the process with the lease `coins` runs it. */
+export function createTreasuryWorker(settings: TreasuryWorkerOptions): Poller {
+  const { registry, databaseUrl, pollEvery = 1_000, doubtPatience = 120_000, ...options } = settings
   const { database, log } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
@@ -56,7 +42,7 @@ export function createTreasuryWorker({
   }
   let lastStep: { at: number; least: bigint; isSettling: boolean } | undefined
 
-  /** Without work, the chain is still read now and then: gas may be cheaper, or blocks displaced. */
+  /** Returns true if the step can be skipped. The chain is still read at intervals, because of reorganizations. */
   const isIdle = async () => {
     if (!lastStep) return false
     const pause = lastStep.isSettling ? SETTLING_PAUSE_MS : IDLE_PAUSE_MS
@@ -74,7 +60,7 @@ export function createTreasuryWorker({
       await readTreasury(parts, view)
       await logEarlierTreasuries(parts)
     }
-    const hasTransfers = await reconcile(parts, view)
+    const hasTransfers = await reconcileTransfers(parts, view)
     const isWaiting = await resumeAndSuspend(parts, view)
     await endPaidWithdrawals(parts)
     await payWithdrawals(parts, view)
@@ -85,34 +71,4 @@ export function createTreasuryWorker({
 
   const messages = { failed: 'Coin transfers failed; retrying', recovered: 'Coin transfers recovered' }
   return createPoller({ step, stopping, close: () => lease.close(), log, messages })
-}
-
-/** Compares every open transfer with the chain, and sends those that are not in it. Each step handles all of them. Returns true if there are any. */
-async function reconcile(parts: WorkerParts, view: ChainView): Promise<boolean> {
-  const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
-  const youngest = Math.max(view.head.number - depth, 0)
-  const waiting = new Set<string>()
-  let hasTransfers = false
-  let problem: Problem | undefined
-  let conflict: Problem | undefined
-  const pages = keysetPages({
-    first: { sender: '', nonce: 0 },
-    limit: PAGE,
-    read: ({ sender: afterSender, nonce: afterNonce }, limit) =>
-      parts.database.query(findMoves, { youngest, afterSender, afterNonce, limit }),
-    keyOf: (transfer) => transfer,
-  })
-  for await (const transfers of pages) {
-    if (parts.stopping.aborted) break
-    hasTransfers = true
-    const left = await followTransfers(parts, { view, depth }, transfers)
-    conflict ??= await findNonceConflict(parts, view, left)
-    problem = (await sendTransfers(parts, view, left)) ?? problem
-    await cancelRejected(parts, view, left)
-    for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
-  }
-  forgetSettled(parts.memory, waiting)
-  logOnce(parts.log, parts.dedupers.sending, problem, 'Sending of coin transfers recovered')
-  logOnce(parts.log, parts.dedupers.conflict, conflict, 'No coin transfer has a used nonce any more')
-  return hasTransfers
 }

@@ -1,14 +1,13 @@
-/** Finds transactions of our addresses that the ledger does not know: nonces that the chain counts, and the transactions that used them. */
+/** Finds transactions of our addresses that the ledger does not know, by the nonces that only the chain counts. */
 import { getAddress, Transaction, ZeroAddress } from 'ethers'
 import { fromHex } from '../../../chain/keys.ts'
-import type { FullBlockReply, ReceiptReply, Rpc, TransactionReply } from '../../../chain/rpc.ts'
-import { feeOf, hasSucceeded, quantity, resultOf } from '../../../chain/rpc.ts'
+import type { Rpc, TransactionReply } from '../../../chain/rpc.ts'
+import { contradiction, feeOf, hasSucceeded, quantity, readFullBlocks, readTransaction } from '../../../chain/rpc.ts'
 import { findSpender, readAccounts } from '../../../chain/view.ts'
 
-/** Options of the search for transactions. */
 export interface SearchOptions {
   rpc: Rpc
-  /** First block to search, block by block. Undefined: the node is asked for old transaction counts. */
+  /** First block to search, block by block. Undefined: search by old transaction counts. */
   from?: number | undefined
   onProgress(done: number, total: number): void
 }
@@ -23,22 +22,15 @@ export interface UnknownTransaction {
   arrived: bigint
   fee: bigint
   blockNumber: number
-  /** Undefined if it is not a transfer in the form that Annal signs. */
+  /** Undefined if the transaction is not a transfer that Annal signed. */
   raw: Uint8Array | undefined
-  /** The withdrawal that it pays. */
   claim?: { id: string; userId: string; amount: string; fee: string }
 }
 
 /** An address with its balance, its transaction count, and the nonces that the ledger does not know. */
-export interface Counted {
-  address: string
-  held: bigint
-  sent: number
-  missing: number[]
-}
+export type Counted = { address: string; held: bigint; sent: number; missing: number[] }
 
 const nameOf = (address: string, nonce: number) => `${address.toLowerCase()} ${nonce}`
-/** Found transactions by address. */
 export type Found = Awaited<ReturnType<typeof findUnknown>>
 
 const BLOCKS_AT_ONCE = 20
@@ -49,11 +41,8 @@ export async function count(
   rows: readonly { address: string; nonces: number[]; first: number | null }[],
   block: number,
 ): Promise<Counted[]> {
-  const accounts = await readAccounts(
-    rpc,
-    rows.map(({ address }) => address),
-    quantity(block),
-  )
+  const addresses = rows.map(({ address }) => address)
+  const accounts = await readAccounts(rpc, addresses, quantity(block))
   return rows.map(({ address, nonces, first }, index) => {
     const { balance, count: sent } = accounts[index]!
     const known = new Set(nonces)
@@ -63,40 +52,40 @@ export async function count(
   })
 }
 
-/** Finds the transactions at these nonces: by old transaction counts, or in the blocks from `from` on. */
+/** Finds the transactions at the missing nonces: by old transaction counts, or in the blocks from `from` on. */
 export async function findUnknown(
   { rpc, from, onProgress }: SearchOptions,
   block: number,
   accounts: readonly Counted[],
 ) {
   const wanted = accounts.flatMap(({ address, missing }) => missing.map((nonce) => ({ address, nonce })))
-  const hashes = new Map<string, string>()
+  const found = new Map<string, UnknownTransaction>()
   if (from !== undefined && wanted.length > 0) {
     const names = new Set(wanted.map(({ address, nonce }) => nameOf(address, nonce)))
-    for await (const each of transactionsFrom(rpc, from, block, onProgress)) {
-      const name = nameOf(each.from, Number(each.nonce))
-      if (names.has(name)) hashes.set(name, each.hash)
+    for (let start = from; start <= block; start += BLOCKS_AT_ONCE) {
+      const end = Math.min(start + BLOCKS_AT_ONCE - 1, block)
+      const transactions = (await readFullBlocks(rpc, start, end)).flatMap((each) => each?.transactions ?? [])
+      for (const { from: sender, nonce, hash } of transactions) {
+        const name = nameOf(sender, Number(nonce))
+        if (names.has(name)) found.set(name, await readUnknown(rpc, hash))
+      }
+      onProgress(end - from + 1, block - from + 1)
     }
   } else {
     for (const [index, { address, nonce }] of wanted.entries()) {
       const hash = await findSpender(rpc, address, nonce, block)
-      if (hash) hashes.set(nameOf(address, nonce), hash)
+      if (hash) found.set(nameOf(address, nonce), await readUnknown(rpc, hash))
       onProgress(index + 1, wanted.length)
     }
   }
-  const read = new Map<string, UnknownTransaction>()
-  for (const { address, nonce } of wanted) {
-    const hash = hashes.get(nameOf(address, nonce))
-    if (hash) read.set(nameOf(address, nonce), await readTransaction(rpc, hash))
-  }
+  const of = ({ address, missing }: Counted) => missing.flatMap((nonce) => found.get(nameOf(address, nonce)) ?? [])
   return {
-    of: ({ address, missing }: Counted) => missing.flatMap((nonce) => read.get(nameOf(address, nonce)) ?? []),
-    problemsOf({ address, missing }: Counted) {
-      const foreign = missing.flatMap((nonce) => read.get(nameOf(address, nonce)) ?? []).filter(({ raw }) => !raw)
-      const problems = foreign.map(
-        ({ hash }) => `${hash} is not a transfer that Annal signed: another party has the key.`,
-      )
-      const lacking = missing.filter((nonce) => !read.has(nameOf(address, nonce)))
+    of,
+    problemsOf(account: Counted) {
+      const problems = of(account)
+        .filter(({ raw }) => !raw)
+        .map(({ hash }) => `${hash} is not a transfer that Annal signed: another party has the key.`)
+      const lacking = account.missing.filter((nonce) => !found.has(nameOf(account.address, nonce)))
       if (lacking.length === 0) return problems
       const where = from === undefined ? 'the node does not know them' : `they are not in the blocks from ${from} on`
       return [
@@ -107,36 +96,19 @@ export async function findUnknown(
   }
 }
 
-async function* transactionsFrom(rpc: Rpc, from: number, to: number, onProgress: SearchOptions['onProgress']) {
-  for (let start = from; start <= to; start += BLOCKS_AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(BLOCKS_AT_ONCE, to - start + 1) }, (_, index) => start + index)
-    const outcomes = await rpc.batch(
-      numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
-    )
-    for (const outcome of outcomes) yield* resultOf<FullBlockReply | null>(outcome)?.transactions ?? []
-    onProgress(start + numbers.length - from, to - from + 1)
-  }
-}
-
-/** Reads a transaction, its bytes and its result. */
-async function readTransaction(rpc: Rpc, hash: string): Promise<UnknownTransaction> {
-  const [reply, receipt] = await rpc.batch([
-    { method: 'eth_getTransactionByHash', params: [hash] },
-    { method: 'eth_getTransactionReceipt', params: [hash] },
-  ])
-  const transaction = resultOf<TransactionReply>(reply)
-  const placed = resultOf<ReceiptReply>(receipt)
+async function readUnknown(rpc: Rpc, hash: string): Promise<UnknownTransaction> {
+  const { transaction, receipt } = await readTransaction(rpc, hash)
+  if (!transaction || !receipt) throw contradiction(rpc)
   const value = BigInt(transaction.value)
   return {
     ...{ nonce: Number(transaction.nonce), hash, value, raw: bytesOf(transaction) },
+    ...{ fee: feeOf(receipt), blockNumber: Number(receipt.blockNumber) },
     to: getAddress(transaction.to ?? ZeroAddress),
-    arrived: hasSucceeded(placed) ? value : 0n,
-    fee: feeOf(placed),
-    blockNumber: Number(placed.blockNumber),
+    arrived: hasSucceeded(receipt) ? value : 0n,
   }
 }
 
-/** Rebuilds the signed bytes from the node's reply. Undefined if their hash differs: then Annal did not sign the transfer. */
+/** Rebuilds the signed bytes from the node's reply. Undefined if their hash differs. */
 function bytesOf(reply: TransactionReply): Uint8Array | undefined {
   const { type, to, nonce, gas, value, chainId, maxFeePerGas, maxPriorityFeePerGas, r, s, v } = reply
   if (Number(type) !== 2) return undefined

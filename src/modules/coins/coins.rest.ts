@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, get, post, type RestRequest } from '../../http/rest/define-route.ts'
-import type { WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
+import type { DepositStatus, WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import {
   amount,
@@ -12,23 +12,19 @@ import {
   objectOf,
   presentPassword,
   same,
+  sameFields,
   snakeCased,
   withdrawalParam,
 } from '../../http/rest/values.ts'
+import { validationFailed } from '../../shared/errors.ts'
 import { presentProblems, quoteFacts } from '../wallet/quotes.rest.ts'
 
 const withdrawalRecord = objectOf('Withdrawal', 'Coins that leave a wallet for an address on the chain.', {
   id: same('Withdrawal.id', z.string()),
   status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
-  amount: same('Withdrawal.amount', amount),
-  fee: same('Withdrawal.fee', amount),
-  total: same('Withdrawal.total', amount),
-  to: same('Withdrawal.to', z.string()),
-  transaction_hash: same('Withdrawal.transactionHash', z.string().nullable()),
-  failure: same('Withdrawal.failure', z.string().nullable()),
-  created_at: same('Withdrawal.createdAt', moment),
-  due_at: same('Withdrawal.dueAt', moment),
-  settled_at: same('Withdrawal.settledAt', moment.nullable()),
+  ...sameFields('Withdrawal', { amount, fee: amount, total: amount, to: z.string() }),
+  ...sameFields('Withdrawal', { transaction_hash: z.string().nullable(), failure: z.string().nullable() }),
+  ...sameFields('Withdrawal', { created_at: moment, due_at: moment, settled_at: moment.nullable() }),
 })
 
 export const WithdrawalRecord = graphql(/* GraphQL */ `
@@ -37,14 +33,13 @@ export const WithdrawalRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const present = (withdrawal: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
-  ...snakeCased(withdrawal),
-  status: lowerCase(withdrawal.status),
+const present = ({ status, ...rest }: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
+  ...snakeCased(rest),
+  status: lowerCase(status),
 })
 
 const quotedBody = {
-  amount: same('WithdrawInput.amount', givenAmount),
-  to: same('WithdrawInput.to', neededText(100)),
+  ...sameFields('WithdrawInput', { amount: givenAmount, to: neededText(100) }),
   max_fee: same('WithdrawInput.maxFee', givenAmount).optional(),
 }
 
@@ -60,29 +55,21 @@ const withdrawalQuote = objectOf(
   'The cost of a withdrawal, and every reason for which it would be refused.',
   {
     dry_run: quoteFacts.dry_run,
-    amount: same('WithdrawalQuote.amount', amount),
-    fee: same('WithdrawalQuote.fee', amount),
-    total: same('WithdrawalQuote.total', amount),
-    available: same('WithdrawalQuote.available', amount),
-    left_today: same('WithdrawalQuote.leftToday', amount),
+    ...sameFields('WithdrawalQuote', { amount, fee: amount, total: amount, available: amount, left_today: amount }),
     errors: quoteFacts.errors,
   },
 )
 
 const quote = defineRoute({
-  ...post('quotes/withdrawals', 'quoteWithdrawCoins', 'Quotes'),
+  ...post('quotes/withdrawals', 'quoteWithdrawCoins', 'Quotes', 'Quote a withdrawal'),
   isQuote: true,
-  summary: 'Quote a withdrawal',
   description: 'No password is needed.',
   body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
   action: 'withdrawal:create',
   operation: graphql(/* GraphQL */ `
     query RestWithdrawalQuote($input: QuoteInput!) {
       quote(input: $input) {
-        __typename
-        total
-        available
-        problems { code message field }
+        __typename total available problems { code message field }
         ... on WithdrawalQuote { amount fee leftToday }
       }
     }
@@ -91,14 +78,29 @@ const quote = defineRoute({
   answer: withdrawalQuote,
   present({ quote }, { unread }) {
     if (quote.__typename !== 'WithdrawalQuote') throw new Error(`Unexpected quote: ${quote.__typename}`)
-    const { amount, fee, total, available, leftToday, problems } = quote
-    const errors = presentProblems(problems, unread)
-    return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
+    const { __typename, problems, ...amounts } = quote
+    return { dry_run: true as const, ...snakeCased(amounts), errors: presentProblems(problems, unread) }
   },
 })
 
-/** Routes for withdrawals. */
-export const withdrawalRoutes = [
+const statuses = ['pending', 'credited', 'frozen'] as const
+
+const depositRecord = objectOf('Deposit', 'A payment to the address of a wallet on the chain.', {
+  ...sameFields('Deposit', { id: z.string(), kind: z.enum(['coin', 'token']), status: z.enum(statuses), amount }),
+  ...sameFields('Deposit', { transaction_hash: z.string(), block_number: z.int().nullable() }),
+  ...sameFields('Deposit', { confirmations: z.int().nullable(), shortfall: amount, created_at: moment }),
+  ...sameFields('Deposit', { credited_at: moment.nullable(), frozen_at: moment.nullable() }),
+})
+
+function statusFrom({ query }: RestRequest): DepositStatus | undefined {
+  const word = query.get('status')?.toLowerCase()
+  if (!word) return undefined
+  const status = statuses.find((each) => each === word)
+  if (!status) throw validationFailed({ status: [`Expected one of ${statuses.join(', ')}.`] })
+  return status.toUpperCase() as Uppercase<typeof status>
+}
+
+export const coinRoutes = [
   defineRoute({
     ...post('wallet/withdrawals', 'withdrawCoins', 'Wallet'),
     summary: 'Withdraw currency units to an address on the chain',
@@ -112,9 +114,7 @@ export const withdrawalRoutes = [
     action: 'withdrawal:create',
     operation: graphql(/* GraphQL */ `
       mutation RestWithdraw($input: WithdrawInput!) {
-        withdraw(input: $input) {
-          withdrawal { ...WithdrawalRecord }
-        }
+        withdraw(input: $input) { withdrawal { ...WithdrawalRecord } }
       }
     `),
     variables: (request) => ({
@@ -127,8 +127,7 @@ export const withdrawalRoutes = [
   }),
   quote,
   defineList({
-    ...get('wallet/withdrawals', 'listWithdrawals', 'Wallet'),
-    summary: 'List your withdrawals, newest first',
+    ...get('wallet/withdrawals', 'listWithdrawals', 'Wallet', 'List your withdrawals, newest first'),
     action: 'withdrawal:read',
     record: withdrawalRecord,
     plural: 'Withdrawals',
@@ -137,8 +136,7 @@ export const withdrawalRoutes = [
     operation: graphql(/* GraphQL */ `
       query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
         withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-          totalCount
-          pageInfo { startCursor endCursor }
+          totalCount pageInfo { startCursor endCursor }
           nodes { ...WithdrawalRecord }
         }
       }
@@ -153,13 +151,35 @@ export const withdrawalRoutes = [
     action: 'withdrawal:create',
     operation: graphql(/* GraphQL */ `
       mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {
-        cancelWithdrawal(input: $input) {
-          withdrawal { ...WithdrawalRecord }
-        }
+        cancelWithdrawal(input: $input) { withdrawal { ...WithdrawalRecord } }
       }
     `),
     variables: ({ params }) => ({ input: { id: params.id! } }),
     answer: withdrawalRecord,
     present: ({ cancelWithdrawal }) => present(cancelWithdrawal.withdrawal),
+  }),
+  defineList({
+    ...get('wallet/deposits', 'listDeposits', 'Wallet', 'List the deposits to your wallet, newest first'),
+    description: 'Deposits that are not credited yet are included.',
+    filters: { status: z.enum(statuses).optional().describe('Deposits with this status.') },
+    errors: ['VALIDATION_FAILED'],
+    action: 'transfer:read',
+    record: depositRecord,
+    plural: 'Deposits',
+    searched: 'the hash of the transaction',
+    order: 'newest',
+    operation: graphql(/* GraphQL */ `
+      query RestDeposits($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $status: DepositStatus) {
+        deposits(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, status: $status) {
+          totalCount pageInfo { startCursor endCursor }
+          nodes { id kind status amount transactionHash blockNumber confirmations shortfall createdAt creditedAt frozenAt }
+        }
+      }
+    `),
+    variables: (request, part) => ({ ...part, status: statusFrom(request) }),
+    present: (deposit) => ({
+      ...snakeCased(deposit),
+      ...{ kind: lowerCase(deposit.kind), status: lowerCase(deposit.status) },
+    }),
   }),
 ]

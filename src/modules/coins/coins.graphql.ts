@@ -1,0 +1,389 @@
+import type { CoinTransfer, Withdrawal } from '../../db/prisma/client.ts'
+import type PrismaTypes from '../../db/prisma/pothos-types.ts'
+import {
+  allColumns,
+  builder,
+  decimal,
+  type InputFields,
+  omitNullish,
+  optionalTime,
+  time,
+} from '../../graphql/builder.ts'
+import { showing } from '../../graphql/fast-path/compilable-fields.ts'
+import { characters, pageOf } from '../../graphql/limits/document-cost.ts'
+import {
+  boundedCountDescription,
+  connectionOf,
+  idInputType,
+  listResolvers,
+  offsetArg,
+  searchArg,
+} from '../../graphql/lists.ts'
+import { addNodeKind, Node } from '../../graphql/node.ts'
+import { toId } from '../../shared/ids.ts'
+import { MAX_PER_PAGE } from '../../shared/lists.ts'
+import { add } from '../../shared/money.ts'
+import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
+import * as deposits from './deposits.ts'
+import * as withdrawals from './withdrawals.ts'
+
+const filtered = 'Filter. All given conditions must match.'
+
+const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
+  description: 'Status of a withdrawal.',
+  values: {
+    WAITING: { description: 'Not signed, also while the treasury has too few coins. It can be cancelled.' },
+    SENDING: { description: 'Signed. It does not have enough confirmations.' },
+    CONFIRMED: { description: 'The coins arrived.' },
+    FAILED: { description: 'The recipient refused the coins. The amount was refunded.' },
+    CANCELLED: { description: 'Cancelled. Amount and fee were refunded.' },
+  } as const,
+})
+
+type WithdrawalFields = Pick<
+  PothosSchemaTypes.PrismaObjectFieldBuilder<typeof builder.$inferSchemaTypes, PrismaTypes['Withdrawal']>,
+  'expose' | 'exposeString' | 'field'
+>
+
+const withdrawalDetails = (t: WithdrawalFields) => ({
+  status: t.expose('status', { type: WithdrawalStatus, description: 'Status of the withdrawal.' }),
+  amount: t.expose('amount', decimal('Amount that arrives, in currency units.')),
+  total: t.field({
+    type: 'Decimal',
+    description: 'Amount charged to the wallet, including the fee.',
+    resolve: ({ amount, fee }) => add(amount, fee),
+  }),
+  to: t.expose('recipient', { type: 'Address', description: 'Address of the recipient.' }),
+  failure: t.exposeString('failure', {
+    ...characters(500),
+    nullable: true,
+    description: 'Reason of the failure. Null unless the withdrawal failed.',
+  }),
+  createdAt: t.expose('createdAt', time('Time of the request.')),
+  dueAt: t.expose('dueAt', time('Time from which it may be signed. It can be cancelled until then.')),
+  settledAt: t.expose(
+    'settledAt',
+    optionalTime('Time at which it was confirmed, failed or was cancelled. Null until then.'),
+  ),
+})
+
+const transactionHash = {
+  ...characters(66),
+  nullable: true,
+  description:
+    'Hash of the chain transaction. Null until one was sent. It changes when a transaction with a higher gas price replaces it.',
+  select: { move: { select: { status: true, transactionHash: true } } },
+  resolve: ({ move }: { move: Pick<CoinTransfer, 'status' | 'transactionHash'> | null }) =>
+    move && move.status !== 'SIGNED' ? move.transactionHash : null,
+} as const
+
+const WithdrawalType = builder.prismaObject('Withdrawal', {
+  description: 'Coins that leave a wallet for an address on the chain. Only the owner of the wallet sees them.',
+  interfaces: [Node],
+  select: allColumns('Withdrawal'),
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `withdrawal_01h2x…`.', resolve: ({ id }) => toId('withdrawal', id) }),
+    ...withdrawalDetails(t),
+    transactionHash: t.string(transactionHash),
+    fee: t.expose('fee', decimal('Fee charged for the chain transaction.')),
+  }),
+})
+
+addNodeKind('withdrawal', {
+  type: 'Withdrawal',
+  find: ({ uuid }, context) => withdrawals.findWithdrawal(context, uuid),
+})
+
+const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
+  variant: 'AccountWithdrawal',
+  description: 'A withdrawal as administrators see it.',
+  select: allColumns('Withdrawal'),
+  fields: (t) => ({
+    withdrawalId: t.id({ description: 'Identifier of the withdrawal.', resolve: ({ id }) => toId('withdrawal', id) }),
+    userId: t.id({
+      description: 'Identifier of the user who owns the withdrawal.',
+      resolve: ({ walletId }) => toId('user', walletId),
+    }),
+    ...withdrawalDetails(t),
+    transactionHash: t.string(transactionHash),
+  }),
+})
+
+const AccountWithdrawalFilter = builder.inputType('AccountWithdrawalFilter', {
+  description: filtered,
+  fields: (t) => ({
+    userId: t.id({ description: 'Only withdrawals of this user.' }),
+    status: t.field({ type: WithdrawalStatus, description: 'Only withdrawals with this status.' }),
+  }),
+})
+
+const withdrawalFields = (t: InputFields) => ({
+  amount: t.field({
+    type: 'Decimal',
+    required: true,
+    description: 'The amount to arrive, in currency units, more than 0. The fee is added to it.',
+  }),
+  to: t.string({
+    required: true,
+    description:
+      'The destination address on the chain, which is no account of this service. In mixed case its EIP-55 checksum must be right.',
+  }),
+  maxFee: t.field(decimal('Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.')),
+})
+
+const WithdrawInput = builder.inputType('WithdrawInput', {
+  description: 'The withdrawal to make.',
+  fields: (t) => ({
+    ...withdrawalFields(t),
+    currentPassword: t.string({ required: true, description: 'Your password.' }),
+  }),
+})
+
+builder.objectRef<withdrawals.WithdrawalQuote & { typeName: string }>('WithdrawalQuote').implement({
+  description: 'The cost of a withdrawal.',
+  interfaces: [QuoteInterface],
+  fields: (t) => ({
+    amount: t.expose('amount', decimal('The amount that would arrive.')),
+    fee: t.expose('fee', decimal('Fee for the chain transaction, at the present gas price.')),
+    leftToday: t.expose('leftToday', decimal('The amount that can still be withdrawn in these 24 hours.')),
+  }),
+})
+
+addQuote({
+  field: 'withdraw',
+  input: builder.inputType('QuoteWithdrawInput', {
+    description: 'A withdrawal, without the password.',
+    fields: withdrawalFields,
+  }),
+  description: 'A withdrawal. Returns a WithdrawalQuote.',
+  typeName: 'WithdrawalQuote',
+  quote: (context, input) => withdrawals.quoteWithdrawal(context, omitNullish(input)),
+})
+
+const payloadOf = (name: string, description: string) =>
+  builder.objectRef<{ withdrawal: Withdrawal }>(name).implement({
+    description,
+    fields: (t) => ({ withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }) }),
+  })
+
+const CancelWithdrawalInput = idInputType(
+  'CancelWithdrawalInput',
+  'The withdrawal to cancel.',
+  'Identifier of the withdrawal.',
+)
+
+builder.mutationFields((t) => ({
+  withdraw: t.field({
+    type: payloadOf('WithdrawPayload', 'The new withdrawal.'),
+    description:
+      'Sends currency units of your wallet to an address on the chain. Points stay. You are notified by mail. You can cancel it until it is signed. ' +
+      'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
+    args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
+    resolve: showing('withdrawal', async (query, { input }, context) => {
+      const id = await withdrawals.withdraw(context, omitNullish(input))
+      return { withdrawal: await withdrawals.getWithdrawal(context, id, query()) }
+    }),
+  }),
+  cancelWithdrawal: t.field({
+    type: payloadOf('CancelWithdrawalPayload', 'The cancelled withdrawal.'),
+    description:
+      'Refunds amount and fee of a withdrawal that is not signed. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
+    args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
+    resolve: showing('withdrawal', async (query, { input }, context) => {
+      const id = await withdrawals.cancelWithdrawal(context, input)
+      return { withdrawal: await withdrawals.getWithdrawal(context, id, query()) }
+    }),
+  }),
+}))
+
+const DepositKind = builder.enumType('DepositKind', {
+  description: 'The currency of a deposit.',
+  values: {
+    COIN: { description: 'The chain’s own coin.' },
+    TOKEN: { description: 'The ERC-20 token that the operator configured.' },
+  } as const,
+})
+
+const DepositStatus = builder.enumType('DepositStatus', {
+  description: 'Status of a deposit.',
+  values: {
+    PENDING: { description: 'Its block does not have enough confirmations. It cannot be spent and may disappear.' },
+    CREDITED: { description: 'In the wallet.' },
+    FROZEN: {
+      description:
+        'The chain lost the block after the credit. The amount is removed from the wallet until the chain includes the transaction again.',
+    },
+  } as const,
+})
+
+type DepositFields = Pick<
+  PothosSchemaTypes.PrismaObjectFieldBuilder<typeof builder.$inferSchemaTypes, PrismaTypes['Deposit']>,
+  'expose' | 'exposeInt' | 'exposeString'
+>
+
+const depositDetails = (t: DepositFields) => ({
+  kind: t.expose('kind', { type: DepositKind, description: 'Currency of the deposit.' }),
+  status: t.expose('status', { type: DepositStatus, description: 'Status of the deposit.' }),
+  amount: t.expose('amount', decimal('Amount in currency units.')),
+  transactionHash: t.exposeString('transactionHash', { ...characters(66), description: 'Hash of the transaction.' }),
+  blockNumber: t.exposeInt('blockNumber', {
+    nullable: true,
+    description: 'Block of the transaction. Null when the chain has lost the block.',
+  }),
+  shortfall: t.expose(
+    'shortfall',
+    decimal('Amount already spent from a deposit that was later frozen. The user owes it. Zero unless frozen.'),
+  ),
+  createdAt: t.expose('createdAt', time('Time at which the deposit was found.')),
+  creditedAt: t.expose('creditedAt', optionalTime('Time of the first credit. Null until then.')),
+  frozenAt: t.expose('frozenAt', optionalTime('Time since which the deposit is frozen. Null when it is not frozen.')),
+})
+
+const DepositType = builder.prismaObject('Deposit', {
+  description: 'A deposit to the address of a wallet on the chain. Only the owner of the wallet sees it.',
+  interfaces: [Node],
+  select: allColumns('Deposit'),
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `deposit_01h2x…`.', resolve: ({ id }) => toId('deposit', id) }),
+    ...depositDetails(t),
+    confirmations: t.int({
+      nullable: true,
+      description: 'Number of blocks on top of its block. Null when the chain has lost the block.',
+      resolve: ({ blockNumber }, _args, context) => deposits.countConfirmations(context, blockNumber),
+    }),
+  }),
+})
+
+addNodeKind('deposit', { type: 'Deposit', find: ({ uuid }, context) => deposits.findDeposit(context, uuid) })
+
+const AccountDepositType = builder.prismaObject('Deposit', {
+  variant: 'AccountDeposit',
+  description: 'A deposit as administrators see it.',
+  select: allColumns('Deposit'),
+  fields: (t) => ({
+    depositId: t.id({ description: 'Identifier of the deposit.', resolve: ({ id }) => toId('deposit', id) }),
+    userId: t.id({
+      description: 'Identifier of the user who owns the deposit.',
+      resolve: ({ walletId }) => toId('user', walletId),
+    }),
+    ...depositDetails(t),
+    writtenOff: t.expose(
+      'writtenOff',
+      decimal('The amount of a frozen deposit that the platform wrote off. Zero unless frozen.'),
+    ),
+  }),
+})
+
+const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
+  description: filtered,
+  fields: (t) => ({
+    userId: t.id({ description: 'Only deposits of this user.' }),
+    status: t.field({ type: DepositStatus, description: 'Deposits with this status.' }),
+  }),
+})
+
+const HeldCoinsType = builder.objectRef<deposits.HeldCoins>('HeldCoins').implement({
+  description:
+    'The coins that the service holds for its users, and the pending withdrawals. Only administrators can read it.',
+  fields: (t) => ({
+    treasury: t.expose('treasury', {
+      type: 'Address',
+      description: 'Address of the treasury. It collects deposits and pays withdrawals.',
+    }),
+    treasuryBalance: t.expose('treasuryBalance', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Balance of the treasury on the chain. Null while the chain does not answer.',
+    }),
+    missing: t.expose('missing', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'Amount that the treasury lacks for all due withdrawals. Null while the chain does not answer.',
+    }),
+    inTreasury: t.expose('inTreasury', decimal('Coins of users in the treasury, by the ledger.')),
+    inTransit: t.expose('inTransit', decimal('Coins in transactions that are not settled.')),
+    atAddresses: t.expose('atAddresses', decimal('Coins at the addresses of wallets.')),
+    dueWithdrawals: t.exposeInt('dueWithdrawals', {
+      description: 'Number of withdrawals that are due and not signed.',
+    }),
+    amountDue: t.expose('amountDue', decimal('Sum of the due withdrawals with their fees.')),
+    oldestDueAt: t.expose(
+      'oldestDueAt',
+      optionalTime('Time since which the oldest due withdrawal waits. Null if there is none.'),
+    ),
+    frozenDeposits: t.exposeInt('frozenDeposits', { description: 'Number of frozen deposits.' }),
+    shortfall: t.expose('shortfall', decimal('Amount that wallets owe for frozen deposits.')),
+  }),
+})
+
+const adminOnly = 'Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
+
+builder.queryFields((t) => ({
+  deposits: t.prismaConnection(
+    {
+      type: DepositType,
+      cursor: 'id',
+      ...pageOf(1_000),
+      description:
+        'Deposits to the address of your wallet, newest first. Includes pending deposits. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+      args: {
+        status: t.arg({ type: DepositStatus, description: 'Deposits with this status.' }),
+        search: searchArg(t, 'the hash of the transaction'),
+        offset: offsetArg(t),
+      },
+      ...listResolvers(deposits.listDeposits, deposits.countDeposits),
+    },
+    connectionOf(DepositType, 'Deposit', ['a deposit', 'deposits']),
+  ),
+  heldCoins: t.field({
+    type: HeldCoinsType,
+    description: `The coins that the service holds for its users, and the withdrawals that wait. ${adminOnly}.`,
+    resolve: (_root, _args, context) => deposits.readHeldCoins(context),
+  }),
+  accountDeposits: t.prismaConnection(
+    {
+      type: AccountDepositType,
+      cursor: 'id',
+      ...pageOf(MAX_PER_PAGE),
+      description: `The deposits of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
+      args: { filter: t.arg({ type: AccountDepositFilter, description: filtered }), offset: offsetArg(t) },
+      ...listResolvers(deposits.accountDeposits.list, deposits.accountDeposits.count),
+    },
+    connectionOf(
+      AccountDepositType,
+      'AccountDeposit',
+      ['a deposit', 'deposits as administrators see them'],
+      boundedCountDescription,
+    ),
+  ),
+  withdrawals: t.prismaConnection(
+    {
+      type: WithdrawalType,
+      cursor: 'id',
+      ...pageOf(1_000),
+      description: 'Your withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+      args: {
+        search: searchArg(t, 'the recipient, the hash of the transaction or the failure'),
+        offset: offsetArg(t),
+      },
+      ...listResolvers(withdrawals.listWithdrawals, withdrawals.countWithdrawals),
+    },
+    connectionOf(WithdrawalType, 'Withdrawal', ['a withdrawal', 'withdrawals']),
+  ),
+  accountWithdrawals: t.prismaConnection(
+    {
+      type: AccountWithdrawalType,
+      cursor: 'id',
+      ...pageOf(MAX_PER_PAGE),
+      description: `The withdrawals of all users, newest first. ${adminOnly}, VALIDATION_FAILED.`,
+      args: { filter: t.arg({ type: AccountWithdrawalFilter, description: filtered }), offset: offsetArg(t) },
+      ...listResolvers(withdrawals.accountWithdrawals.list, withdrawals.accountWithdrawals.count),
+    },
+    connectionOf(
+      AccountWithdrawalType,
+      'AccountWithdrawal',
+      ['a withdrawal', 'withdrawals as administrators see them'],
+      boundedCountDescription,
+    ),
+  ),
+}))

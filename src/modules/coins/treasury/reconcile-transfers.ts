@@ -1,0 +1,252 @@
+/** Compares coin transfers with the chain: settles included ones, reverses displaced ones, and sends the others. */
+import { toHex } from '../../../chain/keys.ts'
+import { logOnce, type Problem } from '../../../chain/poller.ts'
+import { callEach, feeOf, hasSucceeded, quantity, RpcError, readReceipts } from '../../../chain/rpc.ts'
+import * as transactions from '../../../chain/transaction.ts'
+import { type ChainView, isReplaced, readAccounts, readBlockHashes } from '../../../chain/view.ts'
+import { keysetPages, undefinedIf } from '../../../shared/async.ts'
+import { fromUnits } from '../../../shared/money.ts'
+import * as sql from '../coin-transfers.sql.ts'
+import { displaceTransfers } from '../coin-transfers.ts'
+import { maxPaymentGas } from './quote-transfer.ts'
+import type { WorkerMemory, WorkerParts } from './treasury.ts'
+
+type CoinTransfer = sql.CoinTransfer
+type Placed = CoinTransfer & { blockNumber: number; blockHash: string }
+
+/** Minimum depth, in blocks, below which transfers are no longer checked. */
+const WATCHED_BLOCKS = 128
+const PAGE = 200
+
+/** Compares every open transfer with the chain, and sends those that are not in it. Returns true if there are any. */
+export async function reconcileTransfers(parts: WorkerParts, view: ChainView): Promise<boolean> {
+  const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
+  const youngest = Math.max(view.head.number - depth, 0)
+  const waiting = new Set<string>()
+  let hasTransfers = false
+  let problem: Problem | undefined
+  let conflict: Problem | undefined
+  const pages = keysetPages({
+    ...{ first: { sender: '', nonce: 0 }, limit: PAGE },
+    read: ({ sender: afterSender, nonce: afterNonce }, limit) =>
+      parts.database.query(sql.findTransfers, { youngest, afterSender, afterNonce, limit }),
+    keyOf: (transfer) => transfer,
+  })
+  for await (const transfers of pages) {
+    if (parts.stopping.aborted) break
+    hasTransfers = true
+    const displaced = await checkPlaced(parts, view, depth, transfers)
+    const unplaced = transfers.filter((transfer) => !isPlaced(transfer) || displaced.has(transfer.id))
+    const included = await storeIncluded(parts, unplaced)
+    const left = unplaced.filter(({ id }) => !included.has(id))
+    conflict ??= await findNonceConflict(parts, view, left)
+    problem = (await sendTransfers(parts, view, left)) ?? problem
+    await cancelRejected(parts, view, left)
+    for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
+  }
+  const { sentAt, waitingFrom, rejections } = parts.memory
+  for (const cache of [sentAt, waitingFrom, rejections])
+    for (const hash of cache.keys()) if (!waiting.has(hash)) cache.delete(hash)
+  logOnce(parts.log, parts.dedupers.sending, problem, 'Sending of coin transfers recovered')
+  logOnce(parts.log, parts.dedupers.conflict, conflict, 'No coin transfer has a used nonce any more')
+  return hasTransfers
+}
+
+const isPlaced = (transfer: CoinTransfer): transfer is Placed =>
+  transfer.blockNumber !== null && transfer.blockHash !== null
+
+/**
+ * Settles transfers that are deep enough, and reverses those that lost their block. A refused payment is settled only
+ * at the full depth: it is refunded then, and in another block its coins could still arrive. Returns the IDs of the
+ * others.
+ */
+async function checkPlaced(parts: WorkerParts, { head }: ChainView, depth: number, transfers: readonly CoinTransfer[]) {
+  const { database, log, memory, confirmations } = parts
+  const placed = transfers.filter(isPlaced)
+  const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map(({ blockNumber }) => blockNumber))])
+  const displaced = placed.filter((transfer) => {
+    const { blockNumber: number, blockHash: hash, transactionHash } = transfer
+    const isMissing = isReplaced({ number, hash }, canonical, head)
+    if (!isMissing || canonical.get(number) !== undefined) {
+      memory.lackingSince.delete(transactionHash)
+      return isMissing
+    }
+    // The node has no block at this height. It may only be behind.
+    const since = memory.lackingSince.get(transactionHash) ?? performance.now()
+    memory.lackingSince.set(transactionHash, since)
+    return performance.now() - since >= parts.doubtPatience
+  })
+  const ids = displaced.map(({ id }) => id)
+  if (displaced.length > 0) {
+    await displaceTransfers(database, ids)
+    log.warn({ transfers: ids.length }, 'Chain reorganization; sending coin transfers of its lost blocks again')
+  }
+  for (const { transactionHash } of displaced) {
+    memory.sentAt.delete(transactionHash)
+    memory.lackingSince.delete(transactionHash)
+  }
+  const deep = placed.filter(
+    ({ status, hasArrived, blockNumber, blockHash }) =>
+      status === 'INCLUDED' &&
+      canonical.get(blockNumber) === blockHash &&
+      head.number - blockNumber >= (hasArrived ? confirmations : depth),
+  )
+  const blockHashes = deep.map(({ blockHash }) => blockHash)
+  if (deep.length > 0) await database.query(sql.settleTransfers, { ids: deep.map(({ id }) => id), blockHashes })
+  return new Set(ids)
+}
+
+/** Stores which transaction of each transfer was included. Returns the IDs of the included transfers. */
+async function storeIncluded({ rpc, database, meter }: WorkerParts, transfers: readonly CoinTransfer[]) {
+  // A transaction with another amount than the ledger is only possible if the nonce is used.
+  const several = transfers.filter(({ transactions }) => transactions.some(({ isCurrent }) => !isCurrent))
+  const senders = several.map(({ sender }) => [sender, 'latest'])
+  const counts = await callEach<string>(rpc, 'eth_getTransactionCount', senders)
+  const used = new Set(several.filter(({ nonce }, index) => Number(counts[index]) > nonce))
+  const candidates = transfers.flatMap((transfer) =>
+    transfer.transactions
+      .filter(({ isCurrent }) => isCurrent || used.has(transfer))
+      .map(({ hash }) => ({ id: transfer.id, hash })),
+  )
+  const hashes = candidates.map(({ hash }) => hash)
+  const receipts = await readReceipts(rpc, hashes)
+  const placed = candidates.flatMap(({ id }, index) => {
+    const receipt = receipts[index]
+    return receipt ? [{ id, receipt, fee: fromUnits(feeOf(receipt)) }] : []
+  })
+  const ids = placed.map(({ id }) => id)
+  if (placed.length > 0)
+    await database.query(sql.markTransfersIncluded, {
+      ids,
+      hashes: placed.map(({ receipt }) => receipt.transactionHash),
+      blockNumbers: placed.map(({ receipt }) => Number(receipt.blockNumber)),
+      blockHashes: placed.map(({ receipt }) => receipt.blockHash),
+      fees: placed.map(({ fee }) => fee),
+      arrived: placed.map(({ receipt }) => hasSucceeded(receipt)),
+    })
+  for (const { fee } of placed) meter.count('annal_relay_fees_paid_coins_total', {}, Number(fee))
+  return new Set(ids)
+}
+
+/**
+ * Returns the problem of the first transfer whose nonce an unknown transaction used, counted at the confirmation depth,
+ * because a node may be behind another. Undefined if the node keeps no state from then. Throws UNAVAILABLE.
+ */
+async function findNonceConflict(
+  { rpc, confirmations }: WorkerParts,
+  { head }: ChainView,
+  transfers: readonly CoinTransfer[],
+): Promise<Problem | undefined> {
+  if (transfers.length === 0) return undefined
+  const senders = [...new Set(transfers.map(({ sender }) => sender))]
+  const block = quantity(Math.max(head.number - confirmations, 0))
+  const seen = await readAccounts(rpc, senders, block).catch(undefinedIf((error) => error instanceof RpcError))
+  if (!seen) return undefined
+  const counts = new Map(senders.map((sender, index) => [sender, seen[index]!.count]))
+  const first = transfers.find(({ sender, nonce }) => nonce < counts.get(sender)!)
+  const message =
+    'Coin transfer waits: an unknown transaction used its nonce. Another installation has the same key; stop it'
+  return first && { message, fields: { address: first.sender, nonce: first.nonce } }
+}
+
+const currentOf = (transfer: CoinTransfer) => transfer.transactions.filter(({ isCurrent }) => isCurrent)
+
+/**
+ * Returns the hash of the transaction to send: the cheapest that the next block accepts, and never a cheaper one than
+ * before. It stays the same while gas costs more than the highest signed price, which would be paid in full later.
+ */
+function chooseTransaction(transfer: CoinTransfer, view: ChainView, memory: WorkerMemory): string {
+  const ladder = currentOf(transfer)
+  const highest = ladder.length - 1
+  const { transactionHash, status } = transfer
+  const current = status === 'SIGNED' ? 0 : ladder.findIndex(({ hash }) => hash === transactionHash)
+  const affordable = ladder.findIndex(({ gasPrice }) => BigInt(gasPrice) >= (view.nextBaseFee * 9n) / 8n)
+  if (BigInt(ladder[highest]!.gasPrice) < view.nextBaseFee) return ladder[Math.max(current, 0)]!.hash
+  const wanted = Math.max(current, affordable === -1 ? highest : affordable)
+  const { hash } = ladder[wanted]!
+  const from = memory.waitingFrom.get(hash)
+  const isStuck =
+    from !== undefined &&
+    performance.now() - from.at > transactions.STUCK_SECONDS * 1_000 &&
+    view.head.number - from.head >= transactions.STUCK_BLOCKS
+  return isStuck && wanted < highest ? ladder[wanted + 1]!.hash : hash
+}
+
+/** Returns true at regular intervals, because pools drop transactions, and at each block after a rejection. */
+function isDue(hash: string, { sentAt, rejections }: WorkerMemory, head: number): boolean {
+  const rejected = rejections.get(hash)
+  if (rejected && rejected.head !== head) return true
+  return performance.now() - (sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > transactions.RESEND_AFTER_MS
+}
+
+/** Sends transfers that are not in a block, at a higher price if they are stuck. Returns the first problem. */
+async function sendTransfers(parts: WorkerParts, view: ChainView, transfers: readonly CoinTransfer[]) {
+  const { memory, database, rpc } = parts
+  const now = performance.now()
+  const due = transfers
+    .filter((transfer) => currentOf(transfer).length > 0)
+    .map((transfer) => ({ id: transfer.id, sender: transfer.sender, hash: chooseTransaction(transfer, view, memory) }))
+    .filter(({ hash }) => isDue(hash, memory, view.head.number))
+  if (due.length === 0) return undefined
+  const stored = await database.query(sql.findCoinRaw, { hashes: due.map(({ hash }) => hash) })
+  const raws = new Map(stored.map(({ hash, raw }) => [hash, raw]))
+  const calls = due.map(({ hash }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raws.get(hash)!)] }))
+  const outcomes = await rpc.batch(calls)
+  let problem: Problem | undefined
+  const accepted = due.filter(({ sender, hash }, index) => {
+    const error = outcomes[index]?.error
+    // Set after a rejection too, so that the transaction is not sent again immediately.
+    memory.sentAt.set(hash, now)
+    const times = (memory.rejections.get(hash)?.times ?? 0) + 1
+    memory.rejections.delete(hash)
+    if (!error || transactions.isTaken(error)) return true
+    if (isTooMuchGas(error)) memory.rejections.set(hash, { times, head: view.head.number })
+    problem ??= transactions.isPoor(error)
+      ? { message: 'Coin transfer waits: its address has too few coins; retrying', fields: { address: sender } }
+      : { message: 'The node rejected a coin transfer; retrying', reason: error.message, fields: { address: sender } }
+    return false
+  })
+  const hashes = accepted.map(({ hash }) => hash)
+  for (const hash of hashes)
+    if (!memory.waitingFrom.has(hash)) memory.waitingFrom.set(hash, { at: now, head: view.head.number })
+  if (accepted.length > 0) await database.query(sql.markTransfersSent, { ids: accepted.map(({ id }) => id), hashes })
+  return problem
+}
+
+/** Number of rejections, one per block, until a payment is canceled. One node of several can be wrong. */
+const MAX_REJECTIONS = 10
+
+/** More gas than any chain needs for a transfer. Unused gas costs nothing. */
+const FILLER_GAS = 100_000n
+
+/** Returns true if the node rejects a transaction for its gas limit, at any price. */
+const isTooMuchGas = ({ message }: RpcError): boolean => /gas.?limit|intrinsic gas/i.test(message)
+
+/**
+ * Cancels payments that nodes keep rejecting because no block has room for them. Stores an empty transfer of the
+ * treasury to itself at the same nonce. The next step sends it, and the payment is refunded once it is settled.
+ */
+async function cancelRejected(parts: WorkerParts, view: ChainView, transfers: readonly CoinTransfer[]): Promise<void> {
+  const { database, memory, treasury, log } = parts
+  for (const transfer of transfers) {
+    const current = currentOf(transfer)
+    const rejections = current.reduce((sum, { hash }) => sum + (memory.rejections.get(hash)?.times ?? 0), 0)
+    if (transfer.sender !== treasury.address || rejections < MAX_REJECTIONS) continue
+    const { chainId } = view
+    const { address: to, privateKey } = treasury
+    const gasLimit = transactions.smaller(FILLER_GAS, maxPaymentGas(view))
+    const filler = { chainId, nonce: transfer.nonce, to, value: 0n, gasLimit }
+    const fillers = transactions.signCoins(
+      privateKey,
+      current.map(({ gasPrice }) => ({ ...filler, gasPrice: BigInt(gasPrice) })),
+    )
+    const stored = await database.query(sql.storeFillers, {
+      transfer: transfer.id,
+      hashes: fillers.map(({ hash }) => hash),
+      raws: fillers.map(({ raw }) => raw),
+      prices: fillers.map(({ gasPrice }) => String(gasPrice)),
+    })
+    const message = 'Payment rejected by all nodes; replacing it by an empty transaction and refunding it'
+    if (stored.length > 0) log.warn({ treasury: to, nonce: transfer.nonce }, message)
+  }
+}
