@@ -2,7 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { markTransfersIncluded, settleTransfers, suspendTransfers } from '../../../src/modules/coins/coin-transfers.sql.ts'
+import {
+  markTransfersIncluded,
+  settleTransfers,
+  suspendTransfers,
+} from '../../../src/modules/coins/coin-transfers.sql.ts'
 import {
   displaceTransfers,
   lockAndStoreSweep,
