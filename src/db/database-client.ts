@@ -41,8 +41,8 @@ export class DatabaseClient extends pg.Client {
   }
 
   /**
-   * Fails a commit when the wait for synchronous standbys was cancelled. The server reports success in this case, although a
-   * failover may lose the transaction.
+   * Fails a commit when the wait for synchronous standbys was cancelled. The server reports success in this case,
+   * although a failover may lose the transaction.
    */
   #failUnconfirmedCommit({ routine }: { routine?: string }): void {
     if (routine !== WAITS_FOR_STANDBYS) return

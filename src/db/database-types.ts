@@ -14,7 +14,8 @@ export interface Database {
   /** Like `read`, but `findMany` with `take` returns fewer rows if their texts are long. Returns at least one row. */
   readonly readCut: ReadClient
   /**
-   * Executes one statement in one round trip. A single statement is its own READ COMMITTED transaction. Throws UNAVAILABLE when the database is down.
+   * Executes one statement in one round trip. A single statement is its own READ COMMITTED transaction. Throws
+   * UNAVAILABLE when the database is down.
    */
   readonly query: Query
   /** Executes several statements in one transaction. Do nothing but SQL inside `work`: it holds a connection and locks. */

@@ -180,8 +180,8 @@ export function createDatabase({
       lists: lists.load(),
     }),
     /**
-     * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this after start-up, which may
-     * take long.
+     * Starts to reject work right after the process was frozen, because its pending work is then outdated. Call this
+     * after start-up, which may take long.
      */
     startStallDetection() {
       stallDetector ??= detectStalls(maxStallMs)
@@ -242,8 +242,8 @@ const CHECK_EVERY_MS = 500
 const REJECT_AFTER_STALL_MS = 1_000
 
 /**
- * Detects that the process was frozen for more than `maxStall` milliseconds: stopped, swapped out, or suspended with its machine. Its pending work
- * is then outdated: callers have retried elsewhere, and jobs were reassigned.
+ * Detects that the process was frozen for more than `maxStall` milliseconds: stopped, swapped out, or suspended with
+ * its machine. Its pending work is then outdated: callers have retried elsewhere, and jobs were reassigned.
  */
 function detectStalls(maxStall: number) {
   let seenAt = performance.now()

@@ -1,6 +1,7 @@
 /**
- * Notifies other processes through LISTEN and NOTIFY that a feed has grown or a session has ended. Notifications only reduce latency: listeners also
- * poll every two seconds and after a reconnect. Triggers on the tables send the notification that a session ended, so no statement can omit it.
+ * Notifies other processes through LISTEN and NOTIFY that a feed has grown or a session has ended. Notifications only
+ * reduce latency: listeners also poll every two seconds and after a reconnect. Triggers on the tables send the
+ * notification that a session ended, so no statement can omit it.
  */
 import type pg from 'pg'
 import type { Log } from '../shared/log.ts'

@@ -147,9 +147,9 @@ const openHistory = async (client: pg.Client): Promise<void> => {
 }
 
 /**
- * Waits without a timeout until no other process migrates. Returns a function that runs a script in one transaction. A session lock lives as long
- * as its connection, even while its process is frozen. The server therefore ends silent sessions. Scripts run in the session that holds the lock,
- * so a process that wakes later can change nothing.
+ * Waits without a timeout until no other process migrates. Returns a function that runs a script in one transaction. A
+ * session lock lives as long as its connection, even while its process is frozen. The server therefore ends silent
+ * sessions. Scripts run in the session that holds the lock, so a process that wakes later can change nothing.
  */
 const takeMigrationLock = async (client: pg.Client, silence: number) => {
   // A running script and a wait for the lock do not count as idle.

@@ -43,8 +43,9 @@ interface Server {
 }
 
 /**
- * Throws a FixableError with instructions for an outdated server, a database that is not in UTF-8, a missing schema and a wrong setting. Wrong
- * settings could misread times, reject writes, fail concurrent transactions, or lose acknowledged writes.
+ * Throws a FixableError with instructions for an outdated server, a database that is not in UTF-8, a missing schema and
+ * a wrong setting. Wrong settings could misread times, reject writes, fail concurrent transactions, or lose
+ * acknowledged writes.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await client.query<Server>(read)
@@ -119,8 +120,8 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 }
 
 /**
- * Checks that `databaseUrl` provides its own sessions. Throws a FixableError with instructions for a pooler that shares sessions or drops settings,
- * and for a database that does not respond. Throws the errors of `assertSettings`.
+ * Checks that `databaseUrl` provides its own sessions. Throws a FixableError with instructions for a pooler that shares
+ * sessions or drops settings, and for a database that does not respond. Throws the errors of `assertSettings`.
  */
 export async function assertOwnSessions(
   databaseUrl: string,

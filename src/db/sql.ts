@@ -1,6 +1,7 @@
 /**
- * SQL statements with named, typed parameters and columns (decision 1). The text refers to a parameter as `$name`. The declaration provides its
- * position and cast. Statements can share text fragments. `test/unit/db/statements.test.ts` prepares every statement against the migrated database.
+ * SQL statements with named, typed parameters and columns (decision 1). The text refers to a parameter as `$name`. The
+ * declaration provides its position and cast. Statements can share text fragments. `test/unit/db/statements.test.ts`
+ * prepares every statement against the migrated database.
  */
 
 import { snakeCase } from '../shared/text.ts'

@@ -30,8 +30,9 @@ export interface Admission {
 }
 
 /**
- * Creates the admission control for both APIs. An operation first waits for its caller's other operations, counted in root fields. This delays no
- * other caller. Then an operation with a possibly large response waits for a slot shared by all callers.
+ * Creates the admission control for both APIs. An operation first waits for its caller's other operations, counted in
+ * root fields. This delays no other caller. Then an operation with a possibly large response waits for a slot shared by
+ * all callers.
  */
 export function createAdmission(semaphores: Record<'operations' | 'largeAnswers', Semaphore>): Admission {
   const { operations, largeAnswers } = semaphores
@@ -75,8 +76,9 @@ interface Execution {
 }
 
 /**
- * Creates the executor of validated documents for both APIs. Most queries and mutations are compiled once per document (decision 37). graphql-js
- * executes the rest, with the same responses. `compiledRead` returns the compiled form of a query, or undefined if there is none.
+ * Creates the executor of validated documents for both APIs. Most queries and mutations are compiled once per document
+ * (decision 37). graphql-js executes the rest, with the same responses. `compiledRead` returns the compiled form of a
+ * query, or undefined if there is none.
  */
 export function createExecutor(schema: GraphQLSchema, { fastPaths = true } = {}) {
   const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | undefined>()

@@ -11,7 +11,8 @@ const EXPECTED = 'Expected value of type "'
 const QUOTING = /[,;.]? (?:but encountered error|[Ff]ound:?) /
 
 /**
- * Removes the message's part from its first quoted value on. A single regular expression would take quadratic time if a value repeats the beginning.
+ * Removes the message's part from its first quoted value on. A single regular expression would take quadratic time if a
+ * value repeats the beginning.
  */
 function withoutFound(message: string): string {
   const start = message.indexOf(EXPECTED)
@@ -45,8 +46,9 @@ function refusedVariable(message: string) {
 }
 
 /**
- * Returns a GraphQL message without the quoted values. A password in a wrong place must not appear in an error that callers log. The error's location
- * shows the place. `reason` is the message of a custom scalar, which contains no value.
+ * Returns a GraphQL message without the quoted values. A password in a wrong place must not appear in an error that
+ * callers log. The error's location shows the place. `reason` is the message of a custom scalar, which contains no
+ * value.
  */
 export function withoutValues(message: string, reason?: string): string {
   const refused = refusedVariable(message)

@@ -281,8 +281,8 @@ export const useRequestQuota = ({ isKnown }: { isKnown(text: string): boolean })
 })
 
 /**
- * Returns an operation's type and only root field, such as `mutation updateAsset`, or `query other` for several fields. Metrics need a bounded number
- * of names. Clients choose operation names freely, but fields come from the schema.
+ * Returns an operation's type and only root field, such as `mutation updateAsset`, or `query other` for several fields.
+ * Metrics need a bounded number of names. Clients choose operation names freely, but fields come from the schema.
  */
 export function nameOfOperation({ operation, selectionSet: { selections } }: OperationDefinitionNode): string {
   const [first, ...others] = selections.filter((node) => node.kind !== Kind.FIELD || !isTypename(node))

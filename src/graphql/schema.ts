@@ -28,8 +28,8 @@ import { builder, guardRootFields } from './builder.ts'
 let schema: GraphQLSchema | undefined
 
 /**
- * Returns the schema of the types that are loaded. GraphQL requests, REST routes and pages execute operations on it. Load the types of the
- * optional modules first: the schema is created once.
+ * Returns the schema of the types that are loaded. GraphQL requests, REST routes and pages execute operations on it.
+ * Load the types of the optional modules first: the schema is created once.
  */
 export const createSchema = (): GraphQLSchema => (schema ??= guardRootFields(builder.toSchema({ sortSchema: true })))
 

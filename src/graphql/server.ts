@@ -185,8 +185,9 @@ function plainParams({ query, variables, operationName, ...others }: Record<stri
 }
 
 /**
- * Handles repeated POST requests with a compiled document without Yoga. It calls the same functions as the plugins. On any error it passes the request
- * to Yoga, which reports the error. `remember` is a Yoga plugin that stores compiled documents. `answer` returns true if it handled the request.
+ * Handles repeated POST requests with a compiled document without Yoga. It calls the same functions as the plugins. On
+ * any error it passes the request to Yoga, which reports the error. `remember` is a Yoga plugin that stores compiled
+ * documents. `answer` returns true if it handled the request.
  */
 function createFastPath({ executor, admission, telemetry, trustedOnly }: Options, checks: DocumentChecks) {
   const known = new LRUCache<string, Known>({ max: MAX_DOCUMENTS })

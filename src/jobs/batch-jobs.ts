@@ -1,6 +1,7 @@
 /**
- * Batch jobs: recurring background work on rows, such as expiring, erasing and deleting them. Several processes may run the same job concurrently. A
- * failed item is recorded in `job_failures`, is retried with exponential backoff, and does not affect other items. `annal jobs` lists failed items.
+ * Batch jobs: recurring background work on rows, such as expiring, erasing and deleting them. Several processes may run
+ * the same job concurrently. A failed item is recorded in `job_failures`, is retried with exponential backoff, and does
+ * not affect other items. `annal jobs` lists failed items.
  */
 import type { Database } from '../db/database-types.ts'
 import type { FeedNotifications } from '../db/event-notifications.ts'

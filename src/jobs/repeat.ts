@@ -12,8 +12,8 @@ const LOG_EVERY_MS = 3_600_000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Runs a background task repeatedly with a pause. A failure is retried with exponential backoff and logged at most once an hour. A task with many
- * steps must check the signal between them. A task that returns `done` is not repeated.
+ * Runs a background task repeatedly with a pause. A failure is retried with exponential backoff and logged at most once
+ * an hour. A task with many steps must check the signal between them. A task that returns `done` is not repeated.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,

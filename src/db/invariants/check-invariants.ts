@@ -78,7 +78,8 @@ const withPublicIds = (row: object) =>
 const MAX_CONCURRENT = 2
 
 /**
- * Checks every invariant, two at a time if the pool has at least two `connections`. Takes no locks. Throws the error of the first query that fails.
+ * Checks every invariant, two at a time if the pool has at least two `connections`. Takes no locks. Throws the error of
+ * the first query that fails.
  */
 export async function checkInvariants(database: Database, { connections = 1 } = {}): Promise<Finding[]> {
   const findings: Finding[] = []

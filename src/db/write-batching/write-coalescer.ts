@@ -33,8 +33,8 @@ interface Waiting extends Call {
 }
 
 /**
- * Returns true for errors that one caller's values or a lock caused. The statement has then changed nothing. SQLSTATE classes: data exception,
- * constraint violation, transaction rollback, program limit exceeded, and lock not available.
+ * Returns true for errors that one caller's values or a lock caused. The statement has then changed nothing. SQLSTATE
+ * classes: data exception, constraint violation, transaction rollback, program limit exceeded, and lock not available.
  */
 const isCallerError = (error: unknown) =>
   error instanceof Error && 'code' in error && /^(22|23|40|54|55P03)/.test(String(error.code))

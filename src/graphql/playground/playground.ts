@@ -8,7 +8,8 @@ import { memoizeAsync } from '../../shared/async.ts'
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
 
 /**
- * Returns the content security policy. The page contains its script and workers, so only this page allows them. It loads nothing from other hosts.
+ * Returns the content security policy. The page contains its script and workers, so only this page allows them. It
+ * loads nothing from other hosts.
  */
 const policyFor = (script: string) =>
   [

@@ -69,8 +69,9 @@ async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: strin
 }
 
 /**
- * Creates an API key of the form `<8 characters>.<32 characters>`. Returns it with the UUID of its record. The key is never shown again.
- * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose key was revoked.
+ * Creates an API key of the form `<8 characters>.<32 characters>`. Returns it with the UUID of its record. The key is
+ * never shown again. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a
+ * retry whose key was revoked.
  */
 export async function issueApiKey(
   context: IdempotentContext & Use<'vault'>,

@@ -155,8 +155,9 @@ function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
 }
 
 /**
- * Returns the apps that the actor may see, newest first by the timestamp in `orderBy`. Without `orderBy`, an app with exactly the
- * filtered name comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED, VALIDATION_FAILED.
+ * Returns the apps that the actor may see, newest first by the timestamp in `orderBy`. Without `orderBy`, an app with
+ * exactly the filtered name comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED,
+ * VALIDATION_FAILED.
  */
 export async function listNetworkApps(
   { actor, database }: Use<'actor' | 'database'>,
@@ -197,8 +198,8 @@ const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 const change = { app: uuid, subject: text, ...remembered, ...audited }
 
 /**
- * Defines a statement that changes an app and adds an audit entry. `ctes` ends with the CTE `changed_app (id)`, which has no row if the
- * change is not possible. `result`: SQL of the result that the idempotency key remembers.
+ * Defines a statement that changes an app and adds an audit entry. `ctes` ends with the CTE `changed_app (id)`, which
+ * has no row if the change is not possible. `result`: SQL of the result that the idempotency key remembers.
  */
 const changeStatement = <Parameters extends Record<string, SqlType<unknown>>>(
   name: string,
@@ -231,8 +232,8 @@ const insertApp = changeStatement(
 )
 
 /**
- * Updates the columns whose parameters are not null. `hasUrl`: true if the URL changes. A new URL also enables the webhook again. The first
- * URL of an app also stores its webhook secret.
+ * Updates the columns whose parameters are not null. `hasUrl`: true if the URL changes. A new URL also enables the
+ * webhook again. The first URL of an app also stores its webhook secret.
  */
 const updateApp = changeStatement(
   'network_app_update',
@@ -315,8 +316,9 @@ async function replaySecret(context: SecretContext, app: string, id: string): Pr
 }
 
 /**
- * Creates an app that is owned by the caller, who earns its sales. An app with a webhook gets a secret. Throws NOT_AUTHENTICATED,
- * PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
+ * Creates an app that is owned by the caller, who earns its sales. An app with a webhook gets a secret. Throws
+ * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was
+ * replaced.
  */
 export async function createNetworkApp(
   context: SecretContext & Use<'config'>,
@@ -346,8 +348,9 @@ export async function createNetworkApp(
 }
 
 /**
- * Updates the given fields of an app, and returns its UUID. Existing orders keep their price. The first URL creates a webhook secret. To
- * see a secret, rotate it. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
+ * Updates the given fields of an app, and returns its UUID. Existing orders keep their price. The first URL creates a
+ * webhook secret. To see a secret, rotate it. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED,
+ * NOT_FOUND.
  */
 export async function updateNetworkApp(
   context: SecretContext & Use<'config'>,
@@ -370,8 +373,9 @@ export async function updateNetworkApp(
 }
 
 /**
- * Creates a new webhook secret. The previous secret remains valid for 24 hours. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND,
- * VALIDATION_FAILED if the app has no webhook, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
+ * Creates a new webhook secret. The previous secret remains valid for 24 hours. Throws NOT_AUTHENTICATED,
+ * PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED if the app has no webhook, and IDEMPOTENCY_KEY_REUSED for a retry
+ * whose secret was replaced.
  */
 export async function rotateWebhookSecret(context: SecretContext, { id }: { id: string }): Promise<AppWithSecret> {
   const { actor, database, idempotency } = context

@@ -66,8 +66,8 @@ const orderSql = (from: string) =>
     .join(', ')
 
 /**
- * Reads an app that is for sale, by ID or name. Also reads the buyer's balances and number of open orders. `free_in`: seconds until the
- * first open order expires.
+ * Reads an app that is for sale, by ID or name. Also reads the buyer's balances and number of open orders. `free_in`:
+ * seconds until the first open order expires.
  */
 export const findOffer = statement(
   'order_offer',
@@ -95,9 +95,10 @@ export const findOffer = statement(
 const quoted = pointsFirstSql('points', 'price')
 
 /**
- * Creates an order if four conditions hold. The app is for sale, its price is at most `maxCost`, the wallet can pay it, and the buyer has
- * fewer than `maxOpen` open orders. The clock is read after the wallet is locked, because lists of orders are sorted by this time. `app` is
- * null if `name` identifies the app. `window`: time to confirm the order, in seconds.
+ * Creates an order if four conditions hold. The app is for sale, its price is at most `maxCost`, the wallet can pay it,
+ * and the buyer has fewer than `maxOpen` open orders. The clock is read after the wallet is locked, because lists of
+ * orders are sorted by this time. `app` is null if `name` identifies the app. `window`: time to confirm the order, in
+ * seconds.
  */
 export const insertOrder = joinedStatement(
   'order_insert',
@@ -171,8 +172,8 @@ export const findOrderState = statement(
 )
 
 /**
- * Waits for the synchronous standbys, as a write does. A read alone could return stale data: a former primary that was replaced by its
- * standby may not know about newer orders.
+ * Waits for the synchronous standbys, as a write does. A read alone could return stale data: a former primary that was
+ * replaced by its standby may not know about newer orders.
  */
 export const awaitStandbys = statement(
   'order_await',
@@ -192,12 +193,13 @@ const saleLines: readonly EntryLine[] = [
 ]
 
 /**
- * Pays orders in one statement: the charge, the events, the webhook deliveries and the mail jobs. The statement locks open orders, then the
- * wallets of buyers and owners by ascending ID, so that two sales cannot deadlock. New balances are computed from the locked rows.
- * PostgreSQL would check CHECK constraints against an older row version that may lack recent income. The clock is read after locking, so
- * that no payment completes after the deadline. Points are spent first. The owner earns each currency minus the platform's share. A wallet
- * row is updated once for all sales of the statement. An order of a disabled webhook also gets a delivery. That delivery fails without a
- * request, so the order ends according to the policy of its app.
+ * Pays orders in one statement: the charge, the events, the webhook deliveries and the mail jobs. The statement locks
+ * open orders, then the wallets of buyers and owners by ascending ID, so that two sales cannot deadlock. New balances
+ * are computed from the locked rows. PostgreSQL would check CHECK constraints against an older row version that may
+ * lack recent income. The clock is read after locking, so that no payment completes after the deadline. Points are
+ * spent first. The owner earns each currency minus the platform's share. A wallet row is updated once for all sales of
+ * the statement. An order of a disabled webhook also gets a delivery. That delivery fails without a request, so the
+ * order ends according to the policy of its app.
  */
 export const payOrder = joinedStatement(
   'order_pay',

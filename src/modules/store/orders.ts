@@ -119,8 +119,9 @@ function offerProblems(offer: Offer, cost: string | undefined, { config }: Use<'
 }
 
 /**
- * Creates an order for a network app at its current price. The buyer is charged later, by `confirmOrder`. Throws UNTRUSTED_CLIENT,
- * VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, TOO_MANY_OPEN_ORDERS.
+ * Creates an order for a network app at its current price. The buyer is charged later, by `confirmOrder`. Throws
+ * UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST,
+ * TOO_MANY_OPEN_ORDERS.
  */
 export async function createOrder(
   context: IdempotentContext & Use<'config' | 'actionArgs' | 'notifications'>,
@@ -196,8 +197,9 @@ function paymentProblems(order: UnpaidOrder, cost: string | undefined): DomainEr
 }
 
 /**
- * Pays an order from the buyer's wallet, exactly once, and schedules its webhook. An order that is already paid is returned without another
- * charge. Throws UNTRUSTED_CLIENT, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
+ * Pays an order from the buyer's wallet, exactly once, and schedules its webhook. An order that is already paid is
+ * returned without another charge. Throws UNTRUSTED_CLIENT, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER,
+ * INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
  */
 export async function confirmOrder(
   context: IdempotentContext & Use<'config' | 'notifications'>,
@@ -227,8 +229,8 @@ export async function confirmOrder(
 }
 
 /**
- * Quotes `confirmOrder`. An order that is already paid costs nothing. Other errors are part of the quote. Throws only UNTRUSTED_CLIENT and
- * NOT_FOUND.
+ * Quotes `confirmOrder`. An order that is already paid costs nothing. Other errors are part of the quote. Throws only
+ * UNTRUSTED_CLIENT and NOT_FOUND.
  */
 export async function quoteConfirmOrder(
   { actor, database }: Use<'actor' | 'database'>,

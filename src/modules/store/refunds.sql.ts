@@ -11,9 +11,9 @@ import { eraseArgumentsSql } from './orders.sql.ts'
 /** SQL parts of a statement that refunds an order. */
 interface RefundParts {
   /**
-   * Name of a CTE with one row per refund, and none if there is no refund. Its columns are the order's `id`, `transfer_id` (its charge),
-   * `buyer_id` and `owner_id`. The refunded amounts are `points` and `num`. The amounts of earlier refunds are `points_before` and
-   * `num_before`. The paid amounts are `points_paid` and `num_paid`.
+   * Name of a CTE with one row per refund, and none if there is no refund. Its columns are the order's `id`,
+   * `transfer_id` (its charge), `buyer_id` and `owner_id`. The refunded amounts are `points` and `num`. The amounts of
+   * earlier refunds are `points_before` and `num_before`. The paid amounts are `points_paid` and `num_paid`.
    */
   from: string
   /** SQL expression of the transfer's reference. The unique index on it prevents a second refund with the same reference. */
@@ -25,8 +25,8 @@ interface RefundParts {
 }
 
 /**
- * Returns SQL of the platform's part of a refund. It is the platform's share of all refunds so far minus its share of the earlier ones. So
- * the rounded shares of partial refunds add up exactly to the share of the whole.
+ * Returns SQL of the platform's part of a refund. It is the platform's share of all refunds so far minus its share of
+ * the earlier ones. So the rounded shares of partial refunds add up exactly to the share of the whole.
  */
 const platformShareSql = (currency: 'points' | 'num') => {
   const shareOf = (amount: string) => `round(earned.${currency} * (${amount}) / nullif(r.${currency}_paid, 0), 18)`
@@ -35,10 +35,11 @@ const platformShareSql = (currency: 'points' | 'num') => {
 }
 
 /**
- * Returns the CTEs that refund money of a paid order. The platform and the app owner return their shares in proportion. If the owner has
- * already spent the share, the platform's revenue pays the rest. So the buyer gets the full refund and no balance becomes negative. These
- * CTEs also number the events, because a statement can update a wallet row only once. `updated_wallets (user_id, before)` has the last
- * event sequence of each feed before the refund. `inserted_transfers (id)` and `inserted_refunds (id)` return the refund.
+ * Returns the CTEs that refund money of a paid order. The platform and the app owner return their shares in proportion.
+ * If the owner has already spent the share, the platform's revenue pays the rest. So the buyer gets the full refund and
+ * no balance becomes negative. These CTEs also number the events, because a statement can update a wallet row only
+ * once. `updated_wallets (user_id, before)` has the last event sequence of each feed before the refund.
+ * `inserted_transfers (id)` and `inserted_refunds (id)` return the refund.
  */
 export const refundSql = ({ from, reference, record, events }: RefundParts) => `
   split as materialized (
@@ -90,8 +91,8 @@ export const refundSql = ({ from, reference, record, events }: RefundParts) => `
   )`
 
 /**
- * Returns the CTE that inserts the events of `new_events (owner_id, type, order_id, delivery_id)`. Their sequences continue from those in
- * `updated_wallets`.
+ * Returns the CTE that inserts the events of `new_events (owner_id, type, order_id, delivery_id)`. Their sequences
+ * continue from those in `updated_wallets`.
  */
 export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
   eventSql({
@@ -114,10 +115,10 @@ export const findRefundable = statement(
 )
 
 /**
- * Refunds an amount of a paid order, or everything that is left. The order is locked first, so refunds of one order run one after the
- * other. Then the wallets are locked by ascending ID. Currency units are refunded before points. A complete refund ends the order and
- * erases its arguments. Returns no row if the order is not paid, the amount is too high, or the buyer's account is deleted. `subject`: the
- * public ID of the order.
+ * Refunds an amount of a paid order, or everything that is left. The order is locked first, so refunds of one order run
+ * one after the other. Then the wallets are locked by ascending ID. Currency units are refunded before points. A
+ * complete refund ends the order and erases its arguments. Returns no row if the order is not paid, the amount is too
+ * high, or the buyer's account is deleted. `subject`: the public ID of the order.
  */
 export const refundStatement = statement(
   'refund_order',

@@ -93,8 +93,9 @@ const orderBusy = () =>
   new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
 
 /**
- * Refunds an amount of a paid order, or everything that is left. Concurrent refunds never exceed the paid amount. Returns the UUID of the
- * refund. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.
+ * Refunds an amount of a paid order, or everything that is left. Concurrent refunds never exceed the paid amount.
+ * Returns the UUID of the refund. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND,
+ * UNABLE_TO_REFUND_ORDER.
  */
 export async function refundOrder(
   context: IdempotentContext & Use<'notifications'>,

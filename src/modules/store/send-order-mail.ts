@@ -115,8 +115,9 @@ async function messageOf(context: Needs, order: PaidOrder, job: OrderMailJob): P
 }
 
 /**
- * Runs a job of the queue `mail`. Sends nothing if the order is not paid, the refund does not exist, or the recipient was deleted. Throws
- * UNAVAILABLE if the mail server did not accept the mail. The queue then retries with the same message ID.
+ * Runs a job of the queue `mail`. Sends nothing if the order is not paid, the refund does not exist, or the recipient
+ * was deleted. Throws UNAVAILABLE if the mail server did not accept the mail. The queue then retries with the same
+ * message ID.
  */
 export async function sendOrderMail(context: Needs, job: OrderMailJob): Promise<void> {
   const { composeMail, database, log, mailer } = context
