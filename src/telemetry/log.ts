@@ -108,7 +108,7 @@ export function createLifecycleLog(log: Log, version: string): LifecycleLog {
     },
     shuttingDown(signal) {
       stopping = { signal, since: performance.now() }
-      log.info({ signal }, 'Shutting down')
+      log.info({ signal }, 'Shutting down…')
     },
     stopped(reason) {
       const durationMs = stopping && Math.round(performance.now() - stopping.since)

@@ -42,7 +42,7 @@ it('the log contains JSON lines with levels and UTC times, from Ready to Stopped
   const known = after.filter(({ msg }) => /^(Request|Shutting|Stopped)/.test(String(msg)))
   expect(known).toMatchObject([
     { msg: 'Request completed', requestId: answer.headers.get('x-request-id'), status: 404, code: 'NOT_FOUND' },
-    { msg: 'Shutting down', signal: 'SIGTERM' },
+    { msg: 'Shutting down…', signal: 'SIGTERM' },
     { msg: 'Stopped', signal: 'SIGTERM', durationMs: expect.any(Number) },
   ])
 })
@@ -59,22 +59,40 @@ it('the log names the reason when a second signal ends the service early', async
   ])
 })
 
-it('the log is readable text on a terminal', async () => {
+/** Starts a service on a pseudo-terminal, and waits for its banner. */
+async function startOnTerminal(env: Record<string, string> = {}) {
   const port = String(await findFreePort())
   const command = annalCommand('serve').map((part) => `'${part}'`)
+  const variables = { ANNAL_DIR: installation.dir, ...installation.env, ...env }
   const child = spawn('script', ['--quiet', '--command', `exec ${command.join(' ')}`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH, ANNAL_DIR: installation.dir, ...installation.env, PORT: port, NO_COLOR: '1' },
+    env: { PATH: process.env.PATH, ...variables, PORT: port, NO_COLOR: '1' },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'exit')
-  let said = ''
-  child.stdout.on('data', (piece: Buffer) => (said += piece))
-  await eventually(() => said.includes('Stop with Ctrl-C'))
-  child.stdin.write('\x03')
-  await ended
-  expect(said).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: Ready \{.*"roles":/m)
-  expect(said).toMatch(/\[\d\d:\d\d:\d\d\] INFO: Shutting down \{"signal":"SIGINT"\}/m)
-  expect(said).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: Stopped \{"signal":"SIGINT"/m)
-  expect(said).not.toContain('"level"')
+  let output = ''
+  child.stdout.on('data', (piece: Buffer) => (output += piece))
+  const lines = () => output.split(/\r?\n/)
+  await eventually(() => output.includes('Stop with Ctrl-C'))
+  return {
+    lines,
+    async pressCtrlC() {
+      child.stdin.write('\x03')
+      await ended
+      return lines()
+    },
+  }
+}
+
+it('the log is readable text on a terminal', async () => {
+  const terminal = await startOnTerminal()
+  const lines = await terminal.pressCtrlC()
+  const line = (text: string) => expect.stringMatching(new RegExp(String.raw`\[\d\d:\d\d:\d\d\] INFO: ${text}`))
+  expect(lines).toEqual(expect.arrayContaining([line(String.raw`Ready \{.*"roles":`)]))
+  const stops = lines.filter((each) => /Shutting down|Stopped/.test(each))
+  expect(stops).toEqual([
+    line(String.raw`Shutting down… \{"signal":"SIGINT"\}`),
+    line(String.raw`Stopped \{"signal":"SIGINT"`),
+  ])
+  expect(lines.join()).not.toContain('"level"')
 })

@@ -3,7 +3,6 @@
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
-import { createDocumentationRoutes } from '../../src/modules/pages/documentation.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
 import { emailVerificationPage, passwordResetPage } from '../../src/modules/pages/mailed-forms.ts'
 import { refusalPage } from '../../src/modules/pages/page.ts'
@@ -13,10 +12,9 @@ import { api } from './full-api.ts'
 
 const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))
 
-/** Direct routes, and the pages with forms. */
+/** Direct routes, and the pages with forms. The documentation site is left out: its files are the same for every caller. */
 export const directRoutes: DirectRoute[] = [
   ...directRouteTable(api.createDirectRoutes),
-  ...createDocumentationRoutes(() => refusalPage('NOT_FOUND', 404, '')),
   ...createPageRoutes({
     pages: {
       forms: [

@@ -74,16 +74,17 @@ export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
 const pageArguments = new Set(['first', 'last', 'limit'])
 const grouped = new Intl.NumberFormat('en-US')
 
-/** Adds the page sizes to the descriptions of the arguments. */
+/** Adds the page sizes to the arguments. `first` has no default value: a request with `last` alone would then contain both. */
 class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { page } = sizeOf(config)
     if (!page) return config
-    const sizeText = ` Default: ${page.defaultSize}. Maximum: ${grouped.format(page.maxSize)}.`
     const args = { ...config.args }
     for (const [name, arg] of Object.entries(args)) {
-      const text = name === 'last' ? ` Maximum: ${grouped.format(page.maxSize)}.` : sizeText
-      if (pageArguments.has(name)) args[name] = { ...arg, description: `${arg.description}${text}` }
+      if (!pageArguments.has(name)) continue
+      const defaultText = name === 'first' ? ` Default: ${page.defaultSize}.` : ''
+      const description = `${arg.description}${defaultText} Maximum: ${grouped.format(page.maxSize)}.`
+      args[name] = { ...arg, description, ...(name === 'limit' && { defaultValue: page.defaultSize }) }
     }
     return { ...config, args }
   }

@@ -97,7 +97,11 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
   description: 'The app to create.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name, 1 to 100 characters. It is unique; case does not matter.' }),
-    priceMode: t.field({ type: PriceMode, description: 'Method by which the price is determined. Default: FIXED.' }),
+    priceMode: t.field({
+      type: PriceMode,
+      defaultValue: 'FIXED',
+      description: 'Method by which the price is determined.',
+    }),
     price: t.string({
       required: true,
       description:
@@ -106,7 +110,8 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
     webhookUrl: t.string({ description: 'URL that is called after a payment. It needs https and a public address.' }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
-      description: `${policyDescription} Default: KEEP.`,
+      defaultValue: 'KEEP',
+      description: policyDescription,
     }),
   }),
 })

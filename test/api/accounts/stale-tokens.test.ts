@@ -71,9 +71,7 @@ it('health probes, API documents and constants ignore an invalid access token', 
   expect(paths).toEqual(expect.arrayContaining(['/healthz', '/readyz', '/schema.graphql', '/api/v3/app-info']))
   for (const path of paths) {
     const { status, text } = await app.rest('GET', path, { actor })
-    const anonymous = await app.rest('GET', path)
-    expect({ path, status, text }).toEqual({ path, status: anonymous.status, text: anonymous.text })
-    expect(status, path).not.toBe(401)
+    expect({ path, status, text }).toEqual({ path, status: 200, text: (await app.rest('GET', path)).text })
   }
   expectError(await app.rest('GET', 'contacts/', { actor }), 'AUTHENTICATION_FAILED')
 })
