@@ -3,7 +3,6 @@
 import { credentialRoutes } from '../../modules/accounts/credentials.rest.ts'
 import { userRoutes } from '../../modules/accounts/users.rest.ts'
 import { assetLinkRoutes } from '../../modules/assets/asset-links.rest.ts'
-import { assetListRoutes } from '../../modules/assets/asset-lists.rest.ts'
 import { assetRoutes } from '../../modules/assets/assets.rest.ts'
 import { auditRoutes } from '../../modules/audit/audit.rest.ts'
 import { commitRoutes } from '../../modules/commits/commits.rest.ts'
@@ -22,7 +21,6 @@ export const routes: Route[] = [
   ...walletRoutes,
   ...auditRoutes,
   ...assetRoutes,
-  ...assetListRoutes,
   ...assetLinkRoutes,
   ...commitRoutes,
   ...networkAppRoutes,

@@ -1,25 +1,15 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay'
-import { builder, omitNullish, shortText } from '../../graphql/builder.ts'
+import { builder, omitNullish, optionalTime, shortText, time } from '../../graphql/builder.ts'
 import { pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
 import { connectionOf, idInputType, offsetArg, searchArg } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { owns } from '../../shared/policy.ts'
-import {
-  type AssetLink,
-  assetPagePath,
-  countAssetLinks,
-  createAssetLink,
-  KEPT_DAYS,
-  LINK_LABEL_LENGTH,
-  listAssetLinks,
-  MAX_LINK_DAYS,
-  revokeAssetLink,
-  revokeAssetLinks,
-} from './asset-links.ts'
+import * as links from './asset-links.ts'
 import { AssetType } from './assets.graphql.ts'
 import { getOwnAsset } from './find-asset.ts'
 
+type AssetLink = links.AssetLink
 const pages = pageOf(200)
 
 builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
@@ -27,7 +17,7 @@ builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
     ...urlSize,
     description:
       'URL of the page of the asset. Only the owner can open the page of a private asset. `createAssetLink` opens it for others.',
-    resolve: ({ nid }, _args, { baseUrl }) => baseUrl + assetPagePath(nid),
+    resolve: ({ nid }, _args, { baseUrl }) => baseUrl + links.assetPagePath(nid),
   }),
 )
 
@@ -36,25 +26,20 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `link_01h2x…`.', resolve: ({ id }) => toId('link', id) }),
-    label: t.exposeString('label', shortText(LINK_LABEL_LENGTH, 'Your label for the link. May be empty.')),
+    label: t.exposeString('label', shortText(links.LINK_LABEL_LENGTH, 'Your label for the link. May be empty.')),
     url: t.string({
       ...urlSize,
       description:
         'URL of the page. Anyone who has it can read the page, even of a private asset. Treat it as a secret.',
       resolve: ({ path }, _args, { baseUrl }) => baseUrl + path,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Time of expiry.' }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of revocation. Null if it is not revoked.',
-    }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Start of the hour in which it was last used. Null if it was never used.',
-    }),
+    createdAt: t.expose('createdAt', time('Time of creation.')),
+    expiresAt: t.expose('expiresAt', time('Time of expiry.')),
+    revokedAt: t.expose('revokedAt', optionalTime('Time of revocation. Null if it is not revoked.')),
+    lastUsedAt: t.expose(
+      'lastUsedAt',
+      optionalTime('Start of the hour in which it was last used. Null if it was never used.'),
+    ),
   }),
 })
 
@@ -66,18 +51,16 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       type: AssetLinkType,
       nullable: true,
       ...pages,
-      description: `The links to its page, newest first. Null for everyone except the owner. Creating a link deletes links that ended ${KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
+      description: `The links to its page, newest first. Null for everyone except the owner. Creating a link deletes links that ended ${links.KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
       args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
-      resolve: async (asset, { offset, search, ...args }, context) =>
-        owns(context.actor, asset)
-          ? {
-              ...(await resolveCursorConnection<Promise<AssetLink[]>>(
-                { args, ...pages, toCursor: ({ id }) => toId('link', id) },
-                (page) => listAssetLinks(context, asset.id, { ...page, offset: offset ?? 0, search }),
-              )),
-              totalCount: () => countAssetLinks(context, asset.id, search),
-            }
-          : null,
+      async resolve(asset, { offset, search, ...args }, context) {
+        if (!owns(context.actor, asset)) return null
+        const connection = await resolveCursorConnection<Promise<AssetLink[]>>(
+          { args, ...pages, toCursor: ({ id }) => toId('link', id) },
+          (page) => links.listAssetLinks(context, asset.id, { ...page, offset: offset ?? 0, search }),
+        )
+        return { ...connection, totalCount: () => links.countAssetLinks(context, asset.id, search) }
+      },
     },
     AssetLinkConnection,
   ),
@@ -89,10 +72,10 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
     id: t.id({ required: true, description: 'The nid.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: `Time of expiry, at most ${MAX_LINK_DAYS} days from now. Defaults to seven days.`,
+      description: `Time of expiry, at most ${links.MAX_LINK_DAYS} days from now. Defaults to seven days.`,
     }),
     label: t.string({
-      description: `Your label for the link, at most ${LINK_LABEL_LENGTH} characters. Only you see it.`,
+      description: `Your label for the link, at most ${links.LINK_LABEL_LENGTH} characters. Only you see it.`,
     }),
   }),
 })
@@ -130,19 +113,19 @@ builder.mutationFields((t) => ({
     args: {
       input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset, and the expiry time.' }),
     },
-    resolve: async (_root, { input }, context) => ({ link: await createAssetLink(context, omitNullish(input)) }),
+    resolve: async (_root, { input }, context) => ({ link: await links.createAssetLink(context, omitNullish(input)) }),
   }),
   revokeAssetLink: t.field({
     type: RevokeAssetLinkPayload,
     description:
       'Revokes a link to the page of your asset, immediately. A link that has ended stays unchanged. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link.' }) },
-    resolve: async (_root, { input }, context) => ({ link: await revokeAssetLink(context, input) }),
+    resolve: async (_root, { input }, context) => ({ link: await links.revokeAssetLink(context, input) }),
   }),
   revokeAssetLinks: t.field({
     type: RevokeAssetLinksPayload,
     description: 'Revokes all links to the page of your asset. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: RevokeAssetLinksInput, required: true, description: 'The asset.' }) },
-    resolve: async (_root, { input }, context) => ({ nid: await revokeAssetLinks(context, input) }),
+    resolve: async (_root, { input }, context) => ({ nid: await links.revokeAssetLinks(context, input) }),
   }),
 }))

@@ -6,8 +6,6 @@ import { assetLinkParam, moment, nidParam, objectOf, sameFields, snakeCased, url
 import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
 import { parseTimestamp } from '../../shared/input.ts'
 
-const PART_SIZE = 200
-
 export const AssetLinkRecord = graphql(/* GraphQL */ `
   fragment AssetLinkRecord on AssetLink {
     id label url createdAt expiresAt revokedAt lastUsedAt
@@ -36,7 +34,7 @@ const create = defineRoute({
     }
   `),
   variables: (request) => ({
-    input: { id: request.params.nid!, label: request.body.text('label'), expiresAt: momentFrom(request, 'expires_at') },
+    input: { id: request.params.nid!, label: request.body.text('label'), expiresAt: timeFrom(request, 'expires_at') },
   }),
   status: 201,
   answer: linkRecord,
@@ -51,7 +49,7 @@ const list = defineList({
   plural: 'AssetLinks',
   searched: 'the label',
   order: 'newest',
-  partSize: PART_SIZE,
+  partSize: 200,
   operation: graphql(/* GraphQL */ `
     query RestAssetLinks($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       asset(id: $id) {
@@ -95,10 +93,10 @@ const revokeAll = defineCommand({
 export const assetLinkRoutes = [create, list, revoke, revokeAll]
 
 /** Returns a timestamp field of the request body, or undefined if it is missing. Throws VALIDATION_FAILED. */
-function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
+function timeFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
   const text = body.text(name)
   if (!text) return undefined
-  const moment = parseTimestamp(text)
-  if (!moment) throw validationFailed({ [name]: ['Expected a moment such as 2026-11-21T09:30:00Z.'] })
-  return moment
+  const time = parseTimestamp(text)
+  if (!time) throw validationFailed({ [name]: ['Expected a time such as 2026-11-21T09:30:00Z.'] })
+  return time
 }

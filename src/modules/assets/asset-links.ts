@@ -1,4 +1,4 @@
-/** Share links to the page of a private asset. The signature of a link covers its ID, the asset and its owner, and is not stored. */
+/** Share links to the pages of private assets. The signature of a link covers its ID, the asset and its owner. It is not stored. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
@@ -20,13 +20,13 @@ type Writer = idempotent.IdempotentContext & Use<'assetLinkKey'>
 const MAX_LINKS = 200
 /** Number of days to keep ended links. They are deleted when a new link is created. */
 export const KEPT_DAYS = 30
-const DAY_SECONDS = 86_400
 const DEFAULT_DAYS = 7
 export const MAX_LINK_DAYS = 366
+const DAY_MS = 86_400_000
 export const LINK_LABEL_LENGTH = 100
 
 const linkInput = z.strictObject({
-  expiresAt: z.date({ error: 'Expected a moment such as 2026-11-21T09:30:00Z.' }).optional(),
+  expiresAt: z.date({ error: 'Expected a time such as 2026-11-21T09:30:00Z.' }).optional(),
   label: label(LINK_LABEL_LENGTH).default(''),
 })
 
@@ -58,11 +58,11 @@ export async function createAssetLink(
     const [created] = await database.query(createLink, params)
     if (!created) throw notFound('Asset')
     if (created.result !== null) return created.result
-    const kept = `those that ended in the last ${KEPT_DAYS} days among them`
-    throw validationFailed({ id: [`An asset has at most ${MAX_LINKS} links, ${kept}.`] })
+    const problem = `An asset has at most ${MAX_LINKS} links, including those that ended in the last ${KEPT_DAYS} days.`
+    throw validationFailed({ id: [problem] })
   })
   const link = await findAssetLink(context, result.split(' ')[1]!)
-  if (!link || link.revokedAt) throw resultNoLongerExists('the link was ended')
+  if (!link || link.revokedAt) throw resultNoLongerExists('the link was revoked')
   return link
 }
 
@@ -147,25 +147,24 @@ function present(context: Reader, { assetId, ownerId, nid, ...row }: LinkRow): A
   return { ...row, path: `${assetPagePath(nid)}?${query}` }
 }
 
-const signatureOf = (
-  { assetLinkKey }: Use<'assetLinkKey'>,
-  link: string,
-  { assetId, ownerId }: { assetId: string; ownerId: string },
-) => createHmac('sha256', assetLinkKey).update(['link', link, assetId, ownerId].join('\n')).digest('base64url')
+type LinkedAsset = { assetId: string; ownerId: string }
+
+const signatureOf = ({ assetLinkKey }: Use<'assetLinkKey'>, link: string, { assetId, ownerId }: LinkedAsset) =>
+  createHmac('sha256', assetLinkKey).update(['link', link, assetId, ownerId].join('\n')).digest('base64url')
 
 function equals(given: string, expected: string): boolean {
   const [first, second] = [Buffer.from(given), Buffer.from(expected)]
   return first.length === second.length && timingSafeEqual(first, second)
 }
 
-const secondsOf = (time: Date) => Math.floor(time.getTime() / 1_000)
+const wholeSeconds = (time: Date) => new Date(time).setMilliseconds(0)
 
 /** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED if the time is in the past or too far in the future. */
 function expiryOf(now: Date, expiresAt: Date | undefined): Date {
-  const from = secondsOf(now)
-  const expires = expiresAt ? secondsOf(expiresAt) : from + DEFAULT_DAYS * DAY_SECONDS
-  if (expires > from && expires <= from + MAX_LINK_DAYS * DAY_SECONDS) return new Date(expires * 1_000)
-  throw validationFailed({ expiresAt: [`Ensure this moment is within the next ${MAX_LINK_DAYS} days.`] })
+  const from = wholeSeconds(now)
+  const expires = expiresAt ? wholeSeconds(expiresAt) : from + DEFAULT_DAYS * DAY_MS
+  if (expires > from && expires <= from + MAX_LINK_DAYS * DAY_MS) return new Date(expires)
+  throw validationFailed({ expiresAt: [`Ensure this time is within the next ${MAX_LINK_DAYS} days.`] })
 }
 
 const columns = {
@@ -190,7 +189,7 @@ const readLinks = statement(
   `${selectSql} where l.asset_id = $asset and l.label ilike all ($patterns) order by l.id desc`,
 )
 
-/** SQL of the stored result of an idempotency key: the nid and the ID of the link. The nid is stored because the link can be deleted. */
+/** SQL of the stored result of an idempotency key: the nid and the UUID of the link. The nid is stored because the link can be deleted. */
 const resultSql = (asset: string, link: string) => `${asset}.nid || ' ' || ${link}.id`
 
 /** Creates a link. `result` is null if the asset has too many links. Returns no row if the asset was deleted. */
@@ -243,7 +242,7 @@ const revokeLinks = statement(
    select nid from locked_asset`,
 )
 
-/** Finds an active link. The caller must check the signature. `isRecorded`: its use in the current hour is already recorded. */
+/** Finds an active link. The caller must check the signature. `isRecorded`: true if a use in the current hour is already recorded. */
 const findUsableLink = statement(
   'asset_link_good',
   { parameters: { nid: text, link: uuid }, columns: { assetId: uuid, ownerId: uuid, isRecorded: boolean } },

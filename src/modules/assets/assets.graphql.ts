@@ -1,18 +1,10 @@
 import type { InputFieldsFromShape } from '@pothos/core'
 import { type Context, fileUrl } from '../../context.ts'
 import type { Asset } from '../../db/prisma/client.ts'
-import { builder, type InputFields, maxCostField, omitNullish, shortText } from '../../graphql/builder.ts'
+import { builder, type InputFields, maxCostField, omitNullish, shortText, time } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/compilable-fields.ts'
 import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/document-cost.ts'
-import {
-  assertCursors,
-  connectionOf,
-  idInputType,
-  listResolvers,
-  offsetArg,
-  orderByArg,
-  searchArg,
-} from '../../graphql/lists.ts'
+import * as lists from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { MAX_COUNTED } from '../../shared/lists.ts'
@@ -24,17 +16,12 @@ import { ContentCredentialsType } from './content-credentials.graphql.ts'
 import { deleteAsset } from './delete-asset.ts'
 import { countAssets, countRegistrations, getAsset, getOwnAsset, listAssets, lookUpFile } from './find-asset.ts'
 import type { ManifestReport } from './manifest-report.ts'
-import {
-  customField,
-  type GivenValues,
-  inputLengths,
-  type MetadataField,
-  mapFields,
-  metadataFields,
-  registrationFields,
-} from './metadata.ts'
+import * as metadata from './metadata.ts'
 import { registerAsset } from './register-asset.ts'
 import { revertAsset, updateAsset } from './update-asset.ts'
+
+const { assertCursors, connectionOf, idInputType, listResolvers, offsetArg, orderByArg, searchArg } = lists
+const { customField, inputLengths, mapFields, metadataFields, registrationFields } = metadata
 
 const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
   fileUrl(context, { assetId: id, cid, isOpen: publicAccess })
@@ -109,8 +96,8 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'ID of the newest commit. Send it as `expectedHead` to reject your change if there is a newer one.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
-    uploadedAt: t.expose('uploadedAt', { type: 'DateTime', description: 'Time of registration.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last metadata change.' }),
+    uploadedAt: t.expose('uploadedAt', time('Time of registration.')),
+    updatedAt: t.expose('updatedAt', time('Time of the last metadata change.')),
     isOwn: t.boolean({ description: 'True if you own it.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
     isOriginalOwner: t.boolean({
       description: 'True if its owner registered it.',
@@ -156,10 +143,13 @@ export const AssetType = builder.prismaObject('Asset', {
         newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
         search: searchArg(t, 'the message'),
       },
-      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, context) => {
-        const page = { limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, after: after ?? undefined }
-        return readHistory(context, id, { ...page, isNewestFirst: newestFirst ?? false, search }, query)
-      },
+      resolve: (query, { id }, { limit, newestFirst, ...page }, context) =>
+        readHistory(
+          context,
+          id,
+          { ...page, limit: limit ?? historyPages.defaultSize, isNewestFirst: newestFirst ?? false },
+          query,
+        ),
     }),
   }),
 })
@@ -254,23 +244,32 @@ builder.queryFields((t) => ({
 
 const onTheChain = 'The chain keeps it forever, and anyone can read it there, even of a private asset'
 
-type Inputs<Name extends keyof GivenValues> = InputFieldsFromShape<
+type Inputs<Name extends keyof metadata.GivenValues> = InputFieldsFromShape<
   typeof builder.$inferSchemaTypes,
-  { [Key in Name]: GivenValues[Key] | null | undefined },
+  { [Key in Name]: metadata.GivenValues[Key] | null | undefined },
   'InputObject'
 >
 
-const inputsOf = <Name extends keyof GivenValues>(t: InputFields, fields: Record<Name, MetadataField>) =>
+const inputsOf = <Name extends keyof metadata.GivenValues>(
+  t: InputFields,
+  fields: Record<Name, metadata.MetadataField>,
+) =>
   mapFields<Inputs<Name>>(fields, ({ kind, description }) =>
     kind === 'flag' ? t.boolean({ description }) : t.string({ description }),
   )
 
-const changeFields = (t: InputFields) => ({
-  ...inputsOf(t, metadataFields),
+const changeFields = (t: InputFields, note = '') => ({
   commitMessage: t.string({
-    description: `Message about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
+    description: `Message about this change, at most ${inputLengths.commitMessage} characters. ${note}${onTheChain}.`,
   }),
   maxCost: maxCostField(t),
+})
+
+const targetFields = (t: InputFields) => ({
+  id: t.id({ required: true, description: 'The nid.' }),
+  expectedHead: t.id({
+    description: 'ID of the newest commit that you saw. If there is a newer one, the request fails with CONFLICT.',
+  }),
 })
 
 const customRules =
@@ -285,6 +284,7 @@ export const registrationInputFields = (t: InputFields) => ({
   }),
   ...inputsOf(t, registrationFields),
   nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),
+  ...inputsOf(t, metadataFields),
   ...changeFields(t),
 })
 
@@ -300,14 +300,12 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
   description:
     'The changes to the metadata of an asset. Fields that are left out stay unchanged. White space at both ends of texts is removed.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The nid.' }),
-    expectedHead: t.id({
-      description: 'ID of the newest commit that you saw. If there is a newer one, the request fails with CONFLICT.',
-    }),
+    ...targetFields(t),
     nitCommitCustom: t.field({
       type: 'JSONObject',
       description: `${customField.description} to set or replace by top-level key; null removes a key. ${customRules}`,
     }),
+    ...inputsOf(t, metadataFields),
     ...changeFields(t),
   }),
 })
@@ -315,15 +313,9 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
 export const RevertAssetInput = builder.inputType('RevertAssetInput', {
   description: 'The version to revert an asset to.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The nid.' }),
+    ...targetFields(t),
     revertTo: t.string({ required: true, description: `The version: ${versionDescription}.` }),
-    expectedHead: t.id({
-      description: 'ID of the newest commit that you saw. If there is a newer one, the request fails with CONFLICT.',
-    }),
-    commitMessage: t.string({
-      description: `Message about this change, at most ${inputLengths.commitMessage} characters. Defaults to \`Revert to commit_…\`. ${onTheChain}.`,
-    }),
-    maxCost: maxCostField(t),
+    ...changeFields(t, 'Defaults to `Revert to commit_…`. '),
   }),
 })
 

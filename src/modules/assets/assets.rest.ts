@@ -1,9 +1,12 @@
-/** REST routes that read and change one asset. */
+/** REST routes of assets. */
 import { z } from 'zod'
-import { defineCommand, defineRoute, del, get, post, type RestRequest } from '../../http/rest/define-route.ts'
+import { defineList } from '../../http/rest/define-list.ts'
+import { defineCommand, defineRoute, del, get, patch, post, type RestRequest } from '../../http/rest/define-route.ts'
 import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
+import { orderByFrom } from '../../http/rest/pagination.ts'
 import { type Fields, maxCostOf } from '../../http/rest/read-body.ts'
+import { queryFlag } from '../../http/rest/rest-handler.ts'
 import * as values from '../../http/rest/values.ts'
 import { rawJson } from '../../http/send.ts'
 import { quoteRoute } from '../wallet/quotes.rest.ts'
@@ -12,6 +15,7 @@ import { type GivenValues, type MetadataField, mapFields, metadataFields, regist
 import { admitRegistration, admitRegistrationQuote } from './register-asset.ts'
 
 const { anyObject, constantField, givenText, metadataText, moment, nidParam, objectOf, same, sameFields, url } = values
+const text = (description: string) => z.string().describe(description)
 
 export const AssetRecord = graphql(/* GraphQL */ `
   fragment AssetRecord on Asset {
@@ -33,26 +37,33 @@ function jsonIf(text: string | null, isExpected: (value: unknown) => boolean): s
   }
 }
 
-const customText = ({ nitCommitCustom }: AssetRecordFragment, key: string) => {
-  const value = nitCommitCustom[key]
-  return typeof value === 'string' ? value : null
-}
+/** Returns the record field of a custom field. */
+const customText = (key: string) =>
+  [
+    z.string().nullable().describe(`The custom field \`${key}\`, if it is text.`),
+    ({ nitCommitCustom: { [key]: value } }: Pick<AssetRecordFragment, 'nitCommitCustom'>) =>
+      typeof value === 'string' ? value : null,
+  ] as const
 
 const addresses = z.object({ asset_wallet_address: same('User.address', z.string()) })
 const kinds = z.enum(['image', 'video', 'audio', 'file'])
 const unchangedJson = z.array(z.unknown()).transform((list): unknown => list)
 const integrityInfo = z.array(
   z.object({
-    search_id: z.string().describe('Hash of the chain transaction that carries the registration.'),
-    explorer_url: z.string().describe('URL of its page in a block explorer. Empty if no explorer is configured.'),
+    search_id: text('Hash of the chain transaction that carries the registration.'),
+    explorer_url: text('URL of its page in a block explorer. Empty if no explorer is configured.'),
   }),
 )
+const thumbnail = url
+  .nullable()
+  .describe('URL of the thumbnail of a picture, or of the picture until the thumbnail is made. Null for other files.')
+const json = (description: string) => z.unknown().describe(description)
 
-export const asset = values.defineRecord<AssetRecordFragment & { json: string | undefined }>()(
+const asset = values.defineRecord<Omit<AssetRecordFragment, 'meta'> & { meta: string | undefined }>()(
   { id: 'Asset', description: 'A registered file with its metadata.' },
   {
-    id: [z.string().describe('The nid: the CIDv1 of the file’s bytes.'), ({ nid }) => nid],
-    cid: [z.string().describe('The same as `id`.'), ({ nid }) => nid],
+    id: [text('The nid: the CIDv1 of the file’s bytes.'), ({ nid }) => nid],
+    cid: [text('The same as `id`.'), ({ nid }) => nid],
     uuid: [same('Asset.uuid', z.string()), ({ uuid }) => uuid],
     type: [kinds.describe('Kind of file, by its MIME type.'), (from) => mediaKindOf(from.assetFileMimeType)],
     asset_file_name: [same('Asset.assetFileName', z.string()), (from) => from.assetFileName],
@@ -60,11 +71,7 @@ export const asset = values.defineRecord<AssetRecordFragment & { json: string | 
     asset_file_size: [z.number().int().describe('Size of the file in bytes.'), (from) => Number(from.assetFileSize)],
     asset_file: [same('Asset.assetFileUrl', url), ({ assetFileUrl }) => assetFileUrl],
     asset_file_thumbnail: [
-      url
-        .nullable()
-        .describe(
-          'URL of the thumbnail of a picture, or of the picture until the thumbnail is made. Null for other files.',
-        ),
+      thumbnail,
       // Clients always show the thumbnail of a picture, so the picture itself is used until the thumbnail exists.
       (from) => from.thumbnailUrl ?? (mediaKindOf(from.assetFileMimeType) === 'image' ? from.assetFileUrl : null),
     ],
@@ -81,41 +88,29 @@ export const asset = values.defineRecord<AssetRecordFragment & { json: string | 
       z.string().optional().describe('E-mail address of the owner. Only the owner sees it.'),
       ({ isOwn, owner }) => (isOwn ? owner.email! : undefined),
     ],
-    owner_name: [z.string().describe('Username of the owner.'), ({ owner }) => owner.username],
-    owner_profile_display_name: [z.string().describe('Display name of the owner.'), ({ owner }) => owner.displayName],
+    owner_name: [text('Username of the owner.'), ({ owner }) => owner.username],
+    owner_profile_display_name: [text('Display name of the owner.'), ({ owner }) => owner.displayName],
     owner_addresses: [addresses, ({ owner }) => ({ asset_wallet_address: owner.address })],
-    creator_name: [z.string().describe('Username of the creator.'), ({ creator }) => creator.username],
-    creator_profile_display_name: [
-      z.string().describe('Display name of the creator.'),
-      ({ creator }) => creator.displayName,
-    ],
+    creator_name: [text('Username of the creator.'), ({ creator }) => creator.username],
+    creator_profile_display_name: [text('Display name of the creator.'), ({ creator }) => creator.displayName],
     creator_addresses: [addresses, ({ creator }) => ({ asset_wallet_address: creator.address })],
     is_original_owner: [same('Asset.isOriginalOwner', z.boolean()), ({ isOriginalOwner }) => isOriginalOwner],
     // The phone app restores captures from this field.
     information: [
-      z.unknown().describe('The JSON of `meta`, as it was sent. An empty object without `meta`.'),
-      ({ json }) => json ?? {},
+      json('The JSON of `meta`, as it was sent. An empty object without `meta`.'),
+      ({ meta }) => meta ?? {},
     ],
-    parsed_meta: [
-      z.unknown().describe('The JSON of `meta`, as it was sent. Null without `meta`.'),
-      ({ json }) => json ?? null,
-    ],
+    parsed_meta: [json('The JSON of `meta`, as it was sent. Null without `meta`.'), ({ meta }) => meta ?? null],
     signature: [
       unchangedJson.describe('The JSON list of `signature`, as it was sent. Empty without `signature`.'),
       ({ signature }) => jsonIf(signature, Array.isArray) ?? [],
     ],
     signed_metadata: [
-      z.string().describe('The signed metadata, as it was sent. Empty if there is none.'),
+      text('The signed metadata, as it was sent. Empty if there is none.'),
       ({ signedMetadata }) => signedMetadata ?? '',
     ],
-    digital_source_type: [
-      z.string().nullable().describe('The custom field `digitalSourceType`, if it is text.'),
-      (from) => customText(from, 'digitalSourceType'),
-    ],
-    parent_asset_cid: [
-      z.string().nullable().describe('The custom field `parentAssetCid`, if it is text.'),
-      (from) => customText(from, 'parentAssetCid'),
-    ],
+    digital_source_type: customText('digitalSourceType'),
+    parent_asset_cid: customText('parentAssetCid'),
     nit_commit_custom: [
       anyObject.optional().describe('Custom fields of the asset tree. Missing if there are none.'),
       ({ nitCommitCustom }) => (Object.keys(nitCommitCustom).length > 0 ? nitCommitCustom : undefined),
@@ -139,10 +134,8 @@ export const asset = values.defineRecord<AssetRecordFragment & { json: string | 
   },
 )
 
-export const presentAsset = (from: AssetRecordFragment) =>
-  asset.present({ ...from, json: jsonIf(from.meta, (value) => value !== null) })
-
-const versionOf = ({ headId }: AssetRecordFragment) => headId
+const presentAsset = (from: AssetRecordFragment) =>
+  asset.present({ ...from, meta: jsonIf(from.meta, (value) => value !== null) })
 
 const read = defineRoute({
   ...get('assets/:nid', 'getAsset', 'Assets', 'Read an asset'),
@@ -155,7 +148,7 @@ const read = defineRoute({
   variables: ({ params }) => ({ id: params.nid! }),
   answer: asset.schema,
   present: (data) => presentAsset(data.asset!),
-  etag: (data) => versionOf(data.asset!),
+  etag: (data) => data.asset!.headId,
 })
 
 const remove = defineCommand({
@@ -204,9 +197,11 @@ const valuesIn = <Name extends keyof GivenValues>(body: Fields, fields: Record<N
 
 const metadataBody = (limit: 'size' | 'updateSize') => ({
   ...bodyOf(metadataFields, limit),
-  ...sameFields('UpdateAssetMetadataInput', { nit_commit_custom: values.givenObject.optional() }),
-  ...sameFields('UpdateAssetMetadataInput', { commit_message: givenText(1_000).optional() }),
-  ...sameFields('UpdateAssetMetadataInput', { max_cost: values.givenAmount.optional() }),
+  ...sameFields('UpdateAssetMetadataInput', {
+    nit_commit_custom: values.givenObject.optional(),
+    commit_message: givenText(1_000).optional(),
+    max_cost: values.givenAmount.optional(),
+  }),
 })
 
 const metadataFrom = (request: RestRequest) => ({
@@ -236,14 +231,15 @@ const quotedChange = {
 
 const change = {
   ...quotedChange,
-  tag: 'Assets',
   errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
   answer: asset.schema,
 } as const
 
 const registrationBody = z.object({
-  ...sameFields('RegisterAssetInput', { asset_file: values.givenFile }),
-  ...sameFields('RegisterAssetInput', { asset_file_mime_type: givenText(255).optional() }),
+  ...sameFields('RegisterAssetInput', {
+    asset_file: values.givenFile,
+    asset_file_mime_type: givenText(255).optional(),
+  }),
   ...metadataBody('size'),
   ...bodyOf(registrationFields, 'size'),
 })
@@ -255,7 +251,7 @@ const registrationFrom = (request: RestRequest) => ({
   ...valuesIn(request.body, registrationFields),
 })
 
-const quoteRegistration = quoteRoute({
+const quoteRegister = quoteRoute({
   path: 'quotes/assets',
   operationId: 'quoteRegisterAsset',
   summary: 'Quote the registration of a file',
@@ -292,8 +288,8 @@ const register = defineRoute({
   status: 201,
   answer: asset.schema,
   present: ({ registerAsset }) => presentAsset(registerAsset.asset),
-  etag: ({ registerAsset }) => versionOf(registerAsset.asset),
-  quote: quoteRegistration,
+  etag: ({ registerAsset }) => registerAsset.asset.headId,
+  quote: quoteRegister,
 })
 
 const updateBody = objectOf('UpdateAsset', 'Only the given fields change.', metadataBody('updateSize'))
@@ -311,10 +307,7 @@ const quoteUpdate = quoteRoute({
 })
 
 const update = defineRoute({
-  method: 'PATCH',
-  path: 'assets/:nid',
-  operationId: 'updateAsset',
-  summary: 'Change the metadata of an asset',
+  ...patch('assets/:nid', 'updateAsset', 'Assets', 'Change the metadata of an asset'),
   description:
     'Writes one commit and charges for it. A request that changes nothing returns 200 and is free. `nit_commit_custom` is merged by top-level keys, and `null` removes a key.',
   ...change,
@@ -326,7 +319,7 @@ const update = defineRoute({
   `),
   variables: (request) => ({ input: updateFrom(request) }),
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
-  etag: ({ updateAssetMetadata }) => versionOf(updateAssetMetadata.asset),
+  etag: ({ updateAssetMetadata }) => updateAssetMetadata.asset.headId,
   quote: quoteUpdate,
 })
 
@@ -352,10 +345,7 @@ const quoteRevert = quoteRoute({
 })
 
 const revert = defineRoute({
-  method: 'POST',
-  path: 'assets/:nid/revert',
-  operationId: 'revertAsset',
-  summary: 'Revert an asset to a version',
+  ...post('assets/:nid/revert', 'revertAsset', 'Assets', 'Revert an asset to a version'),
   description:
     'Writes one new commit with the metadata of a version, and charges for it as for an update. A request that changes nothing returns 200 and is free. The file and its visibility stay unchanged.',
   ...change,
@@ -367,18 +357,78 @@ const revert = defineRoute({
   `),
   variables: (request) => ({ input: revertFrom(request) }),
   present: ({ revertAsset }) => presentAsset(revertAsset.asset),
-  etag: ({ revertAsset }) => versionOf(revertAsset.asset),
+  etag: ({ revertAsset }) => revertAsset.asset.headId,
   quote: quoteRevert,
 })
 
+/** Returns an e-mail address from the query string. Clients do not escape `+`, so it arrives as a space. */
+const addressIn = (query: URLSearchParams, name: string) => query.get(name)?.trim().replaceAll(' ', '+') || undefined
+
+const listed = {
+  action: 'asset:read',
+  record: asset.schema,
+  searched: 'the headline, the caption, the file name or the tag',
+  present: presentAsset,
+} as const
+
+const list = defineList({
+  ...get('assets', 'listAssets', 'Assets', 'List assets'),
+  description:
+    'Newest first. Lists your own assets when you are signed in, and public assets otherwise. `owner` lists the assets of a user that you may see.',
+  filters: {
+    ...sameFields('AssetFilter', { owner: z.string().optional(), proof_hash: z.string().optional() }),
+    ...sameFields('AssetFilter', { tag: z.string().optional(), is_original_owner: z.boolean().optional() }),
+    owner_service_name: z.string().optional().describe('Matches no asset. Annal does not record names of services.'),
+  },
+  ...listed,
+  ...{ plural: 'Assets', order: 'newest', cursorLinks: 'far' },
+  isEmpty: (query) => Boolean(query.get('owner_service_name')),
+  operation: graphql(/* GraphQL */ `
+    query RestAssets($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: AssetFilter) {
+      assets(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
+        totalCount pageInfo { startCursor endCursor } nodes { ...AssetRecord }
+      }
+    }
+  `),
+  variables: ({ query }, part) => ({
+    ...part,
+    orderBy: orderByFrom(query),
+    filter: {
+      owner: addressIn(query, 'owner'),
+      proofHash: query.get('proof_hash') || undefined,
+      tag: query.get('tag') || undefined,
+      isOriginalOwner: queryFlag(query, 'is_original_owner'),
+    },
+  }),
+})
+
+const lookUp = defineList({
+  ...get('lookup', 'lookUpFile', 'Assets', 'Find the registrations of a file'),
+  description:
+    'Lists the assets of a file that you may see, oldest first. Send its SHA-256 or its CID. An empty list proves nothing: a file that differs by one byte is a different file, and only the owner finds a private asset.',
+  filters: {
+    sha256: values.optionalText('SHA-256 of the file, 64 hexadecimal digits.'),
+    cid: values.optionalText(
+      'The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.',
+    ),
+  },
+  ...listed,
+  ...{ plural: 'Registrations', order: 'oldest' },
+  operation: graphql(/* GraphQL */ `
+    query RestLookup($sha256: String, $cid: String, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder) {
+      lookup(sha256: $sha256, cid: $cid, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy) {
+        totalCount pageInfo { startCursor endCursor } nodes { ...AssetRecord }
+      }
+    }
+  `),
+  variables: ({ query }, part) => ({
+    ...{ sha256: query.get('sha256') || undefined, cid: query.get('cid') || undefined },
+    ...part,
+    orderBy: orderByFrom(query),
+  }),
+})
+
 export const assetRoutes = [
-  read,
-  remove,
-  download,
-  register,
-  quoteRegistration,
-  update,
-  quoteUpdate,
-  revert,
-  quoteRevert,
+  ...[read, remove, download, register, quoteRegister, update, quoteUpdate, revert, quoteRevert],
+  ...[list, lookUp],
 ]

@@ -1,7 +1,5 @@
-/** The GraphQL type of a manifest's report. */
-
-import { builder } from '../../graphql/builder.ts'
-import { atMost, characters } from '../../graphql/limits/document-cost.ts'
+import { builder, optionalText } from '../../graphql/builder.ts'
+import { atMost } from '../../graphql/limits/document-cost.ts'
 import { type ManifestReport, manifestStates, reportBounds } from './manifest-report.ts'
 
 const State = builder.enumType('ContentCredentialsState', {
@@ -20,7 +18,7 @@ export const ContentCredentialsType = builder.objectRef<ManifestReport>('Content
     'A summary of the C2PA manifest in a file, read soon after the file was registered. The signer of the manifest makes these claims, not Annal. Texts are cut after 255 characters, lists after 20 items.',
   fields: (t) => {
     const text = (name: Names<string | null>, description: string) =>
-      t.exposeString(name, { ...characters(reportBounds.text), nullable: true, description })
+      t.exposeString(name, optionalText(reportBounds.text, description))
     const list = (name: Names<string[]>, description: string) =>
       t.exposeStringList(name, { ...atMost(reportBounds.items), description })
     return {
@@ -51,12 +49,13 @@ export const ContentCredentialsType = builder.objectRef<ManifestReport>('Content
           'The parts of the manifest that Annal could not check: `identity not checked`, `time stamp not checked` or `remote manifest, not fetched`. An unchecked part does not make a manifest invalid.',
         resolve: ({ notChecked }) => notChecked ?? [],
       }),
-      remoteManifestUrl: t.exposeString('remoteManifestUrl', {
-        ...characters(reportBounds.url),
-        nullable: true,
-        description:
+      remoteManifestUrl: t.exposeString(
+        'remoteManifestUrl',
+        optionalText(
+          reportBounds.url,
           'The URL of the manifest that the file names. Set only when `state` is REMOTE and the URL has at most 2,000 characters.',
-      }),
+        ),
+      ),
       manifestCount: t.exposeInt('manifestCount', {
         description: 'The number of manifests in the file: the newest one and those of its ingredients.',
       }),

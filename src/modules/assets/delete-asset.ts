@@ -1,4 +1,4 @@
-/** Deletion of assets. Commits up to the sequence `assets.erased_through` of a deleted asset are already erased. */
+/** Deletion of assets. `assets.erased_through` is the sequence of the last commit of a deleted asset that is already erased. */
 import type { Use } from '../../context.ts'
 import { arrayOf, statement, text, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
@@ -6,10 +6,10 @@ import { notFound } from '../../shared/errors.ts'
 import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { canonicalNid } from '../../shared/ids.ts'
 import { assertMayOnAsset } from '../../shared/policy.ts'
-import { findAssetToUpdate } from './find-asset.ts'
 import { eraseMetadataSql } from './metadata.ts'
+import { findAssetToUpdate } from './update-asset.ts'
 
-/** SQL condition: true for pins that are not trees. It lists the kinds, because only a list can use the index. */
+/** SQL condition on pins that are not trees. It lists the kinds, because only a list can use the index. */
 const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 'C2PA')`
 
 /** Maximum number of commits that one statement erases per asset. */
@@ -18,9 +18,8 @@ const COMMITS_AT_ONCE = 500
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
 /**
- * Returns the CTEs that delete the assets that match a condition. The CTE `deleted_assets` returns `id`, `nid` and `owner_id`. Commits that
- * are not final on the chain keep their trees, because the relay still needs them. A batch job erases these trees later, together with the
- * rest of long histories.
+ * Returns the CTEs that delete the assets that match a condition. The CTE `deleted_assets` has `id`, `nid` and `owner_id`. Commits that are
+ * not final on the chain keep their trees, because the relay needs them. A batch job erases these trees and the rest of long histories later.
  */
 export const emptyAssetsSql = (condition: string) => `
    deleted_assets as (

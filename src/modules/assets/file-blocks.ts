@@ -1,4 +1,5 @@
 /** Index of file blocks, for clients that read single blocks. A block has the same visibility as its file. */
+import { buffer } from 'node:stream/consumers'
 import type { Use } from '../../context.ts'
 import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
@@ -7,6 +8,7 @@ import { keysetPages } from '../../shared/async.ts'
 import { isNid } from '../../shared/ids.ts'
 import type { OnError } from '../../shared/log.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
+import { HEAD_BYTES } from './file-types.ts'
 
 /** Page size for files, and number of deleted assets per statement. */
 const PAGE = 100
@@ -14,7 +16,7 @@ const PAGE = 100
 /** Prefix of the CIDs of files that consist of several blocks. */
 const DAG_PB_PREFIX = 'bafybei'
 
-/** SQL condition: true if the blocks of a pin are not indexed. Trees are excluded, because a tree has only one block. */
+/** SQL condition on pins whose blocks are not indexed. Trees are excluded, because a tree has only one block. */
 const isUnindexedSql = `p.cid like '${DAG_PB_PREFIX}%' and p.kind <> 'TREE'
      and not exists (select from asset_blocks b where b.cid = p.cid and b.asset_id = p.asset_id)`
 
@@ -52,24 +54,24 @@ const findReadableBlock = statement(
 const deleteBlocks = statement(
   'blocks_forget',
   { parameters: {}, columns: { asset: uuid } },
-  `with gone as (
+  `with deleted_assets as (
      select a.id from assets a where a.deleted_at is not null
        and exists (select from asset_blocks b where b.asset_id = a.id) limit ${PAGE}
    )
-   delete from asset_blocks b using gone where b.asset_id = gone.id returning b.asset_id as asset`,
+   delete from asset_blocks b using deleted_assets where b.asset_id = deleted_assets.id returning b.asset_id as asset`,
 )
 
 export async function indexBlocks({ contentStore, database }: Use<'contentStore' | 'database'>, cid: string) {
   if (!cid.startsWith(DAG_PB_PREFIX)) return
   const assets = await database.query(findUnindexed, { cid })
   if (assets.length === 0) return
-  const cids: string[] = []
+  const cids = [cid]
   for await (const below of contentStore.blocksBelow(cid)) cids.push(below)
   // The CID of the file itself marks the file as indexed, so one statement must insert it together with all blocks.
-  await database.query(insertBlocks, { cids: [...cids, cid], assets: assets.map(({ asset }) => asset) })
+  await database.query(insertBlocks, { cids, assets: assets.map(({ asset }) => asset) })
 }
 
-/** Returns if the asset of a block is public. Returns null if the caller may not read the block. */
+/** Returns whether the asset of a block is public. Returns null if the caller may not read the block. */
 export async function findBlock({ actor, database }: Use<'actor' | 'database'>, cid: string) {
   if (!isNid(cid)) return null
   const [block] = await database.query(findReadableBlock, { cid, reader: actor.kind === 'user' ? actor.id : null })
@@ -102,9 +104,9 @@ export async function updateBlockIndex(
 }
 
 /**
- * Finds a pin of an asset that the reader may see, or that a valid link was made for, unless the account of its owner is locked. Signed copies
- * need the permission of the owner, except by a link, because only the owner gets links to them. Thumbnails and trees come first, because
- * Annal made them. Then public files, because their responses can be cached.
+ * Finds a pin of an asset that the reader may see, or whose link the reader has. A link does not work while the account of the owner is locked.
+ * Signed copies need the permission of the owner, except with a link, because only the owner gets links to them. Thumbnails and trees come
+ * first, because Annal made them. Public files come before private files, because their responses can be cached.
  */
 const findPin = statement(
   'asset_pin_find',
@@ -132,9 +134,6 @@ export async function findFile({ actor, database }: Use<'actor' | 'database'>, c
   return file
 }
 
-/** Reads the first `length` bytes of a file. Throws NOT_FOUND, UNAVAILABLE. */
-export async function readHead({ read }: Pick<ContentStore, 'read'>, nid: string, length: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  for await (const part of read(nid, { offset: 0, length })) parts.push(part)
-  return Buffer.concat(parts)
-}
+/** Reads the bytes at the start of a file that identify its type. Throws NOT_FOUND, UNAVAILABLE. */
+export const readHead = async ({ read }: Pick<ContentStore, 'read'>, nid: string): Promise<Uint8Array> =>
+  buffer(read(nid, { offset: 0, length: HEAD_BYTES }))

@@ -62,10 +62,7 @@ const bySignature = (
   display: Display,
   signature: RegExp,
   more: Partial<FileType> = {},
-) => ({
-  ...{ name, type, display, signature },
-  ...more,
-})
+) => ({ ...{ name, type, display, signature }, ...more })
 
 /** Returns a row whose files have a brand in their `ftyp` box (ISO base media file format). */
 const byBrand = (name: string, type: string, display: Display, brands: RegExp, more: Partial<FileType> = {}) => ({

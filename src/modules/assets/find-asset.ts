@@ -17,7 +17,6 @@ import {
 } from '../../shared/lists.ts'
 import { type Actor, visibleAssets } from '../../shared/policy.ts'
 import { isEmailUsableSql, normalizeEmail } from '../accounts/account-input.ts'
-import { metadataSelection } from './metadata.ts'
 
 type Reader = Use<'actor' | 'database'>
 
@@ -52,62 +51,7 @@ export async function getOwnAsset(
   return asset
 }
 
-const updateSelection = {
-  id: true,
-  nid: true,
-  ownerId: true,
-  mimeType: true,
-  sha256: true,
-  uploadedAt: true,
-  ...metadataSelection,
-  headSequence: true,
-  headCommitId: true,
-  creator: { select: { username: true, wallet: { select: { address: true } } } },
-} as const satisfies Prisma.AssetSelect
-
-/** An asset with all values that an update checks and writes into the tree. */
-export type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
-
-/** Returns an asset with all values that a write needs, and with the selection of `query`. The caller must check permissions. */
-export async function findAssetToUpdate({ database }: Use<'database'>, id: string, query: AssetQuery = {}) {
-  const nid = canonicalNid(id)
-  if (nid === undefined) return null
-  const select = mergeSelections(updateSelection, query.select ?? {})
-  return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
-}
-
-type Selection = Record<string, unknown>
-const nested = (selected: unknown) => (selected as { select?: Selection } | undefined)?.select
-
-function mergeSelections(first: Selection, second: Selection): Selection {
-  const merged: Selection = { ...first, ...second }
-  for (const [name, selected] of Object.entries(second)) {
-    const both = [nested(first[name]), nested(selected)] as const
-    if (both[0] && both[1]) merged[name] = { ...(selected as object), select: mergeSelections(both[0], both[1]) }
-  }
-  return merged
-}
-
-/** Relations that an update of the asset does not change. */
-const unaffected: Record<string, (selected: unknown) => boolean> = {
-  owner: () => true,
-  creator: () => true,
-  wallet: () => true,
-  relay: () => true,
-  commits: (selected) => (selected as { where?: { sequence?: unknown } }).where?.sequence === 1,
-}
-/** Wallet columns that a charge changes. */
-const affected = new Set(['num', 'points'])
-
-/** Returns true if an update cannot change the selected values, apart from the updated columns of the asset itself. */
-export const isUnaffectedByUpdate = (selection: Selection): boolean =>
-  Object.entries(selection).every(([name, selected]) => {
-    if (selected === true) return !affected.has(name)
-    const select = nested(selected)
-    return select !== undefined && unaffected[name]?.(selected) === true && isUnaffectedByUpdate(select)
-  })
-
-/** A SHA-256 hash in hexadecimal, in upper or lower case, with or without `0x`. */
+/** A SHA-256 in hexadecimal, in upper or lower case, with or without `0x`. */
 const sha256 = textInput(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
 
 const filterInput = z
@@ -144,11 +88,9 @@ interface Order {
 const orderOf = ({ orderBy }: Order, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
   orderBy === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
 
+const searchedFields = ['headline', 'caption', 'fileName', 'tag'] as const
 const matching = (search: Search) =>
-  searched<Prisma.AssetWhereInput>(search, (word) => [
-    ...[{ headline: word }, { caption: word }],
-    ...[{ fileName: word }, { tag: word }],
-  ])
+  searched<Prisma.AssetWhereInput>(search, (word) => searchedFields.map((field) => ({ [field]: word })))
 
 /**
  * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that owner's assets that
@@ -178,11 +120,8 @@ export async function lookUpFile({ actor, database, cutsPages }: Needs, lookup: 
 }
 
 /** Counts the registrations of `lookUpFile`. It stops counting shortly after the page at `offset`. */
-export const countRegistrations = async (
-  { actor, database }: Needs,
-  lookup: Lookup,
-  offset?: number | null,
-): Promise<number> => database.read.asset.count({ where: registrationsOf(actor, lookup), take: countLimit(offset) })
+export const countRegistrations = async ({ actor, database }: Needs, lookup: Lookup, offset?: number | null) =>
+  database.read.asset.count({ where: registrationsOf(actor, lookup), take: countLimit(offset) })
 
 function registrationsOf(actor: Actor, { search, orderBy: _, ...file }: Lookup): Prisma.AssetWhereInput {
   const { sha256, cid } = parse(fileInput, file)
@@ -210,7 +149,9 @@ async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter
   }
   const found = matching(search)
   if (isOwnList(actor, ownerId) || !(found.AND || orderBy === 'UPDATED_AT')) return { ...where, ...found }
-  const oldest = await findLastReadable(context, where)
+  // Searches and the order by update time have no index, so lists of other users' assets include only the newest assets.
+  const last = { select: { id: true }, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET } as const
+  const oldest = await context.database.read.asset.findFirst({ ...last, where })
   return { ...where, ...(oldest && { id: { gt: oldest.id } }), ...found }
 }
 
@@ -228,7 +169,3 @@ async function findOwnerId({ actor, config, database }: Needs, email: string): P
   const [owner] = await database.query(findOwner, { email, mustBeVerified, caller: callerId(actor) ?? null })
   return owner ? owner.id : { in: [] }
 }
-
-/** Searches and the order by update time have no index, so lists of other users' assets include only the newest assets. */
-const findLastReadable = ({ database }: Needs, where: Prisma.AssetWhereInput) =>
-  database.read.asset.findFirst({ select: { id: true }, where, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET })

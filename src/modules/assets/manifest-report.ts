@@ -1,4 +1,4 @@
-/** The report on the manifest in a file, as the table `assets` stores it. The module `content-credentials` writes it. */
+/** The report on a manifest, as the table `assets` stores it. The module `content-credentials` writes it. */
 
 /** Validation states of a manifest with their descriptions. */
 export const manifestStates = {
@@ -27,7 +27,7 @@ export interface ManifestReport {
   /** Entries in the format `name: use`. */
   mining: string[]
   problems: string[]
-  /** Parts that Annal cannot check: it has no network access and no list of identity issuers. Missing in reports from before this field existed. */
+  /** Parts that Annal cannot check without network access and a list of identity issuers. Missing in old reports. */
   notChecked?: string[]
   /** Set only if the state is REMOTE. */
   remoteManifestUrl?: string | null

@@ -1,7 +1,4 @@
-/**
- * Metadata of assets: its fields, custom fields, and the asset tree. Both APIs, comparisons, writes, exports and deletions are derived from
- * these tables. `docs/adding-a-field.md` explains how to add a field.
- */
+/** Metadata of assets: fields, custom fields, and the asset tree. See `docs/adding-a-field.md`. */
 import { z } from 'zod'
 import { boolean, orNull, type SqlType, text } from '../../db/sql.ts'
 import { notFound } from '../../shared/errors.ts'
@@ -30,40 +27,31 @@ interface FieldOf<Value, Column extends string = string> {
 
 export type MetadataField = FieldOf<string> | FieldOf<string | null> | FieldOf<boolean>
 
-const textField = <const Column extends string>(
-  column: Column,
-  description: string,
-  size: number,
-  { treeName = null, isAlwaysInTree = false, updateSize = size }: Partial<FieldOf<string>> = {},
-): FieldOf<string, Column> => {
+type TextOptions = Partial<Pick<FieldOf<string>, 'treeName' | 'isAlwaysInTree' | 'updateSize'>>
+
+function textField<const Column extends string>(column: Column, name: string, size: number, options: TextOptions = {}) {
+  const { treeName = null, isAlwaysInTree = false, updateSize = size } = options
   const limit = `at most ${size.toLocaleString('en-US')} characters`
   const limits = updateSize === size ? limit : `${limit} in a registration and ${updateSize} in an update`
   return {
-    ...{ column, description: `${description}, ${limits}.`, treeName, isAlwaysInTree },
-    ...{ kind: 'text', type: text, empty: '', size, updateSize },
-    ...{ input: trimmedText(size), updateInput: trimmedText(updateSize) },
-  }
+    ...{ column, description: `${name}, ${limits}.`, treeName, isAlwaysInTree, size, updateSize },
+    ...{ kind: 'text', type: text, empty: '', input: trimmedText(size), updateInput: trimmedText(updateSize) },
+  } satisfies MetadataField as FieldOf<string, Column>
 }
 
-const flag = <const Column extends string>(column: Column, description: string): FieldOf<boolean, Column> => {
+function flag<const Column extends string>(column: Column, description: string): FieldOf<boolean, Column> {
   const input = z.boolean({ error: 'Expected true or false.' })
-  return {
-    ...{ column, description, treeName: null, kind: 'flag', type: boolean, empty: false },
-    ...{ input, updateInput: input, size: 0, updateSize: 0 },
-  }
+  const shared = { treeName: null, kind: 'flag', type: boolean, empty: false, size: 0, updateSize: 0 } as const
+  return { column, description, ...shared, input, updateInput: input }
 }
 
-const rawJson = <const Column extends string>(
-  column: Column,
-  description: string,
-  kilobytes: number,
-): FieldOf<string | null, Column> => {
+function rawJson<const Column extends string>(column: Column, name: string, kilobytes: number) {
   const size = kilobytes * 1024
   const input = jsonText(size)
   return {
-    ...{ column, description: `${description}: JSON text, stored unchanged, at most ${kilobytes} KB.`, treeName: null },
+    ...{ column, description: `${name}: JSON text, stored unchanged, at most ${kilobytes} KB.`, treeName: null },
     ...{ kind: 'json', type: orNull(text), empty: null, input, updateInput: input, size, updateSize: size },
-  }
+  } satisfies MetadataField as FieldOf<string | null, Column>
 }
 
 /** Fields of registrations and updates, in the order of the asset tree. */
@@ -79,12 +67,14 @@ export const metadataFields = {
 
 export const registrationFields = { meta: rawJson('meta', 'Data that the device recorded with the file', 64) }
 
-/** Custom fields of the asset tree, which updates merge by key. Size in bytes of JSON. */
+/** Custom fields of the asset tree, which updates merge by key. `size`: maximum size of the JSON, in bytes. */
 export const customField = {
-  column: 'custom',
-  changeName: 'nit_commit_custom',
-  size: 10_240,
-  description: 'Custom fields of the asset tree',
+  ...{
+    column: 'custom',
+    changeName: 'nit_commit_custom',
+    size: 10_240,
+    description: 'Custom fields of the asset tree',
+  },
 } as const
 
 export type MetadataName = keyof typeof metadataFields
@@ -197,30 +187,26 @@ export interface TreeFacts extends Metadata {
   creatorAddress: string
 }
 
-/** Returns the exact text of a tree. It is public and hashed, so the order of its keys must not change. Custom fields replace other keys. */
+/** Returns the exact text of a tree. The text is public and hashed, so the order of its keys must not change. Custom fields replace other keys. */
 export function writeTree(facts: TreeFacts): string {
+  const assetTimestampCreated = Math.floor(facts.uploadedAt.getTime() / 1000)
   const identity: Record<(typeof identifyingKeys)[number], unknown> = {
-    assetCid: facts.nid,
-    assetSha256: facts.sha256,
-    encodingFormat: facts.mimeType,
-    assetTimestampCreated: Math.floor(facts.uploadedAt.getTime() / 1000),
+    ...{ assetCid: facts.nid, assetSha256: facts.sha256, encodingFormat: facts.mimeType, assetTimestampCreated },
   }
   const treeFields = entries.flatMap(([name, { treeName, isAlwaysInTree, empty }]) => {
     const value = facts[name as MetadataName]
     return treeName && (isAlwaysInTree || value !== empty) ? [[treeName, value] as const] : []
   })
   const description = {
-    assetCreator: facts.creatorName,
-    creatorWallet: facts.creatorAddress,
+    ...{ assetCreator: facts.creatorName, creatorWallet: facts.creatorAddress },
     // These keys have no value of their own. They fix the position of custom fields with the same names.
-    license: undefined,
-    usedBy: undefined,
+    ...{ license: undefined, usedBy: undefined },
     ...Object.fromEntries(treeFields),
   }
   return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
 }
 
-/** Parses a tree. Throws NOT_FOUND for an empty text, because an empty text means that the tree was erased. */
+/** Parses a tree. Throws NOT_FOUND for an erased tree, whose text is empty. */
 export function readTree(text: string): Record<string, unknown> {
   if (text === '') throw notFound('Asset tree')
   return JSON.parse(text) as Record<string, unknown>
@@ -228,15 +214,13 @@ export function readTree(text: string): Record<string, unknown> {
 
 const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWallet'])
 
+type TreeMetadata = Partial<Metadata> & Pick<Metadata, 'custom'>
+
 /**
- * Returns the metadata that is stored in a tree. A custom field can replace one of the tree's own keys. A key is read as a custom field if
- * `isCustom` returns true for it, or if its value has the wrong type. The replaced metadata field is then missing from the result. Throws
- * NOT_FOUND.
+ * Returns the metadata in a tree. A key is read as a custom field if `isCustom` returns true for it, or if its value has the wrong type. The
+ * metadata field that the custom field replaces is then missing from the result. Throws NOT_FOUND.
  */
-export function metadataIn(
-  tree: string,
-  isCustom: (key: string) => boolean = () => false,
-): Partial<Metadata> & Pick<Metadata, 'custom'> {
+export function metadataIn(tree: string, isCustom: (key: string) => boolean = () => false): TreeMetadata {
   const given = readTree(tree)
   const read: Record<string, unknown> = {}
   const isRead = new Set<string>()
@@ -274,13 +258,10 @@ export function compare(before: Metadata, after: Metadata): Changes {
     const [old, now] = [before[name as MetadataName], after[name as MetadataName]]
     if (old !== now) changes[column] = [old, now]
   }
-  const keys = [...new Set([...Object.keys(before.custom), ...Object.keys(after.custom)])]
   const ownValue = (from: Metadata['custom'], key: string) => (Object.hasOwn(from, key) ? from[key] : undefined)
-  const differing = keys.filter((key) => !isEqual(ownValue(before.custom, key), ownValue(after.custom, key)))
-  if (differing.length) {
-    const pick = (from: Metadata['custom']) =>
-      Object.fromEntries(differing.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]]))
-    changes[customField.changeName] = [pick(before.custom), pick(after.custom)]
-  }
+  const differingIn = (from: Metadata['custom'], other: Metadata['custom']) =>
+    Object.fromEntries(Object.entries(from).filter(([key, value]) => !isEqual(value, ownValue(other, key))))
+  const custom = [differingIn(before.custom, after.custom), differingIn(after.custom, before.custom)] as const
+  if (custom.some((values) => Object.keys(values).length > 0)) changes[customField.changeName] = [...custom]
   return changes
 }

@@ -5,12 +5,8 @@ import { int, type RowOf, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
 
-const pinColumns = {
-  cid: text,
-  asset_id: uuid,
-  kind: textOf<'FILE' | 'TREE' | 'THUMBNAIL' | 'C2PA'>('pin_kind'),
-  nid: text,
-}
+const kind = textOf<'FILE' | 'TREE' | 'THUMBNAIL' | 'C2PA'>('pin_kind')
+const pinColumns = { cid: text, asset_id: uuid, kind, nid: text }
 type PinRow = RowOf<typeof pinColumns>
 
 const nextPins = statement(
@@ -54,7 +50,7 @@ export interface Repairs {
 
 /** Yields pins whose files are incomplete. Throws UNAVAILABLE. */
 async function* findIncomplete({ database, contentStore }: Stores): AsyncGenerator<PinRow> {
-  let whole = ''
+  let complete = ''
   const pages = keysetPages({
     first: { cid: '', asset: NIL_UUID },
     limit: PAGE,
@@ -63,8 +59,8 @@ async function* findIncomplete({ database, contentStore }: Stores): AsyncGenerat
   })
   for await (const rows of pages) {
     for (const row of rows) {
-      if (row.cid === whole) continue
-      if (await contentStore.isWhole(row.cid)) whole = row.cid
+      if (row.cid === complete) continue
+      if (await contentStore.isWhole(row.cid)) complete = row.cid
       else yield row
     }
   }
@@ -77,7 +73,7 @@ export async function checkFiles(parts: Stores): Promise<Finding> {
   for await (const row of findIncomplete(parts)) if (rows.push(describePin(row)) > MOST_ROWS) break
   return findingOf(
     'B1',
-    'The file store has every file, tree and thumbnail of an asset, and its file with Content Credentials. Files: restore newer blocks, or send the file again. Trees and thumbnails: annal repair.',
+    'The file store has every file, tree, thumbnail and signed copy of an asset. To repair trees and thumbnails, run annal repair. To repair a file, restore newer blocks or upload the file again.',
     rows,
   )
 }
@@ -102,7 +98,7 @@ export async function repairFiles({ database, contentStore }: Stores): Promise<R
   return repairs
 }
 
-/** Finds the nids of the oldest and the newest 50 files. If a content store has none of them, it belongs to another installation. */
+/** Finds the nids of the oldest and the newest 50 files. A content store without any of them belongs to another installation. */
 export const findSampleFiles = statement(
   'asset_sample_files',
   { parameters: {}, columns: { nid: text } },
@@ -125,12 +121,8 @@ export async function storeAndPin<Stored, Result>(
   const seconds = Math.abs(Date.now() - start) / 1_000
   if (seconds >= config.files.garbageGraceSeconds / 2) {
     // The request has succeeded, because the file is pinned. So an error is only logged.
-    await store().catch((error: unknown) =>
-      log.error(
-        { err: error, seconds },
-        'Failed to store a file again after a slow upload; "annal check" (B1) shows whether it is complete',
-      ),
-    )
+    const message = 'Failed to store a file again after a slow upload; "annal check" (B1) shows whether it is complete'
+    await store().catch((err: unknown) => log.error({ err, seconds }, message))
   }
   return result
 }

@@ -5,61 +5,38 @@ import { bigint, boolean, statement, text, timestamp } from '../../db/sql.ts'
 import type { StoredFile } from '../../files/file-types.ts'
 import { enqueueSql } from '../../jobs/queues.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  isKnownKey,
-  once,
-  remembered,
-  rememberSql,
-} from '../../shared/idempotency.ts'
+import * as idempotent from '../../shared/idempotency.ts'
 import { inspect, parse, trimmedText } from '../../shared/input.ts'
 import { assertUserMay, type UserActor, visibleAssets } from '../../shared/policy.ts'
 import { cleanFileName } from '../../shared/text.ts'
 import { charged, chargeSql } from '../wallet/ledger-sql.ts'
-import {
-  insufficientFunds,
-  maxCost,
-  type Quote,
-  quoteOf,
-  readCommitCost,
-  readFunds,
-  validateCharge,
-} from '../wallet/quote.ts'
+import * as quotes from '../wallet/quote.ts'
 import { declaredTypeOf, isMimeType, isUninformative, registeredTypeOf, typePatterns } from './file-types.ts'
-import {
-  compare,
-  emptyMetadata,
-  inputLengths,
-  type Metadata,
-  mergeCustom,
-  metadataColumnsSql,
-  metadataParams,
-  metadataValuesSql,
-  registrationInputs,
-  registrationParameters,
-  writeTree,
-} from './metadata.ts'
+import * as metadata from './metadata.ts'
 import { storeAndPin } from './pinned-files.ts'
 import { commitParameters, commitParams, commitSql, problemsIn, readOpenFunds } from './update-asset.ts'
 import type { IncomingFile } from './uploads.ts'
+
+const { idempotencyParams, isKnownKey, once, remembered, rememberSql } = idempotent
+const { insufficientFunds, maxCost, quoteOf, readCommitCost, readFunds, validateCharge } = quotes
 
 /** Maximum size of a registered file, in bytes. */
 export const MAX_FILE_BYTES = 250_000_000
 
 const registerInput = z
   .strictObject({
-    ...registrationInputs,
-    assetFileMimeType: trimmedText(inputLengths.mimeType).refine(
+    ...metadata.registrationInputs,
+    assetFileMimeType: trimmedText(metadata.inputLengths.mimeType).refine(
       (type) => isMimeType(type) || isUninformative(type),
       'Enter a MIME type such as image/jpeg.',
     ),
     maxCost,
   })
   .partial()
+type AssetFile = PromiseLike<IncomingFile> | IncomingFile
 type RegisterInput = z.input<typeof registerInput>
 
-type Needs = IdempotentContext &
+type Needs = idempotent.IdempotentContext &
   Use<'chain' | 'config' | 'contentStore' | 'gasFee' | 'log' | 'notifications' | 'rateLimiter' | 'uploads'>
 
 /** Checks limits before the body of a quote is read. Throws NOT_AUTHENTICATED, THROTTLED. */
@@ -86,7 +63,7 @@ export async function admitRegistration(context: Needs, declaredBytes: number): 
  */
 export async function registerAsset(
   context: Needs,
-  { assetFile, ...fields }: RegisterInput & { assetFile: PromiseLike<IncomingFile> | IncomingFile },
+  { assetFile, ...fields }: RegisterInput & { assetFile: AssetFile },
 ): Promise<string> {
   const { actor, contentStore, rateLimiter } = context
   assertUserMay(actor, 'asset:register')
@@ -114,8 +91,8 @@ export async function registerAsset(
 /** Quotes `registerAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED. */
 export async function quoteRegistration(
   context: Use<'actor' | 'config' | 'contentStore' | 'database' | 'gasFee'>,
-  { assetFile, ...fields }: RegisterInput & { assetFile?: PromiseLike<IncomingFile> | IncomingFile | undefined },
-): Promise<Quote> {
+  { assetFile, ...fields }: RegisterInput & { assetFile?: AssetFile | undefined },
+): Promise<quotes.Quote> {
   const { actor, contentStore, database } = context
   assertUserMay(actor, 'asset:register')
   const { data, refusals } = inspect(registerInput, fields)
@@ -123,17 +100,13 @@ export async function quoteRegistration(
     if (!assetFile) return
     const { cid, size } = await contentStore.identifyFile((await assetFile).createReadStream())
     assertNotEmpty(size)
-    // The check for duplicates only includes visible assets. Otherwise a free quote would reveal another user's private asset to anyone who
-    // has the file.
+    // A free quote must not reveal another user's private asset to anyone who has the file.
     if (await database.read.asset.count({ where: { nid: cid, ...visibleAssets(actor) } })) throw duplicate(cid)
   })
   const funds = await readFunds(context, actor.id)
   const cost = readCommitCost(context)
-  return quoteOf(cost, funds, [
-    ...refusals,
-    ...problems,
-    ...validateCharge('commit', cost, { funds, maxCost: data.maxCost }),
-  ])
+  const errors = validateCharge('commit', cost, { funds, maxCost: data.maxCost })
+  return quoteOf(cost, funds, [...refusals, ...problems, ...errors])
 }
 
 /**
@@ -148,7 +121,7 @@ async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string):
   return false
 }
 
-/** After UNAVAILABLE, the registration may have succeeded. After DUPLICATE_ASSET, the upload may have restored lost blocks. */
+/** Returns true if the file must be kept. After UNAVAILABLE, the registration may have succeeded. A duplicate may have restored lost blocks. */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
 type Input = ReturnType<typeof registerInput.parse>
@@ -180,22 +153,17 @@ async function insert(
   const cost = readCommitCost(context)
   const [error] = validateCharge('commit', cost, { maxCost })
   if (error) throw error
-  const metadata: Metadata = { ...emptyMetadata, ...rest, custom: mergeCustom({}, nitCommitCustom) }
-  const tree = writeTree({
-    ...metadata,
-    ...{ nid: cid, sha256, mimeType, uploadedAt },
-    creatorName: actor.user.username,
-    creatorAddress: actor.user.wallet.address,
-  })
-  const changes = compare(emptyMetadata, metadata)
+  const { emptyMetadata, mergeCustom } = metadata
+  const values: metadata.Metadata = { ...emptyMetadata, ...rest, custom: mergeCustom({}, nitCommitCustom) }
+  const creator = { creatorName: actor.user.username, creatorAddress: actor.user.wallet.address }
+  const tree = metadata.writeTree({ ...values, ...creator, nid: cid, sha256, mimeType, uploadedAt })
+  const changes = metadata.compare(emptyMetadata, values)
   const [row] = await database
     .query(insertAsset, {
       ...commitParams(contentStore, { user: actor.id, message: commitMessage, changes, tree }),
       ...{ fee: cost.price, gas: cost.gas },
       ...{ nid: cid, fileName, mimeType, fileSize: String(size), sha256 },
-      ...metadataParams(metadata),
-      ...{ meta, uploadedAt },
-      ...idempotencyParams(context),
+      ...{ meta, uploadedAt, ...metadata.metadataParams(values), ...idempotencyParams(context) },
     })
     .catch((failure: unknown) => {
       throw violatedConstraint(failure) === 'assets_nid_key' ? duplicate(cid) : failure
@@ -220,54 +188,43 @@ export const findRegistered = statement(
      clock_timestamp()::timestamptz(3) as now`,
 )
 
-/** Newly registered files for which jobs are enqueued. */
+/** SQL of newly registered files: the CTE that returns the assets with their `id`, and the expressions of their type and owner. */
 interface NewFiles {
-  /** Name of the CTE that returns the assets with their `id`. */
   from: string
   mimeType: string
   owner: string
 }
 
-/** SQL condition on the registered type of a file. The job itself checks the content. */
-const matchesSql = (mimeType: string, pattern: keyof typeof typePatterns) => `${mimeType} ~* '${typePatterns[pattern]}'`
-
-/** Job that processes a new file. Jobs are queued per account, because slow files of one account must not delay other accounts. */
+/**
+ * Job that processes new files if their registered types match. The job itself checks the content. Jobs are queued per account, because slow
+ * files of one account must not delay other accounts.
+ */
 const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: NewFiles) => ({
   queue,
-  from: `${from} where ${matchesSql(mimeType, queue === 'thumbnail' ? 'thumbnail' : 'signed')}`,
-  data: { assetId: 'id' },
-  group: owner,
-  fairly: true as const,
+  from: `${from} where ${mimeType} ~* '${typePatterns[queue === 'thumbnail' ? 'thumbnail' : 'signed']}'`,
+  ...{ data: { assetId: 'id' }, group: owner, fairly: true as const },
 })
 
 export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs', fileJob('thumbnail', files))
 
 const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
 
-/** Registers an asset and charges the wallet. Violates the unique index on `nid` if the file is already registered. */
+/** Registers an asset and charges the wallet. Fails with a violation of the unique index on `nid` if the file is already registered. */
 export const insertAsset = statement(
   'asset_insert',
   {
     parameters: {
-      ...commitParameters,
-      ...charged,
-      nid: text,
-      fileName: text,
-      mimeType: text,
-      fileSize: bigint,
-      sha256: text,
-      ...registrationParameters,
-      uploadedAt: timestamp,
-      ...remembered,
+      ...{ ...commitParameters, ...charged, ...metadata.registrationParameters, ...remembered },
+      ...{ nid: text, fileName: text, mimeType: text, fileSize: bigint, sha256: text, uploadedAt: timestamp },
     },
     columns: { nid: text, jobs: bigint },
   },
   `with author as (select user_id as payer, $fee as fee, $gas as gas from wallets where user_id = $user),
    ${chargeSql({ from: 'author' })},
    inserted_asset as (
-     insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadataColumnsSql},
+     insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadata.metadataColumnsSql},
        head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_requested)
-     select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, ${metadataValuesSql},
+     select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, ${metadata.metadataValuesSql},
        1, charge.commit_id, $uploadedAt, $uploadedAt, true
      from charge returning id, nid
    ),

@@ -1,10 +1,10 @@
-/** Thumbnails of registered pictures. Each is pinned like its file. So it has the same visibility, and both are deleted together. */
+/** Thumbnails of registered pictures. A thumbnail is pinned like its file, so both have the same visibility and are deleted together. */
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchJobRunner, findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
 import type { ThumbnailJob } from '../../jobs/queues.ts'
 import { readHead } from './file-blocks.ts'
-import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
+import { hasThumbnail } from './file-types.ts'
 import { storeAndPin } from './pinned-files.ts'
 import { thumbnailJobsSql } from './register-asset.ts'
 
@@ -45,7 +45,7 @@ const enqueueThumbnails = statement(
 /** Maximum number of jobs that one run enqueues, so that the queue stays short. */
 const MAX_ENQUEUED = 100
 
-/** Makes the thumbnail of a file. This is the handler of the queue `thumbnail`. Skips files of unsupported types. Throws UNAVAILABLE. */
+/** Handles a job of the queue `thumbnail`: makes the thumbnail of a file. Skips files of unsupported types. Throws UNAVAILABLE. */
 export async function makeThumbnail(
   context: Use<'config' | 'contentStore' | 'database' | 'log' | 'pictures'>,
   { assetId }: ThumbnailJob,
@@ -54,7 +54,7 @@ export async function makeThumbnail(
   const select = { nid: true, fileSize: true }
   const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
   if (!asset || asset.fileSize > MAX_BYTES) return
-  if (!hasThumbnail(await readHead(contentStore, asset.nid, HEAD_BYTES))) return
+  if (!hasThumbnail(await readHead(contentStore, asset.nid))) return
   const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
   if (!thumbnail) return
   await storeAndPin(

@@ -5,41 +5,66 @@ import type { Asset, Prisma } from '../../db/prisma/client.ts'
 import { givenSql, int, joinedStatement, text, timestamp, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
 import { authenticationFailed, DomainError, validationFailed } from '../../shared/errors.ts'
-import {
-  type IdempotentContext,
-  idempotencyParams,
-  once,
-  remember,
-  remembered,
-  rememberSql,
-} from '../../shared/idempotency.ts'
+import * as idempotent from '../../shared/idempotency.ts'
 import { canonicalNid, toId } from '../../shared/ids.ts'
 import { inspect, parse, text as textInput } from '../../shared/input.ts'
 import { assertMayOnAsset, assertUserMay, type UserActor } from '../../shared/policy.ts'
 import { findVersion, readTrees } from '../commits/asset-versions.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { charged, chargeSql, heldAccountSql } from '../wallet/ledger-sql.ts'
-import {
-  type Funds,
-  maxCost,
-  noCost,
-  type Quote,
-  quoteOf,
-  readCommitCost,
-  readFunds,
-  validateCharge,
-} from '../wallet/quote.ts'
-import {
-  type AssetQuery,
-  type AssetToUpdate,
-  findAssetToUpdate,
-  getOwnAsset,
-  isUnaffectedByUpdate,
-} from './find-asset.ts'
+import * as quotes from '../wallet/quote.ts'
+import { type AssetQuery, getOwnAsset } from './find-asset.ts'
 import * as metadata from './metadata.ts'
 
+const { idempotencyParams, once, remember, remembered, rememberSql } = idempotent
+const { maxCost, noCost, quoteOf, readCommitCost, readFunds, validateCharge } = quotes
+
 type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
-type ChangeContext = QuoteContext & IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
+type ChangeContext = QuoteContext & idempotent.IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
+
+const updateSelection = {
+  ...{ id: true, nid: true, ownerId: true, mimeType: true, sha256: true, uploadedAt: true },
+  ...{ headSequence: true, headCommitId: true, ...metadata.metadataSelection },
+  creator: { select: { username: true, wallet: { select: { address: true } } } },
+} as const satisfies Prisma.AssetSelect
+
+/** An asset with all values that an update checks and writes into the tree. */
+type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
+
+/** Returns an asset with all values that a write needs, and with the selection of `query`. The caller must check permissions. */
+export async function findAssetToUpdate({ database }: Use<'database'>, id: string, query: AssetQuery = {}) {
+  const nid = canonicalNid(id)
+  if (nid === undefined) return null
+  const select = mergeSelections(updateSelection, query.select ?? {})
+  return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
+}
+
+type Selection = Record<string, unknown>
+const nested = (selected: unknown) => (selected as { select?: Selection } | undefined)?.select
+
+function mergeSelections(first: Selection, second: Selection): Selection {
+  const merged: Selection = { ...first, ...second }
+  for (const [name, selected] of Object.entries(second)) {
+    const both = [nested(first[name]), nested(selected)] as const
+    if (both[0] && both[1]) merged[name] = { ...(selected as object), select: mergeSelections(both[0], both[1]) }
+  }
+  return merged
+}
+
+/** Relations that an update of the asset does not change. Of its commits, only the first one stays. */
+const unaffected = new Set(['owner', 'creator', 'wallet', 'relay'])
+const isUnaffected = (name: string, selected: unknown) =>
+  unaffected.has(name) || (selected as { where?: { sequence?: unknown } }).where?.sequence === 1
+/** Wallet columns that a charge changes. */
+const affected = new Set(['num', 'points'])
+
+/** Returns true if an update cannot change the selected values, apart from the updated columns of the asset itself. */
+const isUnaffectedByUpdate = (selection: Selection): boolean =>
+  Object.entries(selection).every(([name, selected]) => {
+    if (selected === true) return !affected.has(name)
+    const select = nested(selected)
+    return select !== undefined && isUnaffected(name, selected) && isUnaffectedByUpdate(select)
+  })
 
 /** An asset, by its nid. `expectedHead`: ID of the newest commit that the caller has seen, or `*` for any commit. */
 interface Target {
@@ -54,7 +79,7 @@ type Change = Partial<Omit<metadata.Metadata, 'custom'>> & {
   maxCost?: string | undefined
 }
 
-/** A kind of change: its operation, its input, and the change of the current asset that an input means. */
+/** A kind of change. `changeOf` returns the fields of the current asset that an input changes. */
 interface ChangeKind<Schema extends z.ZodObject> {
   operation: string
   schema: Schema
@@ -68,11 +93,8 @@ const update: ChangeKind<typeof updateInput> = {
   changeOf: async (_context, _asset, input) => input,
 }
 
-const revertInput = z.strictObject({
-  revertTo: textInput(64),
-  commitMessage: metadata.commitInputs.commitMessage.optional(),
-  maxCost,
-})
+const { commitMessage } = metadata.commitInputs
+const revertInput = z.strictObject({ revertTo: textInput(64), commitMessage: commitMessage.optional(), maxCost })
 const revert: ChangeKind<typeof revertInput> = {
   operation: 'revertAsset',
   schema: revertInput,
@@ -97,26 +119,21 @@ type UpdateInput = z.input<typeof updateInput> & Target
 type RevertInput = z.input<typeof revertInput> & Target
 
 /**
- * Changes the given metadata fields in one commit, and charges the caller. If nothing differs, it writes no commit and charges nothing.
- * Throws VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ * Changes the given metadata fields in one commit, and charges the caller. Writes and charges nothing if nothing differs. Throws
+ * VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
  */
 export const updateAsset = (context: ChangeContext, input: UpdateInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, update, input, query)
 
-/**
- * Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`, and NOT_FOUND if the
- * version does not exist or belongs to another asset.
- */
+/** Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`. */
 export const revertAsset = (context: ChangeContext, input: RevertInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, revert, input, query)
 
 /** Quotes `updateAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
-export const quoteUpdate = (context: QuoteContext, input: UpdateInput): Promise<Quote> =>
-  quoteChange(context, update, input)
+export const quoteUpdate = (context: QuoteContext, input: UpdateInput) => quoteChange(context, update, input)
 
-/** Quotes `revertAsset`. A version that does not exist is reported as a problem of the quote. */
-export const quoteRevert = (context: QuoteContext, input: RevertInput): Promise<Quote> =>
-  quoteChange(context, revert, input)
+/** Quotes `revertAsset`, like `quoteUpdate`. */
+export const quoteRevert = (context: QuoteContext, input: RevertInput) => quoteChange(context, revert, input)
 
 /** Maximum time to retry after conflicts with concurrent writers, in milliseconds. Clients time out after 20 seconds. */
 const MAX_RETRY_MS = 8_000
@@ -169,8 +186,7 @@ async function tryChange(
   const tree = metadata.writeTree({ ...asset, ...after, creatorName, creatorAddress: wallet!.address })
   const [written] = await database.query(updateAssetStatement, {
     ...commitParams(contentStore, { user, message: change.commitMessage, changes, tree }),
-    ...{ fee: cost.price, gas: cost.gas },
-    ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
+    ...{ fee: cost.price, gas: cost.gas, asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
     ...metadata.metadataParams(after),
     ...idempotencyParams(context),
   })
@@ -183,7 +199,7 @@ async function tryChange(
 }
 
 /** Returns the balances of a user. Throws AUTHENTICATION_FAILED if the account was deleted during the request. */
-export async function readOpenFunds(context: Use<'database'>, { id }: UserActor): Promise<Funds> {
+export async function readOpenFunds(context: Use<'database'>, { id }: UserActor): Promise<quotes.Funds> {
   const funds = await readFunds(context, id)
   if (funds.closed) throw authenticationFailed()
   return funds
@@ -193,7 +209,7 @@ async function quoteChange<Schema extends z.ZodObject>(
   context: QuoteContext,
   { schema, changeOf }: ChangeKind<Schema>,
   { id, expectedHead, ...fields }: Target,
-): Promise<Quote> {
+): Promise<quotes.Quote> {
   const { actor } = context
   assertUserMay(actor, 'asset:update')
   const asset = await findAssetToUpdate(context, id)
@@ -213,16 +229,13 @@ async function quoteChange<Schema extends z.ZodObject>(
 interface Terms {
   cost: ReturnType<typeof readCommitCost>
   /** Balances to check. If omitted, only the charging statement checks them. */
-  funds?: Funds
+  funds?: quotes.Funds
   expectedHead?: string | undefined
   /** True if the input has problems. They count as changes. */
   hasProblems?: boolean
 }
 
-/**
- * Returns the result of a change of the asset, its cost, and all its errors. An update throws the first error. `isEmpty`: nothing differs, so
- * no commit is written and nothing is charged.
- */
+/** Returns the result of a change, its cost, and all its errors. `isEmpty`: true if nothing differs, so nothing is written or charged. */
 function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = change
   const before = metadata.metadataOf(asset)
@@ -232,10 +245,9 @@ function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   const cost = isEmpty && !terms.hasProblems ? noCost : terms.cost
   const head = toId('commit', asset.headCommitId)
   const isStale = ![undefined, '*', head].includes(terms.expectedHead)
+  const conflict = `The asset has changed since. Its head commit is ${head}.`
   const errors = [
-    ...(isStale
-      ? [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
-      : []),
+    ...(isStale ? [new DomainError('CONFLICT', conflict, { details: head })] : []),
     ...(metadata.customFits(after.custom) ? [] : [validationFailed({ nitCommitCustom: [metadata.tooLargeCustom] })]),
     ...validateCharge('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
   ]
@@ -253,17 +265,14 @@ export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
   }
 }
 
+type NewCommit = { user: string; message: string | undefined; changes: metadata.Changes; tree: string }
+
 export function commitParams(
   { identify }: Pick<ContentStore, 'identify'>,
-  {
-    user,
-    message = '',
-    changes,
-    tree,
-  }: { user: string; message?: string | undefined; changes: metadata.Changes; tree: string },
+  { user, message, changes, tree }: NewCommit,
 ) {
   const { cid: treeCid, sha256: treeSha256 } = identify(Buffer.from(tree))
-  return { user, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
+  return { user, message: message ?? '', changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
 }
 
 export const commitParameters = {
@@ -302,19 +311,14 @@ export const commitSql = ({ asset, given }: CommitParts) => `
 
 const ofUpdate = givenSql('updated_asset')
 
-/** Updates an asset and charges the wallet, unless the asset has a newer commit. If a condition fails, it returns no row and has no effect. */
+/** Updates an asset and charges the wallet. Returns no row and has no effect if the asset has a newer commit or the wallet cannot pay. */
 export const updateAssetStatement = joinedStatement(
   'asset_update',
   {
     apart: ['user', 'asset'],
     parameters: {
-      ...commitParameters,
-      ...charged,
-      asset: uuid,
-      nid: text,
-      headSequence: int,
-      ...metadata.metadataParameters,
-      ...remembered,
+      ...{ ...commitParameters, ...charged, asset: uuid, nid: text, headSequence: int },
+      ...{ ...metadata.metadataParameters, ...remembered },
     },
     columns: { commit_id: uuid, updated_at: timestamp },
   },

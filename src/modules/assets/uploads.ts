@@ -1,5 +1,3 @@
-/** Uploads: files in requests that are still being received. */
-
 import type { HeldFile, Pieces, UploadFolder } from '../../files/file-types.ts'
 import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
 import { DomainError, throttled } from '../../shared/errors.ts'
@@ -7,7 +5,7 @@ import type { OnError } from '../../shared/log.ts'
 import type { Actor } from '../../shared/policy.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 
-/** An uploaded file. It has the properties of `FileUpload` (`graphql-upload-ts`) that Annal needs. */
+/** An uploaded file, with some properties of `FileUpload` (`graphql-upload-ts`). */
 export interface IncomingFile {
   filename: string
   /** Media type of the form part. May be empty. */
@@ -23,7 +21,7 @@ export interface Intake {
   close(): Promise<void>
 }
 
-/** Request body readers of both APIs. Each throws PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
+/** Request body readers of both APIs. They throw PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
 export interface BodyReaders<Request> {
   readText: (req: Request, maxBytes: number) => Promise<string>
   /** Reads a multipart form. `whole` also rejects with the errors of the callbacks. */
@@ -56,21 +54,19 @@ const STEP_BYTES = 1_000_000
 
 export type Uploads = ReturnType<typeof createUploads>
 
+interface UploadParts {
+  folder: UploadFolder
+  counter: ConcurrencyCounter
+  /** Maximum number of bytes that one account uploads concurrently. */
+  maxBytes: number
+  meter: Meter
+}
+
 /**
  * Limits the bytes that one account uploads concurrently, across all processes. The first file of a request reserves the whole content
  * length. A request without a content length reserves one megabyte per step.
  */
-export function createUploads({
-  folder,
-  counter,
-  maxBytes,
-  meter,
-}: {
-  folder: UploadFolder
-  counter: ConcurrencyCounter
-  maxBytes: number
-  meter: Meter
-}) {
+export function createUploads({ folder, counter, maxBytes, meter }: UploadParts) {
   const subjectOf = (actor: Actor) => `uploads:${actor.kind === 'user' ? actor.id : actor.kind}`
   let inProgress = 0
   meter.gauge('annal_upload_in_progress_bytes', () => inProgress)
@@ -95,7 +91,7 @@ export function createUploads({
       let isClosed = false
 
       const assertOpen = () => {
-        if (isClosed) throw new DomainError('PARSE_ERROR', 'The request is over.')
+        if (isClosed) throw new DomainError('PARSE_ERROR', 'The request has ended.')
       }
       async function acquire(needed: number, wanted: number) {
         const granted = await counter.acquire(subject, { max: maxBytes, needed, wanted })

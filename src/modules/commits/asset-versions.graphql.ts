@@ -2,19 +2,11 @@ import { builder } from '../../graphql/builder.ts'
 import { jsonBytes, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
 import { customField, type Metadata, metadataFields, metadataIn } from '../assets/metadata.ts'
-import {
-  compareVersions,
-  findCommitBySequence,
-  findVersion,
-  getCommit,
-  MAX_TREE_BYTES,
-  MAX_TREES,
-  mergeTrees,
-  readHistory,
-  versionDescription,
-} from './asset-versions.ts'
+import * as reads from './asset-versions.ts'
 import { CHANGES_BYTES, CommitType, describe, TREE_BYTES } from './commits.graphql.ts'
 
+const { findCommitBySequence, findVersion, MAX_TREE_BYTES, MAX_TREES, versionDescription } = reads
+/** Sequence of the commit that registers an asset. */
 const REGISTRATION = 1
 const versionPages = pageOf(100, 20, TREE_BYTES)
 
@@ -48,20 +40,18 @@ interface Diff {
   to: number
 }
 
+const oneVersion = { ...jsonBytes(TREE_BYTES), type: AssetVersionType, nullable: true } as const
+
 const AssetDiff = builder.objectRef<Diff>('AssetDiff').implement({
   description: 'The differences between two versions of an asset.',
   fields: (t) => ({
     from: t.prismaField({
-      ...jsonBytes(TREE_BYTES),
-      type: AssetVersionType,
-      nullable: true,
+      ...oneVersion,
       description: 'The first version.',
       resolve: (query, { asset, from }, _args, context) => findCommitBySequence(context, asset, from, query),
     }),
     to: t.prismaField({
-      ...jsonBytes(TREE_BYTES),
-      type: AssetVersionType,
-      nullable: true,
+      ...oneVersion,
       description: 'The second version.',
       resolve: (query, { asset, to }, _args, context) => findCommitBySequence(context, asset, to, query),
     }),
@@ -71,7 +61,7 @@ const AssetDiff = builder.objectRef<Diff>('AssetDiff').implement({
       nullable: true,
       description:
         'The differences, as in `Commit.changes`: `{"caption": ["before", "after"]}`. Of custom fields only the keys that differ. Empty if nothing differs.',
-      resolve: ({ asset, ...range }, _args, context) => compareVersions(context, asset, range),
+      resolve: ({ asset, ...range }, _args, context) => reads.compareVersions(context, asset, range),
     }),
   }),
 })
@@ -81,12 +71,10 @@ const ERRORS =
 
 builder.prismaObjectFields(AssetType, (t) => ({
   version: t.read({
-    ...jsonBytes(TREE_BYTES),
-    type: AssetVersionType,
-    nullable: true,
+    ...oneVersion,
     description: 'The asset after a commit. Raises NOT_FOUND if the commit belongs to another asset.',
     args: { commitId: t.arg.id({ required: true, description: 'ID of the commit.' }) },
-    resolve: (query, { id }, { commitId }, context) => getCommit(context, id, commitId, query),
+    resolve: (query, { id }, { commitId }, context) => reads.getCommit(context, id, commitId, query),
   }),
   versions: t.read({
     type: [AssetVersionType],
@@ -96,15 +84,8 @@ builder.prismaObjectFields(AssetType, (t) => ({
       limit: t.arg.int({ description: 'Maximum number of versions.' }),
       before: t.arg.int({ description: 'Only versions before the commit with this sequence.' }),
     },
-    resolve: (query, { id }, { limit, before }, context) => {
-      const page = {
-        limit: limit ?? versionPages.defaultSize,
-        offset: 0,
-        after: before ?? undefined,
-        isNewestFirst: true,
-      }
-      return readHistory(context, id, page, query)
-    },
+    resolve: (query, { id }, { limit, before: after }, context) =>
+      reads.readHistory(context, id, { limit: limit ?? versionPages.defaultSize, after, isNewestFirst: true }, query),
   }),
   commitAt: t.read({
     type: CommitType,
@@ -165,6 +146,6 @@ builder.queryField('mergedAssetTree', (t) =>
     description:
       'Merges asset trees: at most 1,000 of them and 4 MB, of assets that you may see. Raises VALIDATION_FAILED, NOT_FOUND.',
     args: { trees: t.arg({ type: [AssetTreeInput], required: true, description: 'The trees to merge.' }) },
-    resolve: (_root, { trees }, context) => mergeTrees(context, { trees }),
+    resolve: (_root, { trees }, context) => reads.mergeTrees(context, { trees }),
   }),
 )

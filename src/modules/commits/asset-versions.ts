@@ -1,5 +1,4 @@
-/** Reads of asset histories and versions. The caller must check that the actor may see the asset, which is given by its UUID. */
-
+/** Reads of asset histories and versions. Assets are given by their UUIDs. Callers must check that the actor may see the asset. */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Commit, Prisma } from '../../db/prisma/client.ts'
@@ -9,35 +8,43 @@ import { fromId, uuidFrom } from '../../shared/ids.ts'
 import { cidInput, parse, parseTimestamp } from '../../shared/input.ts'
 import { countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, visibleAssets } from '../../shared/policy.ts'
-import { type Changes, compare, emptyMetadata, metadataIn } from '../assets/metadata.ts'
+import { compare, emptyMetadata, metadataIn } from '../assets/metadata.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
 const withMessage = (search: Search) => searched<Prisma.CommitWhereInput>(search, (word) => [{ message: word }])
 
-/** Reads a page of a history. `after`: sequence of the last commit before the page. */
+interface HistoryPage {
+  limit: number
+  offset?: number | null
+  /** Sequence of the last commit before the page. */
+  after?: number | null
+  isNewestFirst: boolean
+  search?: Search
+}
+
+/** Reads a page of a history. Throws VALIDATION_FAILED. */
 export async function readHistory(
   { database, cutsPages }: Use<'database' | 'cutsPages'>,
   assetId: string,
-  page: { limit: number; offset: number; after: number | undefined; isNewestFirst: boolean; search?: Search },
+  { limit, offset, after, isNewestFirst, search }: HistoryPage,
   query: CommitQuery,
 ): Promise<Commit[]> {
-  const { limit, offset, after, isNewestFirst, search } = page
-  const { commit } = readClientOf(database, cutsPages)
   const found = withMessage(search)
-  if (isNewestFirst || found.AND) {
-    const sequence = isNewestFirst ? (after === undefined ? {} : { lt: after }) : { gt: after ?? 0 }
-    return commit.findMany({
-      ...query,
-      where: { assetId, sequence, ...found },
-      orderBy: { sequence: isNewestFirst ? 'desc' : 'asc' },
-      take: limit,
-      ...(offset > 0 && { skip: offset }),
-    })
-  }
-  // Sequences have no gaps, so the offset is a sequence.
-  const where = { assetId, sequence: { gt: (after ?? 0) + offset } }
-  return commit.findMany({ ...query, where, orderBy: { sequence: 'asc' }, take: limit })
+  // Sequences have no gaps. So without a search, the offset of the oldest commits is a sequence, which is faster to read.
+  const isSequence = !isNewestFirst && !found.AND
+  const first = isSequence ? (after ?? 0) + (offset ?? 0) : (after ?? 0)
+  return readClientOf(database, cutsPages).commit.findMany({
+    ...query,
+    where: {
+      assetId,
+      sequence: isNewestFirst ? (typeof after === 'number' ? { lt: after } : {}) : { gt: first },
+      ...found,
+    },
+    orderBy: { sequence: isNewestFirst ? 'desc' : 'asc' },
+    take: limit,
+    ...(offset && !isSequence && { skip: offset }),
+  })
 }
 
 /** Counts the commits that match a search. Throws VALIDATION_FAILED. */
@@ -66,19 +73,16 @@ export async function getCommit({ database }: Use<'database'>, assetId: string, 
 export const versionDescription =
   'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
 
-/** Numbers above this value are milliseconds, not seconds. */
-const MAX_SECONDS = 100_000_000_000
+/** Returns the time of a number of seconds since 1970. A large number is read as milliseconds. `added`: milliseconds to add to seconds. */
+export const timeOfNumber = (number: number, added = 0) =>
+  new Date(number > 100_000_000_000 ? number : number * 1_000 + added)
 
 /** Parses a version. Returns the UUID of a commit or a timestamp. Throws VALIDATION_FAILED. */
 function readVersion(given: string, name: string): { commit: string } | { time: Date } {
   const commit = fromId(given, 'commit')
   if (commit) return { commit: commit.uuid }
-  if (/^\d{1,15}$/.test(given)) {
-    const number = Number(given)
-    // `timestampCreated` is truncated to seconds, so a number of seconds means the end of that second.
-    return { time: new Date(number > MAX_SECONDS ? number : number * 1_000 + 999) }
-  }
-  const time = parseTimestamp(given)
+  // `timestampCreated` is truncated to seconds, so a number of seconds means the end of that second.
+  const time = /^\d{1,15}$/.test(given) ? timeOfNumber(Number(given), 999) : parseTimestamp(given)
   if (time) return { time }
   throw validationFailed({ [name]: [`Expected ${versionDescription}.`] })
 }
@@ -141,15 +145,9 @@ export async function findVersion(
 }
 
 /** Compares two versions, given by their sequences. Throws NOT_FOUND. */
-export async function compareVersions(
-  context: Use<'database'>,
-  asset: string,
-  { from, to }: { from: number; to: number },
-): Promise<Changes> {
-  const [before, after] = (await readTrees(context, asset, [from, to])).map(({ tree }) => ({
-    ...emptyMetadata,
-    ...metadataIn(tree),
-  }))
+export async function compareVersions(context: Use<'database'>, asset: string, range: { from: number; to: number }) {
+  const trees = await readTrees(context, asset, [range.from, range.to])
+  const [before, after] = trees.map(({ tree }) => ({ ...emptyMetadata, ...metadataIn(tree) }))
   return compare(before!, after!)
 }
 
@@ -167,19 +165,16 @@ export const MAX_TREES = 1_000
 /** Maximum total size of the trees in a request, in bytes. */
 export const MAX_TREE_BYTES = 4_000_000
 
+const treeInput = z.object({ assetTreeCid: cidInput('Expected the CID of an asset tree.'), createdAt: z.date() })
 const treesInput = z.object({
   trees: z
-    .array(z.object({ assetTreeCid: cidInput('Expected the CID of an asset tree.'), createdAt: z.date() }), {
-      error: 'Expected a list.',
-    })
+    .array(treeInput, { error: 'Expected a list.' })
     .max(MAX_TREES, `Ensure this list has no more than ${MAX_TREES} trees.`),
 })
 
-type TreesInput = z.input<typeof treesInput>
-
 type Tree = Record<string, unknown>
 
-/** Finds commits by the CIDs of their trees: stored trees by their pins, other trees among the newest 1000 pending commits. */
+/** Finds commits by the CIDs of their trees: stored trees by their pins, other trees among the newest 1,000 pending commits. */
 const findCommitsOfTrees = statement(
   'trees_find',
   { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },
@@ -206,14 +201,13 @@ const readTreesOfCommits = statement(
 )
 
 const tooLarge = () =>
-  new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
+  new DomainError('VALIDATION_FAILED', 'The trees together are too large: merge fewer of them at once.')
 
 /**
  * Merges trees. Returns the newest value of every top-level key, and the trees in the order of the input. If two trees have the same time,
- * the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that does not exist or that the caller may not
- * see.
+ * the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that the caller may not see.
  */
-export async function mergeTrees(context: Use<'actor' | 'database'>, input: TreesInput) {
+export async function mergeTrees(context: Use<'actor' | 'database'>, input: z.input<typeof treesInput>) {
   assertMay(context.actor, 'asset:read')
   const { trees: wanted } = parse(treesInput, input)
   const known = await readVisibleTrees(context, [...new Set(wanted.map(({ assetTreeCid }) => assetTreeCid))])
@@ -235,10 +229,8 @@ async function readVisibleTrees({ actor, database }: Use<'actor' | 'database'>, 
     select: { id: true },
     where: { id: { in: found }, asset: visibleAssets(actor) },
   })
-  const rows = await database.query(readTreesOfCommits, {
-    commits: visible.map(({ id }) => id),
-    maxBytes: MAX_TREE_BYTES,
-  })
+  const commits = visible.map(({ id }) => id)
+  const rows = await database.query(readTreesOfCommits, { commits, maxBytes: MAX_TREE_BYTES })
   return new Map(
     rows.map(({ cid, tree }) => {
       if (tree === null) throw tooLarge()

@@ -1,33 +1,30 @@
 /** Commit data on the chain. The layout is a public format that third parties read. */
 import type { ContentStore } from '../../files/file-types.ts'
 
-export type ActionName = 'action-initial-registration' | 'action-commit'
+const actionDescriptions = {
+  'action-initial-registration': 'A file was registered, and its first asset tree written.',
+  'action-commit': "A registered asset's metadata was changed, and a new asset tree written.",
+} as const
+type ActionName = keyof typeof actionDescriptions
 
 /** Returns the action name of a commit. The first commit of an asset registers it. All later commits change it. */
 export const actionNameOf = (sequence: number): ActionName =>
   sequence === 1 ? 'action-initial-registration' : 'action-commit'
 
+const mapActions = (valueFor: (name: ActionName, description: string) => string) =>
+  Object.fromEntries(
+    Object.entries(actionDescriptions).map(([name, description]) => [name, valueFor(name as ActionName, description)]),
+  ) as Record<ActionName, string>
+
 /** Documents that describe the actions. A commit refers to one by its CID, so their bytes must never change. */
-export const actionDocuments: Record<ActionName, string> = {
-  'action-initial-registration': JSON.stringify(
-    { name: 'action-initial-registration', description: 'A file was registered, and its first asset tree written.' },
-    null,
-    2,
-  ),
-  'action-commit': JSON.stringify(
-    { name: 'action-commit', description: "A registered asset's metadata was changed, and a new asset tree written." },
-    null,
-    2,
-  ),
-}
+export const actionDocuments = mapActions((name, description) => JSON.stringify({ name, description }, null, 2))
+
+/** Returns the CIDs of the documents that describe the actions. */
+export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>) =>
+  mapActions((name) => identify(Buffer.from(actionDocuments[name])).cid)
 
 /** Returns the result of an action: the URL of the asset. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
-
-export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>): Record<ActionName, string> => ({
-  'action-initial-registration': identify(Buffer.from(actionDocuments['action-initial-registration'])).cid,
-  'action-commit': identify(Buffer.from(actionDocuments['action-commit'])).cid,
-})
 
 /** Commit data, with keys in the order of the public layout. */
 export interface CommitData {

@@ -1,4 +1,4 @@
-import { builder, shortText } from '../../graphql/builder.ts'
+import { builder, optionalText, shortText, time } from '../../graphql/builder.ts'
 import { characters, jsonBytes, jsonTextBytes, urlSize } from '../../graphql/limits/document-cost.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
@@ -7,17 +7,16 @@ import { UserType } from '../accounts/users.graphql.ts'
 import { customField, inputLengths, type MetadataField, metadataFields, readTree } from '../assets/metadata.ts'
 import { actionNameOf, actionResultOf } from './commit-data.ts'
 
-const sized = {
-  text: ({ size }: MetadataField) => characters(size),
-  json: ({ size }: MetadataField) => jsonTextBytes(size),
-  flag: () => undefined,
-}
+const sizeOf = ({ kind, size }: MetadataField) => (kind === 'text' ? characters : jsonTextBytes)(size)
 
 /** Returns the description and the maximum size of an output field. */
-export const describe = (field: MetadataField) => ({ description: field.description, ...sized[field.kind](field) })
+export const describe = (field: MetadataField) => ({
+  description: field.description,
+  ...(field.kind !== 'flag' && sizeOf(field)),
+})
 
 const bytesOf = (fields: MetadataField[]) =>
-  fields.reduce<number>((sum, field) => sum + (sized[field.kind](field)?.extensions.size.bytes ?? 0), customField.size)
+  fields.reduce<number>((sum, field) => sum + (sizeOf(field).extensions.size.bytes ?? 0), customField.size)
 const allFields: MetadataField[] = Object.values(metadataFields)
 
 /** Maximum size of the changes of a commit, in bytes. */
@@ -38,16 +37,14 @@ export const CommitStatus = builder.enumType('CommitStatus', {
   } as const,
 })
 
-const relay = {
-  relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
-} as const
-/** Properties of fields that are null until the relay has their value. */
+const relayColumns = { status: true, treeSignature: true, transactionHash: true, blockNumber: true } as const
+const relay = { relay: { select: relayColumns } } as const
+/** Options of fields that are null until the relay has their value. */
 const ofRelay = { nullable: true, select: relay } as const
 const ofCost = { nullable: true, select: { relay: { select: { gasUsed: true, feePaid: true } } } } as const
-const author = { author: { select: { wallet: { select: { address: true } } } } } as const
-const creator = {
-  asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
-} as const
+const withAddress = { select: { wallet: { select: { address: true } } } } as const
+const author = { author: withAddress } as const
+const creator = { asset: { select: { nid: true, creator: withAddress } } } as const
 
 /** The type `Commit`. Everyone who can see the asset can see its commits. */
 export const CommitType = builder.prismaObject('Commit', {
@@ -58,16 +55,16 @@ export const CommitType = builder.prismaObject('Commit', {
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
     sequence: t.exposeInt('sequence', { description: 'Position in the history of the asset. 1 is the registration.' }),
-    message: t.exposeString('message', {
-      ...characters(inputLengths.commitMessage),
-      description: 'Message of the author. The chain keeps it forever.',
-    }),
+    message: t.exposeString(
+      'message',
+      shortText(inputLengths.commitMessage, 'Message of the author. The chain keeps it forever.'),
+    ),
     changes: t.expose('changes', {
       ...jsonBytes(CHANGES_BYTES),
       type: 'JSONObject',
       description: 'Changed fields with their old and new values: `{"caption": ["old", "new"]}`.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of acceptance.' }),
+    createdAt: t.expose('createdAt', time('Time of acceptance.')),
     user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
     treeCid: t.expose('treeCid', { type: 'CID', description: 'CID of the asset tree at this commit.' }),
     treeSha256: t.exposeString('treeSha256', shortText(64, "SHA-256 of the tree's bytes, 64 hexadecimal digits.")),
@@ -100,13 +97,11 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: (commit) => commit.author.wallet!.address,
     }),
     provider: t.string({
-      ...characters(255),
-      description: 'The service that wrote the commit.',
+      ...shortText(255, 'The service that wrote the commit.'),
       resolve: (_commit, _args, { linkConfig }) => linkConfig.provider,
     }),
     actionName: t.string({
-      ...characters(64),
-      description: '`action-initial-registration` or `action-commit`.',
+      ...shortText(64, '`action-initial-registration` or `action-commit`.'),
       resolve: ({ sequence }) => actionNameOf(sequence),
     }),
     action: t.field({
@@ -127,9 +122,8 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: (commit) => commit.relay?.status ?? 'PENDING',
     }),
     transactionHash: t.string({
-      ...characters(66),
       ...ofRelay,
-      description: 'Hash of the chain transaction, which may carry other commits. Null until it is signed.',
+      ...optionalText(66, 'Hash of the chain transaction, which may carry other commits. Null until it is signed.'),
       resolve: (commit) => commit.relay?.transactionHash,
     }),
     blockNumber: t.int({

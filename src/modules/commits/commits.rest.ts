@@ -1,32 +1,17 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
-import {
-  type Description,
-  type DirectDescription,
-  type DirectRequest,
-  defineRoute,
-  get,
-  post,
-  type RestRequest,
-} from '../../http/rest/define-route.ts'
+import * as routes from '../../http/rest/define-route.ts'
 import type { CommitRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import {
-  anyObject,
-  defineRecord,
-  fileBytes,
-  givenList,
-  lowerCase,
-  nidParam,
-  objectOf,
-  same,
-  url,
-} from '../../http/rest/values.ts'
+import * as values from '../../http/rest/values.ts'
 import { sendDownload } from '../../http/send.ts'
 import { validationFailed } from '../../shared/errors.ts'
 import { readerByLink } from '../assets/asset-links.ts'
-import { versionDescription } from './asset-versions.ts'
+import { timeOfNumber, versionDescription } from './asset-versions.ts'
 import { proveHistory } from './verify-history.ts'
+
+const { defineRoute, get, post } = routes
+const { anyObject, givenList, nidParam, objectOf, same, url } = values
 
 export const CommitRecord = graphql(/* GraphQL */ `
   fragment CommitRecord on Commit {
@@ -35,45 +20,44 @@ export const CommitRecord = graphql(/* GraphQL */ `
   }
 `)
 
+const text = (description: string) => z.string().describe(description)
+const copied = (field: string) => same(`Commit.${field}`, z.string())
+
 /** The signature of an asset tree. It is never null, because old clients expect a string. */
-const treeSignature = z
-  .string()
-  .describe(
-    'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
-  )
+const treeSignature = text(
+  'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
+)
 
 const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
 const timestamp = z.number().int().describe('Time of acceptance, in seconds since 1970.')
-const transaction = z
-  .string()
-  .describe('Hash of the chain transaction, which may carry other commits. Empty until it is signed.')
+const transaction = text('Hash of the chain transaction, which may carry other commits. Empty until it is signed.')
 const statuses = z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])
 
 /** The REST record of a commit. Some fields have a second name for old clients. */
-const commitRecord = defineRecord<CommitRecordFragment>()(
+const commitRecord = values.defineRecord<CommitRecordFragment>()(
   {
     id: 'Commit',
     description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   },
   {
-    id: [same('Commit.id', z.string()), ({ id }) => id],
+    id: [copied('id'), ({ id }) => id],
     transaction: [transaction, ({ transactionHash }) => transactionHash ?? ''],
-    txHash: [z.string().describe('The same as `transaction`.'), ({ transactionHash }) => transactionHash ?? ''],
-    assetTreeCid: [same('Commit.treeCid', z.string()), ({ treeCid }) => treeCid],
-    assetTreeSha256: [same('Commit.treeSha256', z.string()), ({ treeSha256 }) => treeSha256],
+    txHash: [text('The same as `transaction`.'), ({ transactionHash }) => transactionHash ?? ''],
+    assetTreeCid: [copied('treeCid'), ({ treeCid }) => treeCid],
+    assetTreeSha256: [copied('treeSha256'), ({ treeSha256 }) => treeSha256],
     assetTreeSignature: [treeSignature, (commit) => commit.treeSignature ?? ''],
-    author: [same('Commit.author', z.string()), ({ author }) => author],
-    committer: [same('Commit.committer', z.string()), ({ committer }) => committer],
-    provider: [same('Commit.provider', z.string()), ({ provider }) => provider],
+    author: [copied('author'), ({ author }) => author],
+    committer: [copied('committer'), ({ committer }) => committer],
+    provider: [copied('provider'), ({ provider }) => provider],
     timestampCreated: [timestamp, ({ createdAt }) => seconds(createdAt)],
-    action: [same('Commit.action', z.string()), ({ action }) => action],
-    actionName: [same('Commit.actionName', z.string()), ({ actionName }) => actionName],
-    actionNid: [z.string().describe('The same as `action`.'), ({ action }) => action],
+    action: [copied('action'), ({ action }) => action],
+    actionName: [copied('actionName'), ({ actionName }) => actionName],
+    actionNid: [text('The same as `action`.'), ({ action }) => action],
     actionResult: [same('Commit.actionResult', url), ({ actionResult }) => actionResult],
-    abstract: [z.string().describe('The same as `commitMessage`.'), ({ message }) => message],
-    commitMessage: [same('Commit.message', z.string()), ({ message }) => message],
+    abstract: [text('The same as `commitMessage`.'), ({ message }) => message],
+    commitMessage: [copied('message'), ({ message }) => message],
     changes: [same('Commit.changes', anyObject), ({ changes }) => changes],
-    status: [same('Commit.status', statuses), ({ status }) => lowerCase(status)],
+    status: [same('Commit.status', statuses), ({ status }) => values.lowerCase(status)],
     gasUsed: [same('Commit.gasUsed', z.number().int().nullable()), ({ gasUsed }) => gasUsed],
     feePaid: [same('Commit.feePaid', z.string().nullable()), ({ feePaid }) => feePaid],
   },
@@ -92,29 +76,22 @@ const historyOperation = graphql(/* GraphQL */ `
 
 const positionOf = (commit: { sequence: number } | undefined) => (commit ? String(commit.sequence) : null)
 
-const historyRoute = (
-  path: string,
-  description: Pick<Description, 'operationId' | 'summary' | 'params'> & { filters?: z.core.$ZodLooseShape },
-  nidOf: (request: RestRequest) => string,
-) =>
+type HistoryDescription = Pick<routes.Route, 'path'> &
+  Pick<routes.Description, 'operationId' | 'summary' | 'params'> & { filters?: z.core.$ZodLooseShape }
+
+const historyRoute = (description: HistoryDescription, nidOf: (request: routes.RestRequest) => string) =>
   defineList(
     {
-      path,
-      tag: 'Assets',
-      ...description,
-      action: 'asset:read',
-      record: commitRecord.schema,
-      plural: 'History',
-      searched: 'the message',
-      order: 'oldest',
-      operation: historyOperation,
+      ...{ tag: 'Assets', ...description, action: 'asset:read', operation: historyOperation },
+      ...{ record: commitRecord.schema, plural: 'History', searched: 'the message', order: 'oldest' },
       variables: (request, { first, last, after, before, offset = 0, search }) => {
         const position = after ?? before
+        const start = position === undefined ? undefined : Number(position)
         return {
           id: nidOf(request),
           limit: first ?? last!,
           offset,
-          after: position === undefined ? undefined : Number(position),
+          after: start,
           newestFirst: last !== undefined,
           search,
         }
@@ -122,11 +99,8 @@ const historyRoute = (
       connectionOf: ({ asset }, { last }) => {
         const { commitCount, history } = asset!
         const nodes = last === undefined ? history : history.toReversed()
-        return {
-          totalCount: commitCount,
-          pageInfo: { startCursor: positionOf(nodes[0]), endCursor: positionOf(nodes.at(-1)) },
-          nodes,
-        }
+        const pageInfo = { startCursor: positionOf(nodes[0]), endCursor: positionOf(nodes.at(-1)) }
+        return { totalCount: commitCount, pageInfo, nodes }
       },
       present: commitRecord.present,
     },
@@ -140,25 +114,22 @@ const historyRoute = (
 
 const histories = [
   historyRoute(
-    'assets/:nid/history',
-    { operationId: 'getAssetHistory', summary: 'Read the history of an asset', params: nidParam },
+    { ...get('assets/:nid/history', 'getAssetHistory', 'Assets', 'Read the history of an asset'), params: nidParam },
     ({ params }) => params.nid!,
   ),
   historyRoute(
-    'history',
-    { operationId: 'getHistory', summary: 'Read the history of an asset (nid in the query)', filters: nidParam.shape },
+    {
+      ...get('history', 'getHistory', 'Assets', 'Read the history of an asset (nid in the query)'),
+      filters: nidParam.shape,
+    },
     ({ query }) => query.get('nid') ?? '',
   ),
 ]
 
 const assetTree = objectOf('AssetTree', 'The metadata of an asset at one of its commits.', {
   ...nidParam.shape,
-  commit: same('Commit.id', z.string()),
-  assetTreeCid: same('Commit.treeCid', z.string()),
-  assetTreeSha256: same('Commit.treeSha256', z.string()),
-  assetTreeSignature: treeSignature,
-  timestampCreated: timestamp,
-  commitMessage: same('Commit.message', z.string()),
+  ...{ commit: copied('id'), assetTreeCid: copied('treeCid'), assetTreeSha256: copied('treeSha256') },
+  ...{ assetTreeSignature: treeSignature, timestampCreated: timestamp, commitMessage: copied('message') },
   assetTree: anyObject.describe('The tree.'),
 })
 
@@ -205,22 +176,13 @@ const mergedTrees = objectOf('MergedAssetTrees', 'Asset trees, and their merged 
 const invalidTree = () =>
   validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
 
-/** Maximum value that is read as seconds. Larger numbers are milliseconds. */
-const MAX_SECONDS = 100_000_000_000
-
-/** Parses a time in seconds or milliseconds, as a number or as text. Some client scripts send milliseconds. */
-function timeOf(value: unknown): Date {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof number !== 'number') throw invalidTree()
-  const time = new Date(number > MAX_SECONDS ? number : number * 1000)
-  if (Number.isNaN(time.getTime())) throw invalidTree()
-  return time
-}
-
+/** Parses a tree to merge. Its time may be a number or text, in seconds or, from some client scripts, in milliseconds. */
 function treeOf(value: unknown) {
-  const { assetTreeCid, timestampCreated } = Object(value)
-  if (typeof assetTreeCid !== 'string') throw invalidTree()
-  return { assetTreeCid, createdAt: timeOf(timestampCreated) }
+  const { assetTreeCid, timestampCreated: given } = Object(value)
+  const number = typeof given === 'string' && given.trim() !== '' ? Number(given) : given
+  const createdAt = timeOfNumber(typeof number === 'number' ? number : Number.NaN)
+  if (typeof assetTreeCid !== 'string' || Number.isNaN(createdAt.getTime())) throw invalidTree()
+  return { assetTreeCid, createdAt }
 }
 
 const mergeTrees = defineRoute({
@@ -245,7 +207,9 @@ const mergeTrees = defineRoute({
 
 export const commitRoutes = [...histories, readTree, mergeTrees]
 
-export const proofDescription: DirectDescription = {
+const linkPart = z.string().optional().describe('Part of a link to the page of the asset.')
+
+export const proofDescription: routes.DirectDescription = {
   operationId: 'getAssetProof',
   tag: 'Assets',
   summary: 'Download a proof of an asset’s history',
@@ -253,16 +217,15 @@ export const proofDescription: DirectDescription = {
     'Returns a CAR file with every tree that you may see, and the transactions, receipts and block headers of its commits. `annal-verify proof.car` checks it offline. Compare the hash of a block to be certain. While the chain has no commit, the response is 409 `conflict`.',
   access: 'everybody',
   params: nidParam,
-  query: z.object({
-    link: z.string().optional().describe('Part of a link to the page of the asset.'),
-    signature: z.string().optional().describe('Part of a link to the page of the asset.'),
-  }),
+  query: z.object({ link: linkPart, signature: linkPart }),
   errors: ['CONFLICT'],
-  answers: { 200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car', schema: fileBytes } },
+  answers: {
+    200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car', schema: values.fileBytes },
+  },
 }
 
 /** Streams a proof as a download. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before it sends anything. */
-export async function sendProof({ req, res, params, query, context }: DirectRequest): Promise<void> {
+export async function sendProof({ req, res, params, query, context }: routes.DirectRequest): Promise<void> {
   const actor = await readerByLink(context, params.nid!, query)
   const mediaType = 'application/vnd.ipld.car; version=1'
   await proveHistory({ ...context, actor }, params.nid!, (nid, content) =>

@@ -5,7 +5,7 @@ import type {
   Verification,
   VerifiedCommit,
 } from '../../../packages/verify/src/verification.ts'
-import { builder, optionalText } from '../../graphql/builder.ts'
+import { builder, optionalText, optionalTime, time } from '../../graphql/builder.ts'
 import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/document-cost.ts'
 import { offsetArg } from '../../graphql/lists.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
@@ -15,8 +15,6 @@ import { verifyHistory } from './verify-history.ts'
 const FINDING_CHARACTERS = 1_000
 const MAX_CHECKS = 12
 const verifiedPages = pageOf(50)
-/** Query cost of a verification. It is high, because a verification requests every block of the history from the chain. */
-const verificationSize = wholeDocument(1_000, 500)
 
 const resultValues = {
   RIGHT: { value: 'right', description: 'The check passed.' },
@@ -39,9 +37,7 @@ const VerdictType = builder.enumType('Verdict', { description: 'Verdict on a his
 const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Finding>) => ({
   result: t.expose('result', { type: FindingResult, description: 'Result of the check.' }),
   finding: t.string({
-    ...characters(FINDING_CHARACTERS),
-    nullable: true,
-    description: 'The reason, as a sentence. Null when the result is RIGHT.',
+    ...optionalText(FINDING_CHARACTERS, 'The reason, as a sentence. Null when the result is RIGHT.'),
     resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
   }),
 })
@@ -69,34 +65,21 @@ const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').i
       description: 'Number of the registration that it belongs to, from 1. A deleted file can be registered again.',
     }),
     blockNumber: t.exposeInt('blockNumber', { description: 'Number of its block.' }),
-    blockTime: t.field({
-      type: 'DateTime',
-      description: 'Time of the block.',
-      resolve: ({ blockTime }) => new Date(blockTime),
-    }),
-    transactionHash: t.exposeString('transactionHash', {
-      ...characters(66),
-      nullable: true,
-      description: 'Hash of its transaction. Null if it could not be read.',
-    }),
+    blockTime: t.field({ ...time('Time of the block.'), resolve: ({ blockTime }) => new Date(blockTime) }),
+    transactionHash: t.exposeString(
+      'transactionHash',
+      optionalText(66, 'Hash of its transaction. Null if it could not be read.'),
+    ),
     recorder: t.exposeString('recorder', optionalText(42, 'Account that wrote it to the chain.')),
     treeCid: t.string({
-      ...characters(255),
-      nullable: true,
-      description: 'CID of its asset tree, from the chain.',
+      ...optionalText(255, 'CID of its asset tree, from the chain.'),
       resolve: ({ commitData }) => commitData?.assetTreeCid.slice(0, 255),
     }),
     message: t.string({
-      ...characters(inputLengths.commitMessage),
-      nullable: true,
-      description: 'Message of the author, from the chain.',
+      ...optionalText(inputLengths.commitMessage, 'Message of the author, from the chain.'),
       resolve: ({ commitData }) => commitData?.abstract.slice(0, inputLengths.commitMessage),
     }),
-    checks: t.expose('checks', {
-      ...atMost(MAX_CHECKS),
-      type: [CheckType],
-      description: 'All checks of the commit.',
-    }),
+    checks: t.expose('checks', { ...atMost(MAX_CHECKS), type: [CheckType], description: 'All checks of the commit.' }),
   }),
 })
 
@@ -117,9 +100,7 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
       resolve: ({ asOf }) => asOf?.number,
     }),
     asOfTime: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the newest block. Null if the node did not return it.',
+      ...optionalTime('Time of the newest block. Null if the node did not return it.'),
       resolve: ({ asOf }) => asOf && new Date(asOf.time),
     }),
     complete: t.expose('complete', {
@@ -155,7 +136,8 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
 
 builder.prismaObjectField(AssetType, 'verification', (t) =>
   t.field({
-    ...verificationSize,
+    // The cost is high, because a verification requests every block of the history from the chain.
+    ...wholeDocument(1_000, 500),
     type: VerificationType,
     nullable: true,
     description:

@@ -1,6 +1,6 @@
 import type { ChainNode } from '../../../packages/verify/src/chain-node.ts'
 import type { FileSource } from '../../../packages/verify/src/sources.ts'
-import type { Check, Finding, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
+import type { Finding, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
 import type { Histories } from '../../chain/chain-types.ts'
 import type { Registry } from '../../chain/registry/registry.ts'
 import type { Rpc } from '../../chain/rpc.ts'
@@ -9,18 +9,19 @@ import type { Database } from '../../db/database-types.ts'
 import type { Asset } from '../../db/prisma/client.ts'
 import { statement, text, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
-import { DomainError, isUnavailable, unavailable } from '../../shared/errors.ts'
+import { undefinedIf } from '../../shared/async.ts'
+import { DomainError, isNotFound, isUnavailable, unavailable } from '../../shared/errors.ts'
 import { rateLimitKeys } from '../../shared/limiters.ts'
 import { getAsset } from '../assets/find-asset.ts'
 
 /** Source name for messages, such as "The node of this installation does not answer." */
 const OWN = 'of this installation'
 
-/** Converts UNAVAILABLE to the error of an external source that does not respond. */
-async function asSource<T>(what: string, asked: Promise<T>): Promise<T> {
+/** Converts UNAVAILABLE to the verifier's error for a source that does not respond. */
+async function asSource<T>(name: string, response: Promise<T>): Promise<T> {
   const { SourceError } = await import('../../../packages/verify/src/source-error.ts')
-  return asked.catch((cause: unknown) => {
-    throw isUnavailable(cause) ? new SourceError(`The ${what} ${OWN} does not answer.`, { cause }) : cause
+  return response.catch((cause: unknown) => {
+    throw isUnavailable(cause) ? new SourceError(`The ${name} ${OWN} does not answer.`, { cause }) : cause
   })
 }
 
@@ -48,11 +49,7 @@ export const filesOf = (
 })
 
 /** Converts NOT_FOUND to undefined. */
-export const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
-  reading.catch((error: unknown) => {
-    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-    throw error
-  })
+const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> => reading.catch(undefinedIf(isNotFound))
 
 interface HistoryParts {
   registry: Registry
@@ -98,28 +95,23 @@ export function createOwnHistories({ registry, contentStore, recorders }: Histor
       try {
         yield* writeProof({ nid, node, registry: address, readTree })
       } catch (error) {
-        translate(error)
+        const name = error instanceof Error ? error.name : ''
+        if (name === 'NothingCommitted') throw notYet()
+        throw name === 'SourceError' ? unavailable('The chain', error) : error
       }
     },
   }
 }
 
-const notYet = () => new DomainError('CONFLICT', 'The chain holds no commit of this asset yet. Try again in a while.')
-
-function translate(error: unknown): never {
-  const name = error instanceof Error ? error.name : ''
-  if (name === 'NothingCommitted') throw notYet()
-  throw name === 'SourceError' ? unavailable('The chain', error) : error
-}
+const notYet = () => new DomainError('CONFLICT', 'The chain has no commit of this asset yet. Try again later.')
 
 /** Maximum length of a history that a caller can verify, in commits. */
 const MAX_COMMITS = 1_000
 
+type HistoryContext = Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>
+
 /** Verifies the history of an asset on the chain, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
-export async function verifyHistory(
-  context: Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>,
-  id: string,
-): Promise<Verification> {
+export async function verifyHistory(context: HistoryContext, id: string): Promise<Verification> {
   const { actor, database, semaphores } = context
   const asset = await findShortHistory(context, id)
   return semaphores.verifications(
@@ -133,7 +125,7 @@ export async function verifyHistory(
 
 /** Calls `send` with the nid and the bytes of a proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT before that call. */
 export async function proveHistory(
-  context: Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>,
+  context: HistoryContext,
   id: string,
   send: (nid: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
@@ -142,7 +134,11 @@ export async function proveHistory(
     async () => {
       const bytes = chainOf(context).prove(nid, treeReader(context, nid))
       const first = await bytes.next()
-      await send(nid, prepend(first.value, bytes))
+      const all = async function* () {
+        if (!first.done) yield first.value
+        yield* bytes
+      }
+      await send(nid, all())
     },
     { keys: rateLimitKeys(context.actor) },
   )
@@ -159,11 +155,6 @@ async function findShortHistory(context: Use<'actor' | 'database'>, id: string):
   throw new DomainError('VALIDATION_FAILED', `The history has more than ${MAX_COMMITS} commits.`, {
     details: 'Verify it with annal verify, which reads longer ones.',
   })
-}
-
-async function* prepend(first: Uint8Array | undefined, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (first) yield first
-  yield* rest
 }
 
 const findPin = statement(
@@ -216,15 +207,12 @@ function compareWithDatabase(verification: Verification, records: readonly Recor
   const record: Finding = missing.length
     ? { result: 'wrong', finding: `The database has ${missing.length} commits that the chain does not have.` }
     : { result: 'right' }
-  const isWrong = [record, ...commits.flatMap(({ checks }) => checks.filter(isRecord))].some(
-    ({ result }) => result === 'wrong',
-  )
+  const checks = commits.flatMap((commit) => commit.checks.filter(({ name }) => name === 'record'))
+  const isWrong = [record, ...checks].some(({ result }) => result === 'wrong')
   return { ...verification, commits, record, ...(isWrong && { verdict: 'broken', agrees: false }) }
 }
 
 const notCompared: Finding = { result: 'unknown', finding: 'Not all commits of the chain could be read.' }
-
-const isRecord = ({ name }: Check) => name === 'record'
 
 function compareRecord(
   { commitData, transactionHash, blockNumber }: VerifiedCommit,
@@ -245,5 +233,5 @@ function compareRecord(
   const differing = pairs.find(([, recorded, found]) => recorded !== found)
   if (!differing) return { result: 'right' }
   const [name, recorded, found] = differing
-  return { result: 'wrong', finding: `The database says another ${name}: ${recorded}, the chain ${found}.` }
+  return { result: 'wrong', finding: `The ${name} differs: ${recorded} in the database, ${found} on the chain.` }
 }

@@ -5,7 +5,7 @@ import { statement, text, timestamp, uuid } from '../../db/sql.ts'
 import type { ManifestJob } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { readHead } from '../assets/file-blocks.ts'
-import { HEAD_BYTES, signedTypeOf } from '../assets/file-types.ts'
+import { signedTypeOf } from '../assets/file-types.ts'
 import type { ManifestReport } from '../assets/manifest-report.ts'
 import { reportOf, unreadable } from './manifest.ts'
 
@@ -53,7 +53,7 @@ async function reportOfFile(
   { contentCredentials, contentStore, database }: Needs,
   nid: string,
 ): Promise<ManifestReport | undefined> {
-  const type = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
+  const type = signedTypeOf(await readHead(contentStore, nid))
   if (!type || !(await hasMark(contentStore.read(nid)))) return undefined
   const [clock] = await database.query(readClock, {})
   const { now } = clock!

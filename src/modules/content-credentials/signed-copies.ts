@@ -9,7 +9,7 @@ import { canonicalNid } from '../../shared/ids.ts'
 import { rateLimitKeys } from '../../shared/limiters.ts'
 import { owns, readableAssets } from '../../shared/policy.ts'
 import { readHead } from '../assets/file-blocks.ts'
-import { HEAD_BYTES, signedTypeNames, signedTypeOf } from '../assets/file-types.ts'
+import { signedTypeNames, signedTypeOf } from '../assets/file-types.ts'
 import { storeAndPin } from '../assets/pinned-files.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
@@ -135,10 +135,7 @@ export async function hasSignedCopy(
   const asset = await database.read.asset.findFirst({ select: selection, where: { nid, deletedAt: null } })
   if (!asset?.owner.allowC2paDownload || asset.fileSize > MAX_BYTES) return false
   try {
-    return (
-      contentCredentials.signedBy() !== undefined &&
-      signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES)) !== undefined
-    )
+    return contentCredentials.signedBy() !== undefined && signedTypeOf(await readHead(contentStore, nid)) !== undefined
   } catch (error) {
     if (error instanceof DomainError && error.code === 'UNAVAILABLE') return false
     throw error
@@ -166,7 +163,7 @@ export async function findSignedCopy(
   }
   const { id: assetId, c2paCid, fileName, publicAccess } = asset
   if (asset.fileSize > MAX_BYTES) throw validationFailed({ file: [tooLarge] })
-  const signed = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
+  const signed = signedTypeOf(await readHead(contentStore, nid))
   if (!signed) throw validationFailed({ file: [noFormat] })
   const registry = config.chain.registryAddress ?? null
   const [found] = await database.query(findManifestFacts, { commit: asset.headCommitId, registry })

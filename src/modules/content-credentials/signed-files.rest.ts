@@ -47,12 +47,7 @@ export const createSignedFileRoutes = (parts: FileParts): DirectRoute[] => [
     description: c2paDescription,
     handle: (request) => sendSignedFile(parts, request),
   },
-  {
-    method: 'POST',
-    path: '/api/v3/assets/:nid/c2pa',
-    description: signDescription,
-    handle: sendSignedFileUrl,
-  },
+  { method: 'POST', path: '/api/v3/assets/:nid/c2pa', description: signDescription, handle: sendSignedFileUrl },
 ]
 
 async function sendSignedFile({ gateway, links }: FileParts, { req, res, params, query, context }: DirectRequest) {
