@@ -16,7 +16,7 @@ export function createForger(dir = join(tmpdir(), `forger-${process.pid}`)) {
   const writer = createContentCredentials({
     dir,
     config: { ...config, timestampUrl: undefined, trustList: undefined },
-    patience: PATIENCE_MS,
+    timeoutMs: PATIENCE_MS,
   })
   return async (file: Uint8Array, format: string, assertions: Assertions, title = 'A title'): Promise<Buffer> => {
     const definition = { claim_generator_info: [{ name: 'Forger', version: '1' }], title, assertions }

@@ -1,19 +1,13 @@
 /**
- * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from stdin and writes the result to
- * stdout: nothing if the file has no manifest. It is a separate process to keep crashes, memory use and CPU time away from keys and requests. It has
- * no private key: it sends a claim to the parent process, which returns the signature.
+ * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from stdin and writes the result
+ * to stdout: nothing if the file has no manifest. The separate process keeps crashes, memory use and CPU time away from keys and requests.
+ * The process has no private key: it sends a claim to the parent process, which returns the signature.
  */
 import { readFileSync } from 'node:fs'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { initSync, WasmBuilder, WasmReader } from '@contentauth/c2pa-wasm'
 import type { ManifestRequest } from '../../files/file-types.ts'
-
-/** The manifest to write, and parameters of its signature. */
-interface WritingOrder extends Omit<ManifestRequest, 'format'> {
-  algorithm: string
-  /** Space reserved for the signature, in bytes. */
-  reserve: number
-}
 
 /** Instructions for one file. */
 export interface ManifestOrder {
@@ -21,8 +15,8 @@ export interface ManifestOrder {
   format: string
   /** Trusted certificates in PEM format. Default: none. */
   trustList?: string | undefined
-  /** If undefined, the file is only read. */
-  write?: WritingOrder
+  /** The manifest to write, and the space to reserve for its signature in bytes. If undefined, the file is only read. */
+  write?: Omit<ManifestRequest, 'format'> & { algorithm: string; reserve: number }
 }
 
 /** Exit code for a file that cannot be processed. */
@@ -90,7 +84,11 @@ async function read(order: ManifestOrder, file: Uint8Array): Promise<string | un
   }
 }
 
-async function write(order: ManifestOrder, writing: WritingOrder, file: Uint8Array): Promise<Uint8Array> {
+async function write(
+  order: ManifestOrder,
+  writing: NonNullable<ManifestOrder['write']>,
+  file: Uint8Array,
+): Promise<Uint8Array> {
   const hasManifest = (await read(order, file)) !== undefined
   const manifest = { ...(hasManifest ? writing.following : writing.first), format: order.format }
   const builder = WasmBuilder.fromJson(JSON.stringify(manifest), settingsOf(order))
@@ -102,9 +100,7 @@ async function write(order: ManifestOrder, writing: WritingOrder, file: Uint8Arr
 
 async function main() {
   const order = await nextMessage<ManifestOrder>()
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  const file = new Uint8Array(Buffer.concat(chunks))
+  const file = new Uint8Array(await buffer(process.stdin))
   const outcome = order.write ? await write(order, order.write, file) : await read(order, file)
   if (outcome !== undefined) process.stdout.write(outcome)
   process.disconnect()

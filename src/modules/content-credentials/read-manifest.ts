@@ -1,24 +1,20 @@
-/** Background job that reads the manifest in a registered file. Registrations do not wait for it. */
-
+/** Background job that reads the manifest in a registered file. */
 import type { AppContext } from '../../context.ts'
 import { statement, text, timestamp, uuid } from '../../db/sql.ts'
 import type { ManifestJob } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { readHead } from '../assets/file-blocks.ts'
 import { signedTypeOf } from '../assets/file-types.ts'
-import type { ManifestReport } from '../assets/manifest-report.ts'
 import { reportOf, unreadable } from './manifest.ts'
 
 /** Maximum file size, in bytes. Larger files take too much time and memory. */
 const MAX_BYTES = 50_000_000
 /**
- * Byte sequences that reveal a manifest: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property of a remote
- * manifest (C2PA 11.5). GIF may split the property, so the start of its XMP block is also a mark.
+ * Byte sequences in files with a manifest: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property of a remote manifest (C2PA 11.5).
+ * GIF may split the property, so the start of its XMP block is also a mark.
  */
-const MARKS = [
-  Buffer.from('6332706100110010800000aa00389b71', 'hex'),
-  ...['dcterms:provenance', 'XMP DataXMP'].map((text) => Buffer.from(text)),
-]
+const JUMBF_TYPE = Buffer.from('6332706100110010800000aa00389b71', 'hex')
+const MARKS = [JUMBF_TYPE, Buffer.from('dcterms:provenance'), Buffer.from('XMP DataXMP')]
 /** Length of the longest mark, in bytes. */
 const MARK_BYTES = Math.max(...MARKS.map(({ length }) => length))
 
@@ -28,8 +24,7 @@ const readClock = statement(
   'select clock_timestamp()::timestamptz(3) as now',
 )
 
-/** Stores a report. Changes nothing if the asset is deleted. */
-const keepReport = statement(
+const storeReport = statement(
   'manifest_keep',
   { parameters: { asset: uuid, report: text } },
   'update assets set content_credentials = $report::jsonb where id = $asset and deleted_at is null',
@@ -49,14 +44,10 @@ async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
 type Needs = Pick<AppContext, 'contentCredentials' | 'contentStore' | 'database'>
 
 /** Returns the report, or undefined if the file neither contains nor names a manifest. Throws UNAVAILABLE. */
-async function reportOfFile(
-  { contentCredentials, contentStore, database }: Needs,
-  nid: string,
-): Promise<ManifestReport | undefined> {
+async function reportOfFile({ contentCredentials, contentStore, database }: Needs, nid: string) {
   const type = signedTypeOf(await readHead(contentStore, nid))
   if (!type || !(await hasMark(contentStore.read(nid)))) return undefined
-  const [clock] = await database.query(readClock, {})
-  const { now } = clock!
+  const now = (await database.query(readClock, {}))[0]!.now
   try {
     const read = await contentCredentials.read(contentStore.read(nid), type.format)
     return read && reportOf(read.report, read.trustList, now)
@@ -74,5 +65,5 @@ export async function readManifest(context: Needs, { assetId }: ManifestJob): Pr
   const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
   if (!asset || asset.fileSize > MAX_BYTES) return
   const report = await reportOfFile(context, asset.nid)
-  if (report) await database.query(keepReport, { asset: assetId, report: JSON.stringify(report) })
+  if (report) await database.query(storeReport, { asset: assetId, report: JSON.stringify(report) })
 }

@@ -17,25 +17,24 @@ const FLAGS = [
   ...['--wasm-max-mem-pages=16384', '--max-old-space-size=512'],
 ]
 
-const unreadable = (why: string) => validationFailed({ file: [`Its content cannot be dealt with: ${why}`] })
+const unreadable = (reason: string) => validationFailed({ file: [`The file cannot be processed: ${reason}`] })
 
 interface ManifestRun {
   source: AsyncIterable<Uint8Array>
   order: ManifestOrder
   /** Signs the claim. Called once if a manifest is written. */
   sign?: (claim: Uint8Array) => Promise<Uint8Array>
-  /** Timeout, in milliseconds. */
-  patience: number
+  timeoutMs: number
   /** Maximum size of the output, in bytes. */
-  mostBytes: number
+  maxBytes: number
 }
 
 /**
- * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the file cannot be processed, even
- * after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the errors of the source and of `sign`.
+ * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the file cannot be
+ * processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the errors of the source and of `sign`.
  */
-export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
-  const options = { name: NAME, program: PROGRAM, flags: FLAGS, hasIpc: true, timeout: patience }
+export async function* runManifestProcess({ source, order, sign, timeoutMs: timeout, maxBytes }: ManifestRun) {
+  const options = { name: NAME, program: PROGRAM, flags: FLAGS, hasIpc: true, timeout }
   const { child, exit } = await startSandboxedProcess(options)
   let failure: { error: unknown } | undefined
   const fail = (error: unknown) => {
@@ -61,15 +60,15 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
     let length = 0
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       length += chunk.length
-      if (length > mostBytes) throw unreadable('its output is too large.')
+      if (length > maxBytes) throw unreadable('the result is too large.')
       yield chunk
     }
     const [code, signal] = await exit
     if (failure) throw failure.error
     // A process that runs out of memory terminates itself.
-    if (code === null) throw unreadable(signal === 'SIGKILL' ? 'it takes too long.' : 'it takes too much memory.')
-    // If the library crashes, the exit code is arbitrary. The file causes such a crash.
-    if (code !== 0) throw unreadable('it is damaged, or of another kind than it seems.')
+    if (code === null) throw unreadable(signal === 'SIGKILL' ? 'it takes too long.' : 'it needs too much memory.')
+    // A file can crash the library. The exit code is then arbitrary.
+    if (code !== 0) throw unreadable('it is damaged, or its type is not the declared one.')
   } finally {
     child.kill('SIGKILL')
     input.destroy()

@@ -232,7 +232,7 @@ export const STAMP_BYTES = 16_384
 const GRANTED = 1
 
 /** Requests a time stamp from the authority at `url` and returns its token. Throws an Error if it gives none. */
-export async function askForStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
+export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
   const imprint = createHash('sha256').update(bytes).digest()
   const question = der(
     SEQUENCE,

@@ -6,9 +6,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  askForStamp,
   makeDevelopmentChain,
   readSigningIdentity,
+  requestTimeStamp,
   reservedBytes,
   STAMP_BYTES,
   signClaim,
@@ -26,7 +26,7 @@ try {
   const { key, chain } = makeDevelopmentChain(new Date(Date.now() + VALID_MS - VALID_DAYS * 86_400_000))
   const identity = readSigningIdentity(key, chain)
   const reserveSize = reservedBytes(identity, STAMP_BYTES)
-  const stamp = (bytes: Uint8Array) => askForStamp(authority.url, bytes)
+  const stamp = (bytes: Uint8Array) => requestTimeStamp(authority.url, bytes)
   const picture = new Uint8Array(await (await newPicture({ width: 40, height: 30 })).arrayBuffer())
   const signed = await signWith(picture, {
     sign: async (claim) => new Uint8Array(await signClaim(identity, claim, reserveSize, stamp)),

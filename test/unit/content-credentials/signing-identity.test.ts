@@ -9,10 +9,10 @@ import {
   openSigningIdentity,
 } from '../../../src/modules/content-credentials/content-credentials.ts'
 import {
-  askForStamp,
   der,
   makeDevelopmentChain,
   readSigningIdentity,
+  requestTimeStamp,
   signClaim,
 } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { listen } from '../../support/listen.ts'
@@ -111,7 +111,7 @@ describe('signing identity for Content Credentials', () => {
       [Buffer.alloc(20_000), /answered with more than/],
       [Buffer.from('<html>'), /not valid DER/],
     ]
-    const ask = () => askForStamp(url, Buffer.from('signed bytes'))
+    const ask = () => requestTimeStamp(url, Buffer.from('signed bytes'))
     for (const [answer, message] of refusals) {
       answers.push(answer)
       await expect(ask()).rejects.toThrow(message)
