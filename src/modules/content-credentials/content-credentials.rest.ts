@@ -1,32 +1,19 @@
 import { z } from 'zod'
 import { defineRoute, get } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { moment, nidParam, objectOf, same, snakeCased } from '../../http/rest/values.ts'
+import { moment, nidParam, objectOf, sameFields, snakeCased } from '../../http/rest/values.ts'
 
-const words = (field: string) => same(`ContentCredentials.${field}`, z.string().nullable())
-const several = (field: string) => same(`ContentCredentials.${field}`, z.array(z.string()))
+const [text, texts] = [z.string().nullable(), z.array(z.string())]
 
 const credentials = objectOf(
   'ContentCredentials',
   'A summary of the C2PA manifest in a file. The signer of the manifest makes these claims, not Annal.',
-  {
-    state: same('ContentCredentials.state', z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE', 'REMOTE'])),
-    trust_list: words('trustList'),
-    signer: words('signer'),
-    issuer: words('issuer'),
-    signed_at: words('signedAt'),
-    generator: words('generator'),
-    title: words('title'),
-    creators: several('creators'),
-    actions: several('actions'),
-    digital_source_type: words('digitalSourceType'),
-    mining: several('mining'),
-    problems: several('problems'),
-    not_checked: several('notChecked'),
-    remote_manifest_url: words('remoteManifestUrl'),
-    manifest_count: same('ContentCredentials.manifestCount', z.number().int()),
-    checked_at: same('ContentCredentials.checkedAt', moment),
-  },
+  sameFields('ContentCredentials', {
+    state: z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE', 'REMOTE']),
+    ...{ trust_list: text, signer: text, issuer: text, signed_at: text, generator: text, title: text },
+    ...{ creators: texts, actions: texts, digital_source_type: text, mining: texts, problems: texts },
+    ...{ not_checked: texts, remote_manifest_url: text, manifest_count: z.number().int(), checked_at: moment },
+  }),
 )
 
 const answer = objectOf('AssetContentCredentials', 'The manifest in a registered file.', {

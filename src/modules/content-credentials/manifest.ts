@@ -1,8 +1,7 @@
-/** Content of Annal's manifests: the metadata of the asset tree and the registration, as assertions of C2PA and CAWG. */
+/** Content of Annal's manifests: the metadata of the asset tree and the registration, as assertions of C2PA and CAWG. Also summarizes manifests. */
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
 import { type ManifestReport, type ManifestState, reportBounds } from '../assets/manifest-report.ts'
 
-/** Data from which a manifest is created. */
 export interface ManifestFacts {
   nid: string
   fileName: string
@@ -69,27 +68,15 @@ function metadataOf(tree: Tree, sourceType: string | undefined): Tree {
 }
 
 /** Returns the assertion from which readers without support for CAWG metadata show the creator. */
-const creativeWorkOf = (tree: Tree) => ({
-  '@context': 'http://schema.org/',
-  '@type': 'CreativeWork',
-  author: [
-    {
-      ...{ '@type': 'Person', name: textOf(tree.assetCreator) ?? '' },
-      ...(textOf(tree.creatorWallet) && { identifier: tree.creatorWallet }),
-    },
-  ],
-})
+function creativeWorkOf(tree: Tree) {
+  const person = { '@type': 'Person', name: textOf(tree.assetCreator) ?? '' }
+  const identifier = textOf(tree.creatorWallet)
+  const author = [{ ...person, ...(identifier !== undefined && { identifier }) }]
+  return { '@context': 'http://schema.org/', '@type': 'CreativeWork', author }
+}
 
-const registrationOf = ({
-  nid,
-  treeCid: tree,
-  treeSha256,
-  sequence,
-  transaction,
-  chainId,
-  registry,
-}: ManifestFacts) => ({
-  ...{ nid, tree, treeSha256, commit: sequence },
+const registrationOf = ({ nid, treeCid, treeSha256, sequence, transaction, chainId, registry }: ManifestFacts) => ({
+  ...{ nid, tree: treeCid, treeSha256, commit: sequence },
   ...(transaction && { transaction, chainId, registry }),
 })
 
@@ -118,24 +105,15 @@ export function manifestOf(facts: ManifestFacts, version: string): Omit<Manifest
   }
 }
 
-type Json = Record<string, unknown>
-
-const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
+const object = (value: unknown): Tree => (typeof value === 'object' && value !== null ? (value as Tree) : {})
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-/** Returns a text that the database can store: shortened, and without null characters and split characters. */
+/** Shortens a text and removes null characters and lone surrogates, which the database cannot store. */
 const text = (value: unknown): string | null =>
   typeof value === 'string' && value !== ''
     ? value.slice(0, reportBounds.text).toWellFormed().replaceAll('\0', '\uFFFD')
     : null
-const texts = (values: unknown[]): string[] => {
-  const found = new Set<string>()
-  for (const value of values) {
-    const one = text(value)
-    if (one !== null) found.add(one)
-    if (found.size === reportBounds.items) break
-  }
-  return [...found]
-}
+const texts = (values: unknown[]): string[] =>
+  [...new Set(values.flatMap((value) => text(value) ?? []))].slice(0, reportBounds.items)
 
 const emptyReport = (state: ManifestState, checkedAt: Date): ManifestReport => ({
   ...{ state, trustList: null, generator: null, title: null, signer: null, issuer: null, signedAt: null },
@@ -143,13 +121,12 @@ const emptyReport = (state: ManifestState, checkedAt: Date): ManifestReport => (
   ...{ remoteManifestUrl: null, manifestCount: 0, checkedAt: checkedAt.toISOString() },
 })
 
-/** Returns the report of an unreadable manifest. */
 export const unreadable = (problem: string, checkedAt: Date): ManifestReport => ({
   ...emptyReport('UNREADABLE', checkedAt),
   problems: texts([problem]),
 })
 
-const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Json) => {
+const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Tree) => {
   const { name, version } = object(list(info)[0])
   return text(name) === null ? text(old) : text([name, version].filter((part) => typeof part === 'string').join(' '))
 }
@@ -164,19 +141,16 @@ const remote = (url: string, checkedAt: Date): ManifestReport => ({
 
 /** Status codes of a CAWG identity assertion whose identity cannot be checked without network access and a list of trusted issuers. */
 const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
-  'cawg.ica.did_unavailable',
-  'cawg.ica.invalid_issuer',
-  'cawg.ica.untrusted_issuer',
-  'cawg.identity.sig_type.unknown',
-  'cawg.x509.credential.untrusted',
+  ...['did_unavailable', 'invalid_issuer', 'untrusted_issuer'].map((code) => `cawg.ica.${code}`),
+  ...['cawg.identity.sig_type.unknown', 'cawg.x509.credential.untrusted'],
 ])
 /** Returns true for a failure that leaves a manifest valid. Only the trust list decides about the signer. */
 const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || UNCHECKED_IDENTITY.has(code)
 
 const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
 
-/** Returns the library's validation state without failures that only mean that an identity could not be checked. The result is never worse. */
-function validationState(reported: unknown, results: Json): unknown {
+/** Returns the validation state of the library, ignoring failures that only mean that an identity could not be checked. */
+function validationState(reported: unknown, results: Tree): unknown {
   const { success, failure } = object(results.activeManifest)
   const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)
   const failures = [failure, ...deltas].flatMap(codesOf)
@@ -224,12 +198,8 @@ export function reportOf(report: string, trustList: string | null, checkedAt: Da
   const hasUncheckedTimeStamp = isTimeStampUnchecked === true
   return {
     state: stateOf(validationState(reported, results), trustList !== null && !hasUncheckedTimeStamp),
-    trustList,
-    generator: generatorOf(manifest),
-    title: text(manifest.title),
-    signer: text(signature.common_name),
-    issuer: text(signature.issuer),
-    signedAt: text(signature.time),
+    ...{ trustList, generator: generatorOf(manifest), title: text(manifest.title) },
+    ...{ signer: text(signature.common_name), issuer: text(signature.issuer), signedAt: text(signature.time) },
     actions: texts(actions.map(({ action }) => action)),
     creators: texts(creators),
     digitalSourceType: texts(actions.map(({ digitalSourceType }) => digitalSourceType))[0] ?? null,

@@ -1,5 +1,4 @@
-/** Signed copies of files. A copy is pinned like the file, and created again after a change of the asset, its transaction or the signer. */
-
+/** Signed copies of files. A copy is pinned like its file. It is created again after a change of the asset, its transaction or the signer. */
 import { createHash } from 'node:crypto'
 import type { Use } from '../../context.ts'
 import { keyValueKeys } from '../../db/key-value-store.ts'
@@ -13,7 +12,7 @@ import { signedTypeNames, signedTypeOf } from '../assets/file-types.ts'
 import { storeAndPin } from '../assets/pinned-files.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
-/** Returns a commit's data for its manifest. The transaction is null until it is in a block. */
+/** Finds the data of a commit for its manifest. The transaction is null until it is in a block. */
 const findManifestFacts = statement(
   'c2pa_facts',
   {
@@ -32,7 +31,7 @@ const findManifestFacts = statement(
    where c.id = $commit and c.tree <> ''`,
 )
 
-/** Pins a signed copy and unpins all others of the asset. No row if the asset is deleted. The lock lets a concurrent statement see this pin. */
+/** Pins a signed copy and unpins other copies. Returns no row if the asset is deleted. The lock lets a concurrent statement see this pin. */
 export const keepSigned = statement(
   'c2pa_keep',
   { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
@@ -60,18 +59,6 @@ const LAYOUT = 1
 /** Time until a rejected file is tried again, in milliseconds. */
 const REJECTED_FOR_MS = 600_000
 const MAX_REJECTIONS = 1_000
-
-/** A signed copy of a file. */
-export interface SignedFile {
-  cid: string
-  /** UUID of the asset. */
-  assetId: string
-  mimeType: string
-  fileName: string
-  publicAccess: boolean
-  /** True if anyone may read it: the asset is public, and its owner allows signed copies for others. */
-  isOpen: boolean
-}
 
 type Versioned = ManifestFacts & { commit: string }
 
@@ -127,7 +114,7 @@ async function createOnce({ signedCopies }: Needs, key: string, create: () => Pr
   }
 }
 
-/** Predicts whether every reader of an asset can get a signed copy. False while the file store is unavailable or the certificate has expired. */
+/** Predicts whether every reader of an asset can get a signed copy. Returns false while the file store is unavailable or after the certificate expires. */
 export async function hasSignedCopy(
   { contentCredentials, contentStore, database }: Use<'contentCredentials' | 'contentStore' | 'database'>,
   nid: string,
@@ -143,14 +130,10 @@ export async function hasSignedCopy(
 }
 
 /**
- * Returns the signed copy of an asset's file. Readers of the asset may get it, and holders of a link to its file (`linkedAsset`). If the account
- * forbids signed copies for others, only the owner may. Throws NOT_FOUND, UNAVAILABLE, and VALIDATION_FAILED if the file cannot have a signed copy.
+ * Returns the signed copy of an asset's file. Readers of the asset and holders of a link to its file (`linkedAsset`) may get it. If the account
+ * forbids signed copies for others, only the owner may. Throws NOT_FOUND, UNAVAILABLE, and VALIDATION_FAILED if the file cannot have one.
  */
-export async function findSignedCopy(
-  context: Needs & Use<'actor'>,
-  id: string,
-  linkedAsset?: string,
-): Promise<SignedFile> {
+export async function findSignedCopy(context: Needs & Use<'actor'>, id: string, linkedAsset?: string) {
   const { actor, config, contentCredentials, contentStore, database } = context
   const nid = canonicalNid(id)
   if (nid === undefined) throw notFound('Asset')
@@ -176,6 +159,7 @@ export async function findSignedCopy(
   const create = () =>
     context.semaphores.signedCopies(() => createCopy(context, assetId, signed.format, facts), { keys })
   const cid = isCurrent ? c2paCid : await createOnce(context, `${assetId} ${versions[0]}`, create)
+  /** True if anyone may read the copy. */
   const isOpen = publicAccess && asset.owner.allowC2paDownload
   return { cid, assetId, mimeType: signed.type, fileName, publicAccess, isOpen }
 }

@@ -1,16 +1,10 @@
 /** Signing identity for Content Credentials: a private key and its certificate chain. Signs claims and requests time stamps. */
-import {
-  constants,
-  createHash,
-  createPrivateKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  X509Certificate,
-} from 'node:crypto'
+import * as crypto from 'node:crypto'
 import { encode } from 'cborg'
 import { readAtMost } from '../../shared/async.ts'
+
+const { constants, createHash, createPrivateKey, generateKeyPairSync, randomBytes, sign, X509Certificate } = crypto
+type KeyObject = crypto.KeyObject
 
 /** Tags of DER values. */
 const [INTEGER, BIT_STRING, OCTET_STRING, UTF8_STRING, UTC_TIME, SEQUENCE, SET] = [2, 3, 4, 0x0c, 0x17, 0x30, 0x31]
@@ -61,15 +55,15 @@ function readKey(pem: string): KeyObject {
 }
 
 /** Returns the certificates of a PEM text in their order. Throws an Error if one cannot be read. */
-export function readCertificates(pem: string): X509Certificate[] {
+export function readCertificates(pem: string): crypto.X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new X509Certificate(block))
 }
 
-const isRoot = (certificate: X509Certificate) => certificate.subject === certificate.issuer
+const isRoot = (certificate: crypto.X509Certificate) => certificate.subject === certificate.issuer
 
 /** Returns the mismatch between key and certificates, or undefined. The validity period is checked at each signing. */
-function problemOf(key: KeyObject, certificates: readonly X509Certificate[]): string | undefined {
+function problemOf(key: KeyObject, certificates: readonly crypto.X509Certificate[]): string | undefined {
   const [signer] = certificates
   if (!signer) return 'C2PA_CERTIFICATES contains no PEM certificate.'
   if (!signer.checkPrivateKey(key))
@@ -110,7 +104,7 @@ export function readSigningIdentity(keyPem: string, chainPem: string) {
 const ECDSA_WITH_SHA256 = hex('300a06082a8648ce3d040302')
 const [ORGANIZATION, COMMON_NAME] = [hex('060355040a'), hex('0603550403')]
 const [SUBJECT_KEY_ID, AUTHORITY_KEY_ID] = [hex('0603551d0e'), hex('0603551d23')]
-/** Critical extensions: the root is a CA and signs certificates; the signer is none, signs data, and has the purpose of e-mail protection. */
+/** Critical extensions. The root is a CA that signs certificates. The signer is not a CA. It signs data for e-mail protection. */
 const rootExtensions = hex('300f0603551d130101ff040530030101ff300e0603551d0f0101ff040403020106')
 const signerExtensions = hex(
   '300c0603551d130101ff04023000300e0603551d0f0101ff04040302078030160603551d250101ff040c300a06082b06010505070304',
@@ -123,17 +117,11 @@ const nameOf = (commonName: string) => {
   const organization = part(ORGANIZATION, 'Annal (development, not to be trusted)')
   return der(SEQUENCE, organization, part(COMMON_NAME, commonName))
 }
-/** UTCTime has a two-digit year, and is valid until 2049. */
-const timeOf = (date: Date) =>
-  der(
-    UTC_TIME,
-    Buffer.from(
-      date
-        .toISOString()
-        .replaceAll(/[-:T]|\.\d+/g, '')
-        .slice(2),
-    ),
-  )
+/** Returns a UTCTime, which has a two-digit year and is valid until 2049. */
+const timeOf = (date: Date) => {
+  const digits = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '')
+  return der(UTC_TIME, Buffer.from(digits.slice(2)))
+}
 const publicBytes = (key: KeyObject) => key.export({ type: 'spki', format: 'der' })
 const keyIdOf = (key: KeyObject) => createHash('sha256').update(publicBytes(key)).digest().subarray(0, 20)
 
@@ -182,8 +170,8 @@ const [TAG_COSE_SIGN1, ALGORITHM, X5CHAIN] = [0xd2, 1, 33]
 /** Size of signature, headers and lengths, without certificates and time stamp, in bytes. */
 const FRAME_BYTES = 1_024
 
-/** Requests a time stamp over bytes. Returns its token, or undefined if there is none. */
-export type Stamp = (bytes: Uint8Array) => Promise<Uint8Array | undefined>
+/** Requests a time stamp for bytes. Returns its token, or undefined if the authority fails. */
+type Stamp = (bytes: Uint8Array) => Promise<Uint8Array | undefined>
 
 /** Returns the space to reserve for the signature in the file, in bytes. The signature is padded to this size. */
 export const reservedBytes = ({ chain }: SigningIdentity, stampBytes: number): number =>
@@ -196,20 +184,10 @@ function signatureOf({ key, algorithm }: SigningIdentity, bytes: Uint8Array): Ui
 }
 
 /** Returns the signature of `claim`, exactly `size` bytes long. Throws an Error if it is longer, and the errors of `stamp`. */
-export async function signClaim(
-  identity: SigningIdentity,
-  claim: Uint8Array,
-  size: number,
-  stamp?: Stamp,
-): Promise<Uint8Array> {
+export async function signClaim(identity: SigningIdentity, claim: Uint8Array, size: number, stamp?: Stamp) {
   const certificates = identity.chain.map((certificate) => new Uint8Array(certificate))
   const chain = certificates.length === 1 ? certificates[0] : certificates
-  const header = encode(
-    new Map<number, unknown>([
-      [ALGORITHM, identity.algorithm.cose],
-      [X5CHAIN, chain],
-    ]),
-  )
+  const header = encode(new Map<number, unknown>().set(ALGORITHM, identity.algorithm.cose).set(X5CHAIN, chain))
   const signature = signatureOf(identity, encode(['Signature1', header, new Uint8Array(), claim]))
   // The time stamp covers the CBOR-encoded signature: C2PA 2.x, 10.3.2.5.
   const token = await stamp?.(encode(['CounterSignature', header, new Uint8Array(), encode(signature)]))
@@ -221,17 +199,17 @@ export async function signClaim(
     const made = envelope(padding)
     if (made.length + 1 === size) return Buffer.concat([Buffer.of(TAG_COSE_SIGN1), made])
   }
-  throw new Error(`The signature needs ${bare} bytes, and ${size} are kept free for it.`)
+  throw new Error(`The signature needs ${bare} bytes, but only ${size} are reserved.`)
 }
 
 const SHA256 = hex('300d06096086480165030402010500')
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 /** Maximum size of a time stamp token with its certificates, in bytes. This space is reserved in the file. */
 export const STAMP_BYTES = 16_384
 /** Maximum successful status: granted (0), and granted with changes (1). */
 const GRANTED = 1
 
-/** Requests a time stamp from the authority at `url` and returns its token. Throws an Error if it gives none. */
+/** Requests a time stamp from the authority at `url`. Returns its token. Throws an Error if the authority returns no token. */
 export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
   const imprint = createHash('sha256').update(bytes).digest()
   const question = der(
@@ -247,7 +225,7 @@ export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<
     headers: { 'Content-Type': 'application/timestamp-query' },
     body: new Uint8Array(question),
     redirect: 'error',
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   if (!response.ok) throw new Error(`The time-stamping authority answered with status ${response.status}.`)
   const { content: answer } = readDer(await readAtMost(response.body ?? [], STAMP_BYTES))
@@ -256,6 +234,6 @@ export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<
   if (rest.length === 0 || readDer(status.content).content.readUInt8(0) > GRANTED)
     throw new Error('The time-stamping authority returned no token.')
   const token = readDer(rest).whole
-  if (!token.includes(imprint)) throw new Error('The token of the time-stamping authority is for something else.')
+  if (!token.includes(imprint)) throw new Error('The time-stamping authority returned a token for other data.')
   return new Uint8Array(token)
 }
