@@ -32,7 +32,7 @@ export const syncPath = async (path: string) => {
 /** Links a complete file to its name. Returns false if the name exists. */
 export const linkIfFree = (part: string, path: string) => fs.link(part, path).then(() => true, ifExists)
 
-/** Creates a directory of blocks in the layout of `blockstore-fs`, which itself does not sync, shares temporary files, and hides read errors. */
+/** Creates a directory of blocks. Unlike `blockstore-fs`, it syncs files and reports read errors. */
 export const createBlockDirectory = (dir: string) => {
   const pathOf = (cid: CID) => join(dir, blockPath(cid))
 
@@ -43,7 +43,7 @@ export const createBlockDirectory = (dir: string) => {
     return (await renewed.catch(ifMissing))?.size === length
   }
 
-  /** Returns the time of the write. Returns undefined if another writer was faster, because that writer may need the block. */
+  /** Returns the time of the write, or undefined if another writer, which may need the block, was faster. */
   const write = async (path: string, bytes: Uint8Array): Promise<number | undefined> => {
     const part = `${path}.${randomUUID()}${temporary}`
     const create = () => fs.open(part, 'wx')
@@ -85,8 +85,8 @@ export const createBlockDirectory = (dir: string) => {
 
   return {
     /**
-     * Writes a block atomically. Its name survives a power failure after `syncNames`. `isNew`: true if the block probably does not exist.
-     * Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
+     * Writes a block atomically. Its name survives a power failure after `syncNames`. `isNew`: true if the block
+     * probably does not exist. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
     put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
       const path = pathOf(cid)
@@ -102,13 +102,13 @@ export const createBlockDirectory = (dir: string) => {
       for (const shard of shards) await syncPath(shard).catch(storeOrFail)
     },
 
-    /** Deletes the blocks that this writer wrote, unless another import has renewed them. Ignores errors: `sweep` deletes the rest. */
+    /** Deletes the blocks that this writer wrote, unless they were renewed. Ignores errors. */
     async discard(blocks: Iterable<PlacedBlock>): Promise<void> {
       for (const { path, writtenAt } of blocks)
         if (writtenAt !== undefined) await removeIf(path, (at) => at === writtenAt).catch(() => undefined)
     },
 
-    /** Returns true if the permissions allow writes. A store without an owner creates the folder with the first block. */
+    /** Returns true if the folder is writable or does not exist yet. */
     isWritable: () => fs.access(dir, constants.R_OK | constants.W_OK).then(() => true, isMissingPath),
 
     /** Throws NOT_FOUND, UNAVAILABLE. */
@@ -122,7 +122,7 @@ export const createBlockDirectory = (dir: string) => {
     /** Returns when a block was last written or renewed, in milliseconds, or undefined. */
     changedAt: (cid: CID): Promise<number | undefined> => changedAt(pathOf(cid)),
 
-    /** Restores blocks that an interrupted collection moved aside. Returns the names of those that it could not restore. Throws UNAVAILABLE. */
+    /** Restores blocks that a collection moved aside. Returns the names of the others. Throws UNAVAILABLE. */
     async restore(onError: OnError): Promise<Set<string>> {
       const stuck = new Set<string>()
       await eachFile(dir, onError, async (shard, file) => {
@@ -135,7 +135,7 @@ export const createBlockDirectory = (dir: string) => {
       return stuck
     },
 
-    /** Deletes blocks that were not renewed since `before` (milliseconds), except those of `keep`. Returns their number. Throws UNAVAILABLE. */
+    /** Deletes blocks older than `before` (ms), except those of `keep`. Returns their number. */
     async sweep(keep: (name: string) => boolean, before: number, onError: OnError, cancel?: AbortSignal) {
       const isOld = (at: number) => at < before
       let removed = 0
@@ -180,8 +180,8 @@ const eachFile = async (
 const changedAt = async (path: string) => (await fs.stat(path).catch(ifMissing))?.mtimeMs
 
 /**
- * Deletes a block if `isGarbage` accepts its time. Returns true if it was deleted. An import may renew the block meanwhile. So the block is moved
- * aside, checked again, and restored if it was renewed.
+ * Deletes a block if `isGarbage` accepts its time. Returns true if it was deleted. An import may renew the block
+ * meanwhile. So the block is moved aside, checked again, and restored if it was renewed.
  */
 const removeIf = async (path: string, isGarbage: (renewedAt: number) => boolean): Promise<boolean> => {
   const accepts = async (at: string) => {

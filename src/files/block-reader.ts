@@ -104,7 +104,7 @@ export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>
 
-/** A block of a DAG, and the position of its content in the file. The position is correct only if a range is selected. */
+/** A block of a DAG, and the position of its content in the file. It is correct only with a range. */
 type Step = { cid: CID; offset: number }
 
 const everything: CarSelection = { scope: 'all', duplicates: false }
@@ -144,7 +144,7 @@ const childrenOf = ({ cid, offset }: Step, bytes: Uint8Array, range: CarSelectio
   return found
 }
 
-/** Returns the number of file bytes in a block, and below each of its links. Returns undefined if the block does not state them. */
+/** Returns the file bytes in a block and below each link, or undefined if the block does not state them. */
 const sizesOf = (cid: CID, bytes: Uint8Array) => {
   if (cid.code !== dagPb.code) return undefined
   try {
@@ -160,7 +160,8 @@ export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelectio
   const blocks = walk(root, read, selection)
   const first = await blocks.next()
   const { writer, out } = CarWriter.create([root])
-  // A put settles when its bytes were read from `out`, so writing and reading run concurrently. `out` ends only if the writer is closed.
+  // A put settles when its bytes were read from `out`, so writing and reading run concurrently. `out` ends only if the
+  // writer is closed.
   const writing = (async () => {
     try {
       if (!first.done) await writer.put(first.value)

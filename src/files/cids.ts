@@ -64,7 +64,7 @@ export const blockPath = (cid: CID): string => `${sharding.encode(cid).dir}/${bl
 /** Returns the file name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
 export const blockName = (cid: CID): string => sharding.encode(cid).file
 
-/** The layout of `ipfs add --cid-version=1`. The nids of assets depend on it, and the defaults of the importer may change. */
+/** The layout of `ipfs add --cid-version=1`, which determines nids. Defaults of the importer may change. */
 const kuboLayout = () => ({
   cidVersion: 1 as const,
   rawLeaves: true,

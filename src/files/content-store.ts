@@ -27,7 +27,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     if (!found) throw unavailable('The file store', new Error(`${folder.title} does not belong to this installation.`))
   }
 
-  /** Prepares a write. Creates the folder only for a store without an owner. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Prepares a write. Creates the folder only for a store without an owner. Throws storage errors. */
   const beginWrite = async () => {
     if (owner !== undefined) return assertOwn()
     await mkdir(dir, { recursive: true }).catch((error: unknown) => {
@@ -35,7 +35,7 @@ export const createContentStore = (options: Ownership & { dir: string }): Conten
     })
   }
 
-  /** Checks the owner if a block is missing, because the block may be in an unmounted folder. Throws NOT_FOUND or UNAVAILABLE. */
+  /** Checks the owner if a block is missing, because the folder may be unmounted. */
   const explainMiss = async (error: unknown): Promise<never> => {
     if (isNotFound(error)) await assertOwn()
     throw error

@@ -1,6 +1,6 @@
 import type { OnError } from '../shared/log.ts'
 
-/** Identity of a file: its CIDv1 (raw for one block, otherwise dag-pb), its SHA-256 as 64 hex digits, and its size in bytes. */
+/** Identity of a file: its CIDv1, its SHA-256 as 64 hex digits, and its size in bytes. */
 export type StoredFile = { cid: string; sha256: string; size: number }
 
 export type Pieces = AsyncIterable<Uint8Array>
@@ -15,9 +15,9 @@ export interface HeldFile {
 }
 
 export interface UploadFolder {
-  /** Writes a stream to disk. `onBytes` can reject bytes before they are written. Throws the errors of the stream, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Writes a stream to disk. `onBytes` can reject bytes first. Throws its errors and storage errors. */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
-  /** Deletes files that were left behind more than `seconds` ago. Reports files that cannot be deleted to `onError`, by name. */
+  /** Deletes abandoned files older than `seconds`. Reports errors to `onError`, by file name. */
   sweep(seconds: number, onError: OnError): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export interface CarSelection {
 
 /** Stores files as blocks, by their CIDs. */
 export interface ContentStore {
-  /** Imports a file. Its blocks are garbage until the file is pinned. Throws the errors of the source, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Imports a file. Its blocks are garbage until it is pinned. Throws source and storage errors. */
   importFile(source: Pieces): Promise<ImportedFile>
   /** Returns the identity of a file without storing it. */
   identifyFile(source: Pieces): Promise<StoredFile>
@@ -66,7 +66,7 @@ export interface ContentStore {
   exportCar(cid: string, selection?: CarSelection): AsyncIterable<Uint8Array>
   /** Yields the CIDs of all blocks below a block, each once. Does not read leaves. Throws NOT_FOUND, UNAVAILABLE. */
   blocksBelow(cid: string): AsyncIterable<string>
-  /** Deletes blocks older than `graceSeconds` that no pinned CID reaches. Returns their number. Continues after errors. Throws UNAVAILABLE. */
+  /** Deletes unpinned blocks older than `graceSeconds`. Returns their number. Throws UNAVAILABLE. */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
   /** Returns true if the store accepts files. Takes at most two seconds. */
   isReachable(): Promise<boolean>
@@ -74,8 +74,8 @@ export interface ContentStore {
 
 export interface PictureMaker {
   /**
-   * Returns WebP pictures that fit into squares with these sides, largest first. Returns undefined if the source is not a raster picture or exceeds
-   * the limits. Throws UNAVAILABLE.
+   * Returns WebP pictures that fit into squares with these sides, largest first. Returns undefined if the source is not
+   * a raster picture or exceeds the limits. Throws UNAVAILABLE.
    */
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }
@@ -105,12 +105,12 @@ export type ManifestReport = { report: string; trustList: string | null }
 /** Reads and writes C2PA manifests in files, each in its own process. */
 export interface ContentCredentials {
   /**
-   * Returns the acceptable versions of signer and signing method, the current one last. Returns undefined if signing is not configured. Throws
-   * UNAVAILABLE if the certificate has expired.
+   * Returns the acceptable versions of signer and signing method, the current one last. Returns undefined if signing is
+   * not configured. Throws UNAVAILABLE if the certificate has expired.
    */
   signedBy(): readonly [string, ...string[]] | undefined
   /** Yields the file with a signed manifest. Throws VALIDATION_FAILED, UNAVAILABLE, and the errors of the source. */
   write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
-  /** Returns undefined without a manifest. Throws VALIDATION_FAILED if the file cannot be processed, UNAVAILABLE, and the errors of the source. */
+  /** Returns undefined without a manifest. Throws VALIDATION_FAILED, UNAVAILABLE and source errors. */
   read(source: AsyncIterable<Uint8Array>, format: string): Promise<ManifestReport | undefined>
 }

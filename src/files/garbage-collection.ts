@@ -9,7 +9,7 @@ import { blockName, linksOf, parseCid } from './cids.ts'
 /** Maximum load factor. Lookups slow down above it. */
 const MAX_LOAD = 0.6
 const FIRST_SLOTS = 4_096
-/** Range of the base32 letters of a name that are its key: 50 bits of its hash. All names start with the same letters. */
+/** Range of the base32 letters of a name that are its key (50 bits). All names start with the same letters. */
 const [FROM, TO] = [5, 15]
 
 const keyOf = (name: string): number => {
@@ -22,7 +22,7 @@ const keyOf = (name: string): number => {
   return key + 1
 }
 
-/** Creates a set for millions of block names, with 14 to 27 bytes each. One in thirty million other names is a false positive: garbage that is kept. */
+/** Creates a set for millions of block names. One in thirty million other names is a false positive. */
 const createCompactHashSet = () => {
   let slots = new Float64Array(FIRST_SLOTS)
   let count = 0
@@ -66,7 +66,7 @@ export interface DatedBlocks extends BlockSource {
   changedAt(cid: CID): Promise<number | undefined>
 }
 
-/** Finds the blocks that pinned CIDs reach. Returns their names. Other blocks are garbage if they are older than `before`, in milliseconds. */
+/** Finds the blocks that pinned CIDs reach. Others are garbage if they are older than `before` (ms). */
 export const markPinned = async (
   blocks: DatedBlocks,
   pinned: AsyncIterable<string>,
@@ -83,8 +83,8 @@ export const markPinned = async (
       return bytes ? linksOf(cid, bytes) : []
     } catch (error) {
       onError(blocks.nameOf(cid), error)
-      // The descendants of the block are unknown. But the import that renewed the block also renewed them, within the grace period before.
-      // So blocks that were renewed since then are kept until this block is repaired or deleted.
+      // The descendants of the block are unknown. But the import that renewed the block also renewed them, within the
+      // grace period before. So blocks that were renewed since then are kept until this block is repaired or deleted.
       const changedAt = await blocks.changedAt(cid).catch(() => undefined)
       before = Math.min(before, (changedAt ?? Number.NEGATIVE_INFINITY) - grace)
       return []

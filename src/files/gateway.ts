@@ -1,4 +1,4 @@
-/** Serves files as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/), or blocks and CARs as a trustless gateway. */
+/** Serves files as a path gateway and a trustless gateway (https://specs.ipfs.tech/http-gateways/). */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -12,7 +12,7 @@ import { cleanFileName } from '../shared/text.ts'
 import { carOf } from './block-reader.ts'
 import type { CarSelection, ContentStore } from './file-types.ts'
 
-/** CID of the empty file, which clients request to detect a gateway (probe path of the specification). No store contains it. */
+/** CID of the empty file, which clients request to detect a gateway. No store contains it. */
 const EMPTY_FILE_CID = 'bafkqaaa'
 
 const empty = new Uint8Array()
@@ -38,7 +38,7 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   }
 }
 
-/** Cache headers by audience. Documents without an owner never change. Assets can be deleted, and signed copies change. */
+/** Cache headers by audience. Assets can be deleted, and signed copies change. */
 const cacheControls = {
   'everybody-for-ever': 'public, max-age=29030400, immutable',
   everybody: 'public, max-age=300, must-revalidate',
@@ -57,10 +57,10 @@ const etagOf = (cid: string, requested: FileRequest) => {
   return `W/"${parts.filter(Boolean).join('.')}"`
 }
 
-/** Returns the Content-Type header without a second type after a comma (`image/png;,text/html`), which browsers would read. */
+/** Returns the Content-Type without a second type after a comma, which browsers would read. */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
-/** Returns a Content-Disposition header with `filename` in ASCII for old clients, and with `filename*` (RFC 6266, RFC 8187). */
+/** Returns a Content-Disposition header with ASCII and UTF-8 names (RFC 6266, RFC 8187). */
 const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
   const plain = fileName.replaceAll(/[^ -~]|["\\%]/gu, '_')
   const percent = (found: string) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`
@@ -135,7 +135,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
 
     isProbe: (cid: string): boolean => cid === EMPTY_FILE_CID,
 
-    /** Sends a file that the caller may read. Throws VALIDATION_FAILED for an unsupported format, NOT_FOUND, UNAVAILABLE before it sends anything. */
+    /** Sends a file that the caller may read. Throws VALIDATION_FAILED, NOT_FOUND, UNAVAILABLE. */
     async send(
       req: IncomingMessage,
       res: ServerResponse,
@@ -201,7 +201,7 @@ interface CarRequest {
   duplicates: boolean
 }
 
-/** The requested format of a file: its bytes, its root block, or a CAR (https://specs.ipfs.tech/http-gateways/trustless-gateway/#http-request). */
+/** The requested format of a file: its bytes, its root block, or a CAR. */
 type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
 /** A format in the Accept header, with the parameters of its media type. */
@@ -221,7 +221,7 @@ const readAccept = (header = ''): Accepted[] => {
   return formats.filter((format) => weightOf(format) > 0).sort((a, b) => weightOf(b) - weightOf(a))
 }
 
-/** Allowed values of CAR parameters, by their names in the query. The media type has the same parameters without the prefix `car-`. */
+/** Allowed values of CAR parameters, by query name. The media type omits the prefix `car-`. */
 const carParameters: Record<string, readonly string[]> = {
   'car-version': ['1'],
   'car-order': ['dfs', 'unk'],
@@ -261,7 +261,7 @@ const readCar = (query: URLSearchParams, accepted: Accepted): CarRequest => {
   return { kind: 'car', scope: scope ?? 'all', duplicates }
 }
 
-/** Reads the requested format. The query has precedence over the header. Throws VALIDATION_FAILED for unsupported formats. */
+/** Reads the requested format, from the query or the header. Throws VALIDATION_FAILED. */
 function readFileRequest(query: URLSearchParams, accept: string | undefined): FileRequest {
   const named = query.get('format')
   if (named !== null && named !== 'raw' && named !== 'car')
@@ -275,7 +275,7 @@ function readFileRequest(query: URLSearchParams, accept: string | undefined): Fi
   return best.kind === 'car' ? readCar(query, best) : { kind: best.kind }
 }
 
-/** Returns the blocks of a CAR request for a file of `size` bytes. Throws VALIDATION_FAILED for a range beyond the end of the file. */
+/** Returns the blocks of a CAR request for a file of `size` bytes. Throws VALIDATION_FAILED. */
 function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): CarSelection {
   if (!bytes) return { scope: scope === 'block' ? 'block' : 'all', duplicates }
   const { from, to } = bytes
@@ -286,7 +286,7 @@ function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): Ca
   return { scope: 'all', range: { offset: first, length: last - first + 1 }, duplicates }
 }
 
-/** Parses a `Range` header. Returns undefined for the whole file and null if the range is unsatisfiable. Ignores all ranges after the first. */
+/** Parses a `Range` header. Returns undefined for the whole file and null if it is unsatisfiable. */
 function parseRange(header: string | undefined, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)(?:\s*,\s*(?:\d+-\d*|-\d+))*$/i.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
@@ -300,8 +300,8 @@ export type FileLinks = ReturnType<typeof createFileLinks>
 const HOUR_SECONDS = 3_600
 
 /**
- * Creates signed links to private files, valid for one to two hours. They work without credentials, because an `<img>` cannot send a header.
- * `key`: 32 bytes, the same in all processes of an installation.
+ * Creates signed links to private files, valid for one to two hours. They work without credentials, because an `<img>`
+ * cannot send a header. `key`: 32 bytes, the same in all processes of an installation.
  */
 export function createFileLinks({ key }: { key: Uint8Array }) {
   // Parse the key once, not for every link.

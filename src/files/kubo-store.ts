@@ -15,7 +15,7 @@ const nameNow = () => `${pinPrefix}${Math.floor(Date.now() / 1000)}`
 const isOld = (name: string | undefined, before: number) =>
   name?.startsWith(pinPrefix) === true && Number(name.slice(pinPrefix.length)) < before
 
-/** The layout in `cids.ts` as options of Kubo. The options override the profile of the node, because CIDs depend on them. */
+/** The layout in `cids.ts` as options of Kubo, whatever the profile of the node is. */
 const layout = {
   cidVersion: 1 as const,
   hashAlg: 'sha2-256',
@@ -35,11 +35,11 @@ export interface KuboContentStoreOptions {
   url: string
   /** Timeout of a response, or of the next piece of one, in milliseconds. */
   timeoutMs?: number
-  /** Maximum time from the check of a pin to its removal, in milliseconds. A slower removal is reverted. Default: 5,000. */
+  /** Maximum time from the check of a pin to its removal (ms). A slower removal is reverted. Default: 5,000. */
   maxRemovalMs?: number
 }
 
-/** Creates the content store in a Kubo node, 0.37 or later. Every file is pinned when it is added. The node frees unpinned files. */
+/** Creates the content store in a Kubo node, 0.37 or later. The node frees unpinned files. */
 export const createKuboContentStore = (options: KuboContentStoreOptions): ContentStore => {
   const { url, timeoutMs = 15_000, maxRemovalMs = 5_000 } = options
   const kubo = create({ url })
@@ -87,8 +87,9 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
     }).catch(ifUnpinned)
 
   /**
-   * Removes an old pin of Annal. Returns true if it was removed. Kubo has no conditional removal. So the pin is added again if the file was renewed or
-   * pinned meanwhile, or if the removal was slow or failed. The next collection adds pins that are still missing.
+   * Removes an old pin of Annal. Returns true if it was removed. Kubo has no conditional removal. So the pin is added
+   * again if the file was renewed or pinned meanwhile, or if the removal was slow or failed. The next collection adds
+   * pins that are still missing.
    */
   const unpinOld = async (cid: string, before: number, isPinned: (cid: string) => Promise<boolean>) => {
     const checkedAt = Date.now()
@@ -156,7 +157,8 @@ export const createKuboContentStore = (options: KuboContentStoreOptions): Conten
 
     async putDocument(bytes, cancel) {
       const begin = Date.now()
-      // A file of one chunk is that block. `block/put` cannot name a pin, and the node could collect the block before a second request.
+      // A file of one chunk is that block. `block/put` cannot name a pin, and the node could collect the block before a
+      // second request.
       const whole = { ...layout, chunker: `size-${Math.max(bytes.byteLength, 1)}`, pin: true, 'pin-name': nameNow() }
       const added = await request((signal) => kubo.add(bytes, { ...whole, signal } as object), cancel)
       const cid = added.cid.toString()
@@ -238,7 +240,7 @@ const toDomainError = (error: unknown) => {
 
 const ifMissing = undefinedIf(isNotFound)
 
-/** Returns true if a node is configured to acknowledge blocks before they are on disk. `url`: the RPC API of the node. */
+/** Returns true if a node acknowledges blocks before they are on disk. `url`: its RPC API. */
 export const keepsUnsynced = async (url: string): Promise<boolean> => {
   const signal = AbortSignal.timeout(2_000)
   const spec = await create({ url })
@@ -254,7 +256,7 @@ export const keepsUnsynced = async (url: string): Promise<boolean> => {
   return isUnsynced(spec)
 }
 
-/** Returns the number of connected nodes that can read all blocks of a node, or 0 if it is unknown. `url`: the RPC API of the node. */
+/** Returns the number of nodes that can read all blocks, or 0 if unknown. `url`: the RPC API. */
 export const countServed = async (url: string): Promise<number> => {
   const kubo = create({ url })
   const signal = AbortSignal.timeout(2_000)
@@ -280,7 +282,7 @@ export const createDeadline = (milliseconds: number) => {
   }
 }
 
-/** Yields the items of `open`, each within the timeout. The signal aborts when the timeout ends or the consumer stops. */
+/** Yields the items of `open`, each within the timeout. Aborts the signal when it ends. */
 async function* withItemTimeout<T>(
   milliseconds: number,
   open: (signal: AbortSignal) => AsyncIterable<T>,

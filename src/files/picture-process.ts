@@ -1,16 +1,17 @@
-/** Reads an untrusted picture from stdin and writes smaller pictures to stdout, as a JSON list of base64 texts. Arguments: the sides, largest first. */
+/** Reads a picture from stdin, and writes smaller ones to stdout as JSON. Arguments: sides, largest first. */
 import { buffer } from 'node:stream/consumers'
 import sharp from 'sharp'
 import { thumbnailLoaders } from '../modules/assets/file-types.ts'
 
-/** Maximum pixels of a picture. Decoders need up to 8 bytes per pixel, and up to 20 if they must hold all pixels at once. */
+/** Maximum pixels. Decoders need up to 8 bytes per pixel, or 20 if they hold all pixels at once. */
 const MAX_PIXELS = 50_000_000
 const MAX_PIXELS_AT_ONCE = 20_000_000
-/** Maximum CPU time in milliseconds, and memory in bytes. The pixel limit is not enough: 160 KB can process all pixels a thousand times. */
+/** Maximum CPU time in milliseconds, and memory in bytes. A small file can process its pixels often. */
 const MAX_CPU_MS = 10_000
 const MAX_MEMORY_BYTES = 700_000_000
 
-// Accept raster formats only. Documents and vector graphics can refer to other files, and can need much more work than their size suggests.
+// Accept raster formats only. Documents and vector graphics can refer to other files, and can need much more work than
+// their size suggests.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: [...thumbnailLoaders].map((name) => `VipsForeignLoad${name}`) })
 sharp.cache(false)

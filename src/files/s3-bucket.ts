@@ -1,4 +1,4 @@
-/** Objects in a bucket of an S3-compatible storage with atomic writes, strong consistency, and presigned URLs that expire. */
+/** Objects in a bucket of an S3-compatible storage. */
 import { createHash, randomUUID } from 'node:crypto'
 import { addAbortSignal, type Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
@@ -105,7 +105,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
     readClock,
     stat,
 
-    /** Writes an object. Returns the time of the storage's clock. `sha256`: checksum to verify, in base64. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
+    /** Writes an object. Returns the storage's time. `sha256`: base64. Throws storage errors. */
     put(key: string, bytes: Uint8Array, options: { sha256?: string; cancel?: AbortSignal | undefined } = {}) {
       const put = new s3.PutObjectCommand({
         ...at(key),
@@ -119,7 +119,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       )
     },
 
-    /** Reads an object. Retries interrupted bodies, which the SDK does not, and bytes that `isValid` rejects. Throws NOT_FOUND, UNAVAILABLE. */
+    /** Reads an object. Retries interrupted and invalid bodies. Throws NOT_FOUND, UNAVAILABLE. */
     get: (
       key: string,
       { within, isValid = () => true }: { within?: number; isValid?(bytes: Uint8Array): boolean } = {},
@@ -165,7 +165,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       }
     },
 
-    /** Deletes an object with a presigned URL that expires soon, so that a suspended process deletes nothing later. Returns false if it expired. */
+    /** Deletes an object by a URL that expires soon, because a process may be suspended. False: expired. */
     removeChecked: (key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> =>
       request(
         async (signal) => {
@@ -187,7 +187,7 @@ export const createS3Bucket = (options: S3BucketOptions) => {
       await request((abortSignal) => client.send(remove, { abortSignal })).catch(undefinedIf(isNotFound))
     },
 
-    /** Returns true if the bucket keeps versions of deleted objects. Returns undefined if the storage does not report it. */
+    /** Returns true if the bucket keeps versions of deleted objects, or undefined if it is unknown. */
     async keepsVersions(): Promise<boolean | undefined> {
       const ask = new s3.GetBucketVersioningCommand({ Bucket: bucket })
       const found = await request((abortSignal) => client.send(ask, { abortSignal })).catch(() => undefined)
@@ -226,7 +226,7 @@ const throwUnavailable = (error: unknown): never => {
   throw isNotFound(error) ? storeFailure('S3 does not have the bucket.') : error
 }
 
-/** Converts an error of the SDK. The cause has no properties of the original error, such as signatures and the request. */
+/** Converts an error of the SDK. Removes signatures and the request from it. */
 const toDomainError = (error: unknown): DomainError => {
   if (error instanceof DomainError) return error
   const { name, message, code, cause, $metadata } = error as Error & {

@@ -24,12 +24,14 @@ const PROBE_MS = 2_000
 const blockKey = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
 
 /**
- * Creates the content store in an S3 bucket. Several processes can share it. It has the layout of `blockstore-s3`, whose tools can read it.
- * `blockstore-s3` itself hides the kind of an error, treats 403 as "missing", and has no ages and no checksums.
+ * Creates the content store in an S3 bucket. Several processes can share it. It has the layout of `blockstore-s3`,
+ * whose tools can read it. `blockstore-s3` itself hides the kind of an error, treats 403 as "missing", and has no ages
+ * and no checksums.
  *
- * S3-compatible storages have no common conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block with a
- * presigned link that expires seconds after its last check, by the storage's clock. A lock object in the bucket lets one collection delete at a
- * time. A writer that renews a block during a recent collection waits until all links have expired, then checks the block again.
+ * S3-compatible storages have no common conditional delete that detects a rewrite of the same bytes. So a collection
+ * deletes an old block with a presigned link that expires seconds after its last check, by the storage's clock. A lock
+ * object in the bucket lets one collection delete at a time. A writer that renews a block during a recent collection
+ * waits until all links have expired, then checks the block again.
  */
 export const createS3ContentStore = (options: S3ContentStoreOptions): ContentStore => {
   const { graceSeconds: ownGrace, settleMs = 10_000, owner, findFiles, mayBeUnmarked = false } = options
@@ -144,7 +146,7 @@ interface S3Sweep {
   onError: OnError
 }
 
-/** Creates the lock of garbage collection. Without it, another collection could delete a checked block, and an import write it again. */
+/** Creates the lock of garbage collection, so that a checked block is not deleted twice. */
 const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => {
   const own = randomUUID()
   let writtenAt: number | undefined
@@ -153,7 +155,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   const settle = () => pause(settleMs, undefined, { signal: cancel })
 
   return {
-    /** Acquires or renews the lock. Returns the time of the storage's clock, or undefined if another collection holds the lock. */
+    /** Acquires or renews the lock. Returns the storage's time, or undefined if another process holds it. */
     async acquire(): Promise<number | undefined> {
       if (writtenAt === undefined) {
         const found = await bucket.stat(LOCK_KEY, cancel)
@@ -180,7 +182,7 @@ const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => 
   }
 }
 
-/** Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Throws UNAVAILABLE. */
+/** Deletes garbage. Returns the number of objects. Stops without the lock. Throws UNAVAILABLE. */
 const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
   const { before, cancel, onError, isGarbage } = sweep
   const lock = createDeletionLock(bucket, sweep)

@@ -66,7 +66,7 @@ export async function findOwnerProblem(
   )
 }
 
-/** Makes this installation the owner of a store. A store without an owner must have a file of the database, if the database has files. Throws WrongStoreError. */
+/** Makes this installation the owner of a store. Throws WrongStoreError. */
 export async function claimStore(store: OwnedStore, owner: string, findFiles: FindFiles = async () => []) {
   if ((await store.readOwner()) === owner) return
   const problem = await findOwnerProblem(store, owner, findFiles)

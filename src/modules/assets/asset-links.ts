@@ -1,4 +1,4 @@
-/** Share links to the pages of private assets. The signature of a link covers its ID, the asset and its owner. It is not stored. */
+/** Share links to the pages of private assets. The signature of a link is not stored. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
@@ -39,8 +39,8 @@ export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> 
 export const assetPagePath = (nid: string) => `/assets/${nid}`
 
 /**
- * Creates a link to the page of the caller's asset. It is valid for seven days by default. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED,
- * VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose link was revoked.
+ * Creates a link to the page of the caller's asset. It is valid for seven days by default. Throws NOT_FOUND,
+ * ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose link was revoked.
  */
 export async function createAssetLink(
   context: Writer,
@@ -102,7 +102,7 @@ export async function findAssetLink(context: Reader, link: string): Promise<Asse
   return row ? present(context, row) : null
 }
 
-/** Lists the links of an asset, newest first. `asset`: its UUID. The caller checks the owner. Throws VALIDATION_FAILED. */
+/** Lists the links of an asset (UUID), newest first. The caller checks the owner. Throws VALIDATION_FAILED. */
 export async function listAssetLinks(
   context: Reader,
   asset: string,
@@ -159,7 +159,7 @@ function equals(given: string, expected: string): boolean {
 
 const wholeSeconds = (time: Date) => new Date(time).setMilliseconds(0)
 
-/** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED if the time is in the past or too far in the future. */
+/** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED if it is out of range. */
 function expiryOf(now: Date, expiresAt: Date | undefined): Date {
   const from = wholeSeconds(now)
   const expires = expiresAt ? wholeSeconds(expiresAt) : from + DEFAULT_DAYS * DAY_MS
@@ -189,7 +189,7 @@ const readLinks = statement(
   `${selectSql} where l.asset_id = $asset and l.label ilike all ($patterns) order by l.id desc`,
 )
 
-/** SQL of the stored result of an idempotency key: the nid and the UUID of the link. The nid is stored because the link can be deleted. */
+/** SQL of the stored result of an idempotency key. It contains the nid, because the link can be deleted. */
 const resultSql = (asset: string, link: string) => `${asset}.nid || ' ' || ${link}.id`
 
 /** Creates a link. `result` is null if the asset has too many links. Returns no row if the asset was deleted. */
@@ -242,7 +242,7 @@ const revokeLinks = statement(
    select nid from locked_asset`,
 )
 
-/** Finds an active link. The caller must check the signature. `isRecorded`: true if a use in the current hour is already recorded. */
+/** Finds an active link. The caller must check the signature. `isRecorded`: true if it was used in this hour. */
 const findUsableLink = statement(
   'asset_link_good',
   { parameters: { nid: text, link: uuid }, columns: { assetId: uuid, ownerId: uuid, isRecorded: boolean } },

@@ -1,4 +1,4 @@
-/** Deletion of assets. `assets.erased_through` is the sequence of the last commit of a deleted asset that is already erased. */
+/** Deletion of assets. `assets.erased_through`: sequence of the last erased commit of a deleted asset. */
 import type { Use } from '../../context.ts'
 import { arrayOf, statement, text, uuid } from '../../db/sql.ts'
 import { findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
@@ -18,8 +18,9 @@ const COMMITS_AT_ONCE = 500
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
 /**
- * Returns the CTEs that delete the assets that match a condition. The CTE `deleted_assets` has `id`, `nid` and `owner_id`. Commits that are
- * not final on the chain keep their trees, because the relay needs them. A batch job erases these trees and the rest of long histories later.
+ * Returns the CTEs that delete the assets that match a condition. The CTE `deleted_assets` has `id`, `nid` and
+ * `owner_id`. Commits that are not final on the chain keep their trees, because the relay needs them. A batch job
+ * erases these trees and the rest of long histories later.
  */
 export const emptyAssetsSql = (condition: string) => `
    deleted_assets as (
@@ -51,7 +52,7 @@ export const deleteAssetStatement = statement(
    select nid from deleted_assets`,
 )
 
-/** Deletes an asset, except for its commits on the chain. Returns the nid. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
+/** Deletes an asset, except for its commits on the chain. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
 export async function deleteAsset(context: IdempotentContext & Use<'notifications'>, { id }: { id: string }) {
   const { actor, database, notifications } = context
   const nid = canonicalNid(id) ?? id

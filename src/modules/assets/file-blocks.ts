@@ -41,7 +41,7 @@ const insertBlocks = statement(
    ) as kept on conflict do nothing`,
 )
 
-/** Finds a readable block, public ones first. Excludes the root of a signed copy, because `findFile` checks its special permissions. */
+/** Finds a readable block, public ones first. Excludes roots of signed copies, which `findFile` checks. */
 const findReadableBlock = statement(
   'block_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean } },
@@ -104,9 +104,10 @@ export async function updateBlockIndex(
 }
 
 /**
- * Finds a pin of an asset that the reader may see, or whose link the reader has. A link does not work while the account of the owner is locked.
- * Signed copies need the permission of the owner, except with a link, because only the owner gets links to them. Thumbnails and trees come
- * first, because Annal made them. Public files come before private files, because their responses can be cached.
+ * Finds a pin of an asset that the reader may see, or whose link the reader has. A link does not work while the account
+ * of the owner is locked. Signed copies need the permission of the owner, except with a link, because only the owner
+ * gets links to them. Thumbnails and trees come first, because Annal made them. Public files come before private files,
+ * because their responses can be cached.
  */
 const findPin = statement(
   'asset_pin_find',
@@ -122,7 +123,7 @@ const findPin = statement(
    order by link.is_linked desc, array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`,
 )
 
-/** Finds a file that the caller may read. Thumbnails and trees are named after their CID, because the file name may be private. */
+/** Finds a file that the caller may read. Hides the file name for thumbnails and trees, as it may be private. */
 export async function findFile({ actor, database }: Use<'actor' | 'database'>, cid: string, linkedAsset?: string) {
   if (!isNid(cid)) return null
   const reader = actor.kind === 'user' ? actor.id : null

@@ -2,7 +2,7 @@
 import mime from 'mime'
 import type { IncomingFile } from './uploads.ts'
 
-/** Display of a file. Asset pages show pictures and players. The file gateway serves all files inline, except downloads. */
+/** Display of a file. The file gateway serves all files inline, except downloads. */
 export type Display = 'picture' | 'player' | 'inline' | 'download'
 
 interface FileType {
@@ -139,7 +139,7 @@ const FILE_TYPES: readonly FileType[] = [
 /** Number of bytes at the start of a file that identify its type. An `ftyp` box with all its brands fits into them. */
 export const HEAD_BYTES = 4_096
 
-/** Returns the brands of the `ftyp` box, starting with the major brand. Returns undefined if the file does not start with such a box. */
+/** Returns the brands of the `ftyp` box at the start of a file, the major brand first, or undefined. */
 function brandsOf(head: Buffer): string[] | undefined {
   if (head.length < 16 || head.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const size = head.readUInt32BE(0)
@@ -187,7 +187,7 @@ function aliasedType(mediaType: string): string | undefined {
   return row && row.type !== bareType(mediaType) ? row.type : undefined
 }
 
-/** Returns true if `named` is more specific than the detected type. A type with a signature is not, because its content would have matched. */
+/** Returns true if `named` is more specific than the detected type. Types with a signature are not. */
 function isRefinement(named: string, head: Uint8Array): boolean {
   return rowOf(head)?.refinedBy?.test(named) === true && rowOfType(named)?.signature === undefined
 }
@@ -199,7 +199,7 @@ export type MediaKind = (typeof KINDS)[number] | 'file'
 export const mediaKindOf = (mediaType: string): MediaKind =>
   KINDS.find((kind) => bareType(mediaType).startsWith(`${kind}/`)) ?? 'file'
 
-/** Audio and video types that are not in the table. Types that end in `+xml` are excluded, because browsers run scripts in them. */
+/** Audio and video types that are not in the table, except `+xml`, because browsers run scripts in them. */
 const PLAYABLE = /^(?:audio|video)\/[\w.-]+$/
 
 export const displayOf = (mediaType: string): Display =>
@@ -210,7 +210,7 @@ export const hasThumbnail = (head: Uint8Array): boolean => rowOf(head)?.thumbnai
 
 export const thumbnailLoaders: ReadonlySet<string> = new Set(FILE_TYPES.flatMap(({ thumbnail }) => thumbnail ?? []))
 
-/** Returns the media type of a file and its format for the C2PA library. Returns undefined if the file cannot have a signed copy. */
+/** Returns the type and the C2PA format of a file. Returns undefined if it cannot have a signed copy. */
 export function signedTypeOf(head: Uint8Array): { type: string; format: string } | undefined {
   const row = rowOf(head)
   if (row?.signed === undefined) return undefined
@@ -249,7 +249,7 @@ const UNINFORMATIVE = new Set([
 /** Returns true if a text is a valid media type, which can be sent in a response header. */
 export const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
 
-/** Returns true if a declared type does not describe the file: it is empty, a wildcard such as `image/*`, or a placeholder. */
+/** Returns true if a declared type is empty, a wildcard such as `image/*`, or a placeholder. */
 export const isUninformative = (text: string): boolean =>
   text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(bareType(text))
 
@@ -276,9 +276,9 @@ const typeOfName = (fileName: string): string | undefined => {
 }
 
 /**
- * Returns the media type to register for a file. An informative declared type is kept. Otherwise the type is detected from the content or
- * taken from the file name. `given`: the type in the input, which takes precedence over the type of the form part. Throws the errors of
- * reading the file.
+ * Returns the media type to register for a file. An informative declared type is kept. Otherwise the type is detected
+ * from the content or taken from the file name. `given`: the type in the input, which takes precedence over the type of
+ * the form part. Throws the errors of reading the file.
  */
 export async function registeredTypeOf(file: IncomingFile, given: string | undefined): Promise<string> {
   const isGiven = given !== undefined && !isUninformative(given)

@@ -37,8 +37,8 @@ export async function getAsset(context: Reader, id: string, query?: AssetQuery):
 }
 
 /**
- * Returns the caller's own asset after a write. Throws NOT_FOUND. Throws IDEMPOTENCY_KEY_REUSED for a retry after the asset was deleted,
- * because another user may have registered the same file since.
+ * Returns the caller's own asset after a write. Throws NOT_FOUND. Throws IDEMPOTENCY_KEY_REUSED for a retry after the
+ * asset was deleted, because another user may have registered the same file since.
  */
 export async function getOwnAsset(
   { actor, database, idempotency }: Reader & Use<'idempotency'>,
@@ -93,8 +93,8 @@ const matching = (search: Search) =>
   searched<Prisma.AssetWhereInput>(search, (word) => searchedFields.map((field) => ({ [field]: word })))
 
 /**
- * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that owner's assets that
- * the caller may see. Newest first. Throws VALIDATION_FAILED.
+ * Lists the caller's own assets, or public assets for an anonymous caller. If the filter has an owner, it lists that
+ * owner's assets that the caller may see. Newest first. Throws VALIDATION_FAILED.
  */
 export async function listAssets(context: Needs, filter: AssetFilter & Order, query: AssetQuery): Promise<Asset[]> {
   const { actor, database, cutsPages } = context
@@ -149,7 +149,8 @@ async function listCondition(context: Needs, { orderBy, ...filter }: AssetFilter
   }
   const found = matching(search)
   if (isOwnList(actor, ownerId) || !(found.AND || orderBy === 'UPDATED_AT')) return { ...where, ...found }
-  // Searches and the order by update time have no index, so lists of other users' assets include only the newest assets.
+  // Searches and the order by update time have no index, so lists of other users' assets include only the newest
+  // assets.
   const last = { select: { id: true }, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET } as const
   const oldest = await context.database.read.asset.findFirst({ ...last, where })
   return { ...where, ...(oldest && { id: { gt: oldest.id } }), ...found }

@@ -90,7 +90,7 @@ export type Metadata = Plain & { custom: Record<string, unknown> }
 const entries: [string, MetadataField][] = Object.entries(metadataFields)
 const allEntries = [...entries, ...Object.entries<MetadataField>(registrationFields)]
 
-/** Maps metadata fields to values, by field name. The compiler cannot infer the result type, so the caller must specify it. */
+/** Maps metadata fields to values, by field name. The caller must specify the result type. */
 export const mapFields = <Result>(
   fields: Readonly<Record<string, MetadataField>>,
   toValue: (field: MetadataField, name: string) => unknown,
@@ -119,19 +119,20 @@ const reservedKeys = new Set<string>(identifyingKeys)
 const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
 
 /**
- * Returns true if a custom field collides with a reserved key. The check ignores case, because case-insensitive JSON parsers would read the
- * custom field instead. Setting an existing field of this kind to null is allowed, so users can remove it.
+ * Returns true if a custom field collides with a reserved key. The check ignores case, because case-insensitive JSON
+ * parsers would read the custom field instead. Setting an existing field of this kind to null is allowed, so users can
+ * remove it.
  */
 const isReserved = (key: string, value: unknown) =>
   reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
 
-/** Returns true if custom fields are within their maximum size. It applies to one request and to all custom fields of an asset together. */
+/** Returns true if the custom fields of a request, or of an asset, are within their maximum size. */
 export const customFits = (custom: unknown) => Buffer.byteLength(JSON.stringify(custom)) <= customField.size
 export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
 
 export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MAX_FILE_NAME_LENGTH } as const
 
-/** Input schemas that registrations and updates share. Custom fields are strings or nested JSON by top-level key. `null` removes a key. */
+/** Input schemas that registrations and updates share. A custom field with the value `null` is removed. */
 export const commitInputs = {
   nitCommitCustom: jsonObject
     .refine(customFits, tooLargeCustom)
@@ -187,7 +188,7 @@ export interface TreeFacts extends Metadata {
   creatorAddress: string
 }
 
-/** Returns the exact text of a tree. The text is public and hashed, so the order of its keys must not change. Custom fields replace other keys. */
+/** Returns the exact text of a tree. The text is hashed, so the order of its keys must not change. */
 export function writeTree(facts: TreeFacts): string {
   const assetTimestampCreated = Math.floor(facts.uploadedAt.getTime() / 1000)
   const identity: Record<(typeof identifyingKeys)[number], unknown> = {
@@ -217,8 +218,9 @@ const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWal
 type TreeMetadata = Partial<Metadata> & Pick<Metadata, 'custom'>
 
 /**
- * Returns the metadata in a tree. A key is read as a custom field if `isCustom` returns true for it, or if its value has the wrong type. The
- * metadata field that the custom field replaces is then missing from the result. Throws NOT_FOUND.
+ * Returns the metadata in a tree. A key is read as a custom field if `isCustom` returns true for it, or if its value
+ * has the wrong type. The metadata field that the custom field replaces is then missing from the result. Throws
+ * NOT_FOUND.
  */
 export function metadataIn(tree: string, isCustom: (key: string) => boolean = () => false): TreeMetadata {
   const given = readTree(tree)
@@ -251,7 +253,7 @@ const isEqual = (a: unknown, b: unknown): boolean => {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
 }
 
-/** Returns the differing fields as `{field: [old, new]}`, by their REST names. Custom fields contain only the differing keys. */
+/** Returns the differing fields as `{field: [old, new]}`, by their REST names. */
 export function compare(before: Metadata, after: Metadata): Changes {
   const changes: Changes = {}
   for (const [name, { column }] of entries) {

@@ -98,7 +98,7 @@ export async function repairFiles({ database, contentStore }: Stores): Promise<R
   return repairs
 }
 
-/** Finds the nids of the oldest and the newest 50 files. A content store without any of them belongs to another installation. */
+/** Finds the oldest and the newest 50 files. A content store without any of them is the wrong one. */
 export const findSampleFiles = statement(
   'asset_sample_files',
   { parameters: {}, columns: { nid: text } },
@@ -108,8 +108,9 @@ export const findSampleFiles = statement(
 )
 
 /**
- * Stores a file, pins it, and returns the result of `pin`. A garbage collection that started before the pin removes blocks older than its
- * grace period. If storing and pinning take half of that period, the file is stored again to renew its blocks.
+ * Stores a file, pins it, and returns the result of `pin`. A garbage collection that started before the pin removes
+ * blocks older than its grace period. If storing and pinning take half of that period, the file is stored again to
+ * renew its blocks.
  */
 export async function storeAndPin<Stored, Result>(
   { config, log }: Use<'config' | 'log'>,

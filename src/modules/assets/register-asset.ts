@@ -49,7 +49,7 @@ export async function admitRegistrationQuote(
   uploads.assertRoom(actor, declaredBytes)
 }
 
-/** Checks limits and funds before the body of a registration is read. Throws NOT_AUTHENTICATED, THROTTLED, ASSET_COMMIT_INSUFFICIENT_FUND. */
+/** Checks limits and funds before the body is read. Throws like `admitRegistrationQuote` and `assertCanPay`. */
 export async function admitRegistration(context: Needs, declaredBytes: number): Promise<void> {
   const { actor } = context
   assertUserMay(actor, 'asset:register')
@@ -58,8 +58,8 @@ export async function admitRegistration(context: Needs, declaredBytes: number): 
 }
 
 /**
- * Registers a file, writes its first commit, and charges the caller. Returns the nid. Throws VALIDATION_FAILED, PAYLOAD_TOO_LARGE,
- * DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
+ * Registers a file, writes its first commit, and charges the caller. Returns the nid. Throws VALIDATION_FAILED,
+ * PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
  */
 export async function registerAsset(
   context: Needs,
@@ -110,8 +110,8 @@ export async function quoteRegistration(
 }
 
 /**
- * Rejects a registration that the wallet cannot pay, before the file is received. Returns true for a known idempotency key, because a retry
- * costs nothing. Throws PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ * Rejects a registration that the wallet cannot pay, before the file is received. Returns true for a known idempotency
+ * key, because a retry costs nothing. Throws PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
  */
 async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string): Promise<boolean> {
   // The balance was read before this check. Any charge that it includes has already stored its idempotency key.
@@ -121,7 +121,7 @@ async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string):
   return false
 }
 
-/** Returns true if the file must be kept. After UNAVAILABLE, the registration may have succeeded. A duplicate may have restored lost blocks. */
+/** Returns true if the file must be kept: the registration may have succeeded, or restored lost blocks. */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
 type Input = ReturnType<typeof registerInput.parse>
@@ -188,7 +188,7 @@ export const findRegistered = statement(
      clock_timestamp()::timestamptz(3) as now`,
 )
 
-/** SQL of newly registered files: the CTE that returns the assets with their `id`, and the expressions of their type and owner. */
+/** SQL of newly registered files: the CTE that has their `id`, and the expressions of their type and owner. */
 interface NewFiles {
   from: string
   mimeType: string
@@ -196,8 +196,8 @@ interface NewFiles {
 }
 
 /**
- * Job that processes new files if their registered types match. The job itself checks the content. Jobs are queued per account, because slow
- * files of one account must not delay other accounts.
+ * Job that processes new files if their registered types match. The job itself checks the content. Jobs are queued per
+ * account, because slow files of one account must not delay other accounts.
  */
 const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: NewFiles) => ({
   queue,
@@ -209,7 +209,7 @@ export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs',
 
 const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
 
-/** Registers an asset and charges the wallet. Fails with a violation of the unique index on `nid` if the file is already registered. */
+/** Registers an asset and charges the wallet. Violates the unique index on `nid` for a duplicate. */
 export const insertAsset = statement(
   'asset_insert',
   {

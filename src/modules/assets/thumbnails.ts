@@ -1,4 +1,4 @@
-/** Thumbnails of registered pictures. A thumbnail is pinned like its file, so both have the same visibility and are deleted together. */
+/** Thumbnails of registered pictures. A thumbnail is pinned, visible and deleted like its file. */
 import type { Use } from '../../context.ts'
 import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
 import { createBatchJobRunner, findItemsSql, pageShape } from '../../jobs/batch-jobs.ts'
@@ -45,7 +45,7 @@ const enqueueThumbnails = statement(
 /** Maximum number of jobs that one run enqueues, so that the queue stays short. */
 const MAX_ENQUEUED = 100
 
-/** Handles a job of the queue `thumbnail`: makes the thumbnail of a file. Skips files of unsupported types. Throws UNAVAILABLE. */
+/** Handles a job of the queue `thumbnail`. Skips files of unsupported types. Throws UNAVAILABLE. */
 export async function makeThumbnail(
   context: Use<'config' | 'contentStore' | 'database' | 'log' | 'pictures'>,
   { assetId }: ThumbnailJob,

@@ -31,7 +31,7 @@ const updateSelection = {
 /** An asset with all values that an update checks and writes into the tree. */
 type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
 
-/** Returns an asset with all values that a write needs, and with the selection of `query`. The caller must check permissions. */
+/** Returns an asset with all values that a write and `query` need. The caller must check permissions. */
 export async function findAssetToUpdate({ database }: Use<'database'>, id: string, query: AssetQuery = {}) {
   const nid = canonicalNid(id)
   if (nid === undefined) return null
@@ -119,23 +119,24 @@ type UpdateInput = z.input<typeof updateInput> & Target
 type RevertInput = z.input<typeof revertInput> & Target
 
 /**
- * Changes the given metadata fields in one commit, and charges the caller. Writes and charges nothing if nothing differs. Throws
- * VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ * Changes the given metadata fields in one commit, and charges the caller. Writes and charges nothing if nothing
+ * differs. Throws VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST,
+ * ASSET_COMMIT_INSUFFICIENT_FUND.
  */
 export const updateAsset = (context: ChangeContext, input: UpdateInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, update, input, query)
 
-/** Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws the errors of `updateAsset`. */
+/** Reverts the metadata in the asset tree to an earlier version, as one new commit. Throws like `updateAsset`. */
 export const revertAsset = (context: ChangeContext, input: RevertInput, query?: AssetQuery): Promise<Asset> =>
   changeAsset(context, revert, input, query)
 
-/** Quotes `updateAsset`. Errors are part of the quote. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
+/** Quotes `updateAsset`. Throws only NOT_AUTHENTICATED, NOT_FOUND and ASSET_WRITE_PERMISSION_DENIED. */
 export const quoteUpdate = (context: QuoteContext, input: UpdateInput) => quoteChange(context, update, input)
 
 /** Quotes `revertAsset`, like `quoteUpdate`. */
 export const quoteRevert = (context: QuoteContext, input: RevertInput) => quoteChange(context, revert, input)
 
-/** Maximum time to retry after conflicts with concurrent writers, in milliseconds. Clients time out after 20 seconds. */
+/** Maximum time to retry after conflicts with other writers, in milliseconds. Clients time out after 20 s. */
 const MAX_RETRY_MS = 8_000
 
 /** Applies a change to the current asset, exactly once. */
@@ -166,7 +167,7 @@ async function changeAsset<Schema extends z.ZodObject>(
   return isComplete ? (changed as unknown as Asset) : getOwnAsset(context, nid, query)
 }
 
-/** Tries to change the asset once, and returns it. Returns undefined if another commit was written first, or if the wallet cannot pay. */
+/** Tries to change the asset once. Returns undefined after a newer commit, or if the wallet cannot pay. */
 async function tryChange(
   context: ChangeContext,
   { id: user }: UserActor,
@@ -235,7 +236,7 @@ interface Terms {
   hasProblems?: boolean
 }
 
-/** Returns the result of a change, its cost, and all its errors. `isEmpty`: true if nothing differs, so nothing is written or charged. */
+/** Returns the result, cost and errors of a change. `isEmpty`: true if nothing differs. */
 function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms) {
   const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = change
   const before = metadata.metadataOf(asset)
@@ -311,7 +312,7 @@ export const commitSql = ({ asset, given }: CommitParts) => `
 
 const ofUpdate = givenSql('updated_asset')
 
-/** Updates an asset and charges the wallet. Returns no row and has no effect if the asset has a newer commit or the wallet cannot pay. */
+/** Updates an asset and charges the wallet. Has no effect after a newer commit, or if the wallet cannot pay. */
 export const updateAssetStatement = joinedStatement(
   'asset_update',
   {

@@ -10,7 +10,7 @@ export interface IncomingFile {
   filename: string
   /** Media type of the form part. May be empty. */
   mimetype: string
-  /** Can be called several times. The stream throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Can be called several times. Throws PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED and storage errors. */
   createReadStream(): Pieces
 }
 
@@ -63,8 +63,8 @@ interface UploadParts {
 }
 
 /**
- * Limits the bytes that one account uploads concurrently, across all processes. The first file of a request reserves the whole content
- * length. A request without a content length reserves one megabyte per step.
+ * Limits the bytes that one account uploads concurrently, across all processes. The first file of a request reserves
+ * the whole content length. A request without a content length reserves one megabyte per step.
  */
 export function createUploads({ folder, counter, maxBytes, meter }: UploadParts) {
   const subjectOf = (actor: Actor) => `uploads:${actor.kind === 'user' ? actor.id : actor.kind}`
@@ -82,7 +82,7 @@ export function createUploads({ folder, counter, maxBytes, meter }: UploadParts)
       if (!counter.hasRoomHere(subjectOf(actor), { max: maxBytes, needed: bytes })) reject()
     },
 
-    /** Opens the files of a request. The caller must close the result. `declaredBytes`: the content length, or 0 if unknown. */
+    /** Opens the files of a request. The caller must close the result. `declaredBytes`: content length, or 0. */
     open(actor: Actor, declaredBytes: number): Intake {
       const subject = subjectOf(actor)
       const files: HeldFile[] = []

@@ -1,4 +1,4 @@
-/** Reads of asset histories and versions. Assets are given by their UUIDs. Callers must check that the actor may see the asset. */
+/** Reads of asset histories and versions. Callers must check that the actor may see the asset (UUID). */
 import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Commit, Prisma } from '../../db/prisma/client.ts'
@@ -31,7 +31,8 @@ export async function readHistory(
   query: CommitQuery,
 ): Promise<Commit[]> {
   const found = withMessage(search)
-  // Sequences have no gaps. So without a search, the offset of the oldest commits is a sequence, which is faster to read.
+  // Sequences have no gaps. So without a search, the offset of the oldest commits is a sequence, which is faster to
+  // read.
   const isSequence = !isNewestFirst && !found.AND
   const first = isSequence ? (after ?? 0) + (offset ?? 0) : (after ?? 0)
   return readClientOf(database, cutsPages).commit.findMany({
@@ -73,7 +74,7 @@ export async function getCommit({ database }: Use<'database'>, assetId: string, 
 export const versionDescription =
   'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
 
-/** Returns the time of a number of seconds since 1970. A large number is read as milliseconds. `added`: milliseconds to add to seconds. */
+/** Returns the time of a number of seconds, plus `added` milliseconds. A large number means milliseconds. */
 export const timeOfNumber = (number: number, added = 0) =>
   new Date(number > 100_000_000_000 ? number : number * 1_000 + added)
 
@@ -100,8 +101,9 @@ const findCommitById = statement(
 )
 
 /**
- * Finds the sequence of the newest commit at a given time. Returns 0 if the asset was registered later. The first commit counts from the
- * time of the upload. The statement uses binary search, because sequences have no gaps and commit times increase with them.
+ * Finds the sequence of the newest commit at a given time. Returns 0 if the asset was registered later. The first
+ * commit counts from the time of the upload. The statement uses binary search, because sequences have no gaps and
+ * commit times increase with them.
  */
 const findCommitAt = statement(
   'version_place_at',
@@ -124,8 +126,9 @@ const findTrees = statement(
 )
 
 /**
- * Returns the sequence of the given version, or of the newest commit. `asset`: UUID of an asset that the caller may see. `name`: argument
- * name for errors. Throws VALIDATION_FAILED, and NOT_FOUND if the version does not exist or belongs to another asset.
+ * Returns the sequence of the given version, or of the newest commit. `asset`: UUID of an asset that the caller may
+ * see. `name`: argument name for errors. Throws VALIDATION_FAILED, and NOT_FOUND if the version does not exist or
+ * belongs to another asset.
  */
 export async function findVersion(
   { database }: Use<'database'>,
@@ -174,7 +177,7 @@ const treesInput = z.object({
 
 type Tree = Record<string, unknown>
 
-/** Finds commits by the CIDs of their trees: stored trees by their pins, other trees among the newest 1,000 pending commits. */
+/** Finds commits by the CIDs of their trees, by their pins and among the newest 1,000 pending commits. */
 const findCommitsOfTrees = statement(
   'trees_find',
   { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },
@@ -204,8 +207,9 @@ const tooLarge = () =>
   new DomainError('VALIDATION_FAILED', 'The trees together are too large: merge fewer of them at once.')
 
 /**
- * Merges trees. Returns the newest value of every top-level key, and the trees in the order of the input. If two trees have the same time,
- * the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that the caller may not see.
+ * Merges trees. Returns the newest value of every top-level key, and the trees in the order of the input. If two trees
+ * have the same time, the later one in the input is newer. Throws VALIDATION_FAILED. Throws NOT_FOUND for a tree that
+ * the caller may not see.
  */
 export async function mergeTrees(context: Use<'actor' | 'database'>, input: z.input<typeof treesInput>) {
   assertMay(context.actor, 'asset:read')

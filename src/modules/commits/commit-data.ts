@@ -69,7 +69,7 @@ export interface CommitDataConfig {
 
 export type DescribeCommit = (facts: CommitFacts) => CommitData
 
-/** Returns a function that creates commit data in the public layout (docs/reference/chain-format.md). The time is truncated to seconds. */
+/** Returns a function that creates commit data in the public layout (docs/reference/chain-format.md). */
 export const createDescribeCommit =
   ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
   (facts) => {

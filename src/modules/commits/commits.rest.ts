@@ -176,7 +176,7 @@ const mergedTrees = objectOf('MergedAssetTrees', 'Asset trees, and their merged 
 const invalidTree = () =>
   validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
 
-/** Parses a tree to merge. Its time may be a number or text, in seconds or, from some client scripts, in milliseconds. */
+/** Parses a tree to merge. Its time is a number or text, in seconds or milliseconds. */
 function treeOf(value: unknown) {
   const { assetTreeCid, timestampCreated: given } = Object(value)
   const number = typeof given === 'string' && given.trim() !== '' ? Number(given) : given
@@ -224,7 +224,7 @@ export const proofDescription: routes.DirectDescription = {
   },
 }
 
-/** Streams a proof as a download. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before it sends anything. */
+/** Streams a proof as a download. Throws the errors of `proveHistory` before it sends anything. */
 export async function sendProof({ req, res, params, query, context }: routes.DirectRequest): Promise<void> {
   const actor = await readerByLink(context, params.nid!, query)
   const mediaType = 'application/vnd.ipld.car; version=1'

@@ -3,7 +3,7 @@ import { statement, text, uuid } from '../../db/sql.ts'
 import { eventSql } from '../events/events.sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
-/** Fails a commit that can never reach the chain, and refunds its charge. The unique reference prevents a second refund. */
+/** Fails a commit that can never reach the chain, and refunds its charge exactly once. */
 export const failCommit = statement(
   'relay_fail',
   { parameters: { commit: uuid, reason: text }, columns: { commit_id: uuid } },

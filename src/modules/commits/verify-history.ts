@@ -58,7 +58,7 @@ interface HistoryParts {
   recorders(): Promise<string[]>
 }
 
-/** Returns the address of the registry, or undefined before the first commit. Uses the stored address if the node is unavailable. */
+/** Returns the address of the registry, or undefined before the first commit. */
 export async function findRegistry(registry: Registry): Promise<string | undefined> {
   try {
     return await registry.findAddress(await registry.readChainId())
@@ -110,7 +110,7 @@ const MAX_COMMITS = 1_000
 
 type HistoryContext = Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>
 
-/** Verifies the history of an asset on the chain, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
+/** Verifies the history of an asset. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
 export async function verifyHistory(context: HistoryContext, id: string): Promise<Verification> {
   const { actor, database, semaphores } = context
   const asset = await findShortHistory(context, id)
@@ -123,7 +123,7 @@ export async function verifyHistory(context: HistoryContext, id: string): Promis
   )
 }
 
-/** Calls `send` with the nid and the bytes of a proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT before that call. */
+/** Calls `send` with a proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT before that call. */
 export async function proveHistory(
   context: HistoryContext,
   id: string,
@@ -163,7 +163,7 @@ const findPin = statement(
   'select a.id from assets a join pins p on p.asset_id = a.id where a.nid = $nid and a.deleted_at is null and p.cid = $cid',
 )
 
-/** Returns a function that reads trees of one asset, and no other files. Otherwise a commit on the chain could name a private tree. */
+/** Returns a function that reads only trees of one asset, because a commit on the chain may name others. */
 export const treeReader =
   ({ database, contentStore }: Use<'contentStore' | 'database'>, nid: string) =>
   async (cid: string): Promise<Uint8Array | undefined> => {
@@ -189,8 +189,8 @@ type RecordedCommit = Awaited<ReturnType<typeof readRecords>>[number]
 const onChain = new Set(['INCLUDED', 'FINAL'])
 
 /**
- * Adds the comparison with the database for the current registration of the file: a check `record` per commit, and one for all commits.
- * Records are matched by position, so the comparison is skipped if commits are missing on the chain.
+ * Adds the comparison with the database for the current registration of the file: a check `record` per commit, and one
+ * for all commits. Records are matched by position, so the comparison is skipped if commits are missing on the chain.
  */
 function compareWithDatabase(verification: Verification, records: readonly RecordedCommit[]): Verification {
   if (verification.missing.length) return { ...verification, record: notCompared }

@@ -14,11 +14,11 @@ import * as signing from './signing-identity.ts'
 
 const { readCertificates, readSigningIdentity } = signing
 
-/** Timeouts for writing and reading a file, in milliseconds. A background job that takes more than 20 seconds is given to another process. */
+/** Timeouts for writing and reading a file, in milliseconds. Jobs have 20 seconds. */
 const [WRITE_TIMEOUT_MS, READ_TIMEOUT_MS] = [30_000, 15_000]
-/** Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. Background reads do not delay writes. */
+/** Maximum concurrent writes and reads. Each uses a core and several hundred megabytes. */
 const [MAX_WRITES, MAX_READS] = [2, 1]
-/** Time without requests to a time stamp authority after an error, in milliseconds. Each attempt may take ten seconds. */
+/** Time without requests to a time stamp authority after an error, in milliseconds. */
 const AUTHORITY_PAUSE_MS = 600_000
 /** Maximum size of a report, and of a file with its manifest, in bytes. Larger reports are not legitimate. */
 const [MAX_REPORT_BYTES, MAX_FILE_BYTES] = [2_000_000, 60_000_000]
@@ -43,7 +43,7 @@ function readNamedFile(variable: string, path: string): string {
 
 const developmentFile = (dir: string) => join(dir, 'keys', 'content-credentials-development.pem')
 
-/** Returns the configured signing identity, or the development identity below `dir` if it is permitted and exists. Throws an Error for an invalid one. */
+/** Returns the configured or the existing development identity. Throws an Error for an invalid one. */
 export function findSigningIdentity({ key, certificates, mayBeDevelopment }: SignerConfig, dir: string) {
   if (key !== undefined && certificates !== undefined)
     return readSigningIdentity(key, readNamedFile('C2PA_CERTIFICATES', certificates))
@@ -85,7 +85,7 @@ interface Options {
   log?: Pick<Log, 'warn'>
 }
 
-/** Reads the files that C2PA variables name. Throws ConfigError, and FixableError for a damaged development certificate. */
+/** Reads the files that C2PA variables name. Throws ConfigError, FixableError. */
 export function checkContentCredentials({ config, dir }: Pick<Options, 'config' | 'dir'>): void {
   try {
     findSigningIdentity(config, dir)
@@ -115,7 +115,7 @@ export function createContentCredentials(options: Options): ContentCredentials {
   }
   let authorityPausedUntil = 0
   const isPaused = () => performance.now() < authorityPausedUntil
-  /** Requests a time stamp token. Returns undefined if the authority fails. The file is then signed without a time stamp. */
+  /** Requests a time stamp token. Returns undefined if the authority fails, so there is no time stamp. */
   const stamp = async (bytes: Uint8Array) => {
     if (timestampUrl === undefined || isPaused()) return undefined
     try {

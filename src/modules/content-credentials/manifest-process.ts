@@ -1,7 +1,8 @@
 /**
- * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from stdin and writes the result
- * to stdout: nothing if the file has no manifest. The separate process keeps crashes, memory use and CPU time away from keys and requests.
- * The process has no private key: it sends a claim to the parent process, which returns the signature.
+ * Reads the Content Credentials of an untrusted file, or writes a manifest into a copy of it. Reads the file from stdin
+ * and writes the result to stdout: nothing if the file has no manifest. The separate process keeps crashes, memory use
+ * and CPU time away from keys and requests. The process has no private key: it sends a claim to the parent process,
+ * which returns the signature.
  */
 import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
@@ -15,7 +16,7 @@ export interface ManifestOrder {
   format: string
   /** Trusted certificates in PEM format. Default: none. */
   trustList?: string | undefined
-  /** The manifest to write, and the space to reserve for its signature in bytes. If undefined, the file is only read. */
+  /** The manifest to write, and the bytes to reserve for its signature. Undefined: the file is only read. */
   write?: Omit<ManifestRequest, 'format'> & { algorithm: string; reserve: number }
 }
 
@@ -47,7 +48,7 @@ class FileReaderSync {
 const fetch = () => Promise.reject(new TypeError('Network access is disabled.'))
 Object.assign(globalThis, { FileReaderSync, fetch })
 
-/** Status codes of an expired certificate with an untrusted time stamp. With both, the library ignores the stamp and does not check the signature. */
+/** With both codes, the library ignores the time stamp and does not check the signature. */
 const EXPIRED_WITH_UNTRUSTED_TIME_STAMP = ['signingCredential.expired', 'timeStamp.untrusted']
 
 const settingsOf = ({ trustList }: ManifestOrder, verify: { verify_timestamp_trust?: false } = {}) =>
@@ -68,7 +69,7 @@ async function signatureOf(claim: Uint8Array): Promise<Uint8Array<ArrayBuffer>> 
   return new Uint8Array(Buffer.from((await answer).signature, 'base64'))
 }
 
-/** Returns the report of `c2pa-rs` as JSON, or the URL of a remote manifest as `remote_manifest_url`. Undefined without a manifest. */
+/** Returns the report of `c2pa-rs` or the URL of a remote manifest, as JSON, or undefined. */
 async function read(order: ManifestOrder, file: Uint8Array): Promise<string | undefined> {
   const readBy = async (settings: string) => (await WasmReader.fromBytes(order.format, file, settings)).json()
   try {

@@ -1,4 +1,4 @@
-/** Content of Annal's manifests: the metadata of the asset tree and the registration, as assertions of C2PA and CAWG. Also summarizes manifests. */
+/** Content of Annal's manifests, and summaries of manifests. */
 import type { ManifestDefinition, ManifestRequest } from '../../files/file-types.ts'
 import { type ManifestReport, type ManifestState, reportBounds } from '../assets/manifest-report.ts'
 
@@ -37,7 +37,7 @@ function sourceTypeOf({ digitalSourceType }: Tree): string | undefined {
   return text && /^[a-zA-Z]{1,60}$/.test(text) ? SOURCE_TYPES + text : undefined
 }
 
-/** Converts `miningPreference` to a CAWG assertion. It is one word for all uses, or an object with a word for each use. */
+/** Converts `miningPreference` to a CAWG assertion. It is one word, or an object with a word for each use. */
 function consentOf({ miningPreference: given }: Tree): Tree | undefined {
   const useOf = (name: string) => (typeof given === 'object' && given !== null ? (given as Tree)[name] : given)
   const entries = MINING.flatMap((name) => (USES.has(useOf(name)) ? [[`cawg.${name}`, { use: useOf(name) }]] : []))
@@ -139,7 +139,7 @@ const remote = (url: string, checkedAt: Date): ManifestReport => ({
   remoteManifestUrl: url.length > reportBounds.url ? null : url.replaceAll('&amp;', '&'),
 })
 
-/** Status codes of a CAWG identity assertion whose identity cannot be checked without network access and a list of trusted issuers. */
+/** Status codes of a CAWG identity that cannot be checked without a network or trusted issuers. */
 const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
   ...['did_unavailable', 'invalid_issuer', 'untrusted_issuer'].map((code) => `cawg.ica.${code}`),
   ...['cawg.identity.sig_type.unknown', 'cawg.x509.credential.untrusted'],
@@ -149,7 +149,7 @@ const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || 
 
 const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
 
-/** Returns the validation state of the library, ignoring failures that only mean that an identity could not be checked. */
+/** Returns the validation state, ignoring identities that could not be checked. */
 function validationState(reported: unknown, results: Tree): unknown {
   const { success, failure } = object(results.activeManifest)
   const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)

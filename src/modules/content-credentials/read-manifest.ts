@@ -10,8 +10,8 @@ import { reportOf, unreadable } from './manifest.ts'
 /** Maximum file size, in bytes. Larger files take too much time and memory. */
 const MAX_BYTES = 50_000_000
 /**
- * Byte sequences in files with a manifest: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property of a remote manifest (C2PA 11.5).
- * GIF may split the property, so the start of its XMP block is also a mark.
+ * Byte sequences in files with a manifest: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property of a remote
+ * manifest (C2PA 11.5). GIF may split the property, so the start of its XMP block is also a mark.
  */
 const JUMBF_TYPE = Buffer.from('6332706100110010800000aa00389b71', 'hex')
 const MARKS = [JUMBF_TYPE, Buffer.from('dcterms:provenance'), Buffer.from('XMP DataXMP')]
@@ -58,7 +58,7 @@ async function reportOfFile({ contentCredentials, contentStore, database }: Need
   }
 }
 
-/** Runs a job of the queue `manifest`: reads the manifest of a registered file and stores a summary. Throws UNAVAILABLE. */
+/** Runs a job of the queue `manifest`: stores a summary of the manifest in a file. Throws UNAVAILABLE. */
 export async function readManifest(context: Needs, { assetId }: ManifestJob): Promise<void> {
   const { database } = context
   const select = { nid: true, fileSize: true }

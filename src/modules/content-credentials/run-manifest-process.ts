@@ -11,7 +11,7 @@ import type { ManifestOrder } from './manifest-process.ts'
 export const NAME = 'Reading and writing Content Credentials'
 /** Path of the program: TypeScript in the repository, JavaScript in a built package. */
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
-/** The process may read files, because it loads a library, but not write files or start processes. Memory limits stop decompression bombs. */
+/** The process may only read files. Memory limits stop decompression bombs. */
 const FLAGS = [
   ...['--permission', '--allow-fs-read=*', '--no-warnings'],
   ...['--wasm-max-mem-pages=16384', '--max-old-space-size=512'],
@@ -30,8 +30,9 @@ interface ManifestRun {
 }
 
 /**
- * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the file cannot be
- * processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the errors of the source and of `sign`.
+ * Yields the output of the process in chunks, or nothing if the file has no manifest. Throws VALIDATION_FAILED if the
+ * file cannot be processed, even after the first chunks. Throws UNAVAILABLE if no process can be started. Throws the
+ * errors of the source and of `sign`.
  */
 export async function* runManifestProcess({ source, order, sign, timeoutMs: timeout, maxBytes }: ManifestRun) {
   const options = { name: NAME, program: PROGRAM, flags: FLAGS, hasIpc: true, timeout }

@@ -1,4 +1,4 @@
-/** Signed copies of files. A copy is pinned like its file. It is created again after a change of the asset, its transaction or the signer. */
+/** Signed copies of files. A copy is replaced after a change of the asset, its transaction or the signer. */
 import { createHash } from 'node:crypto'
 import type { Use } from '../../context.ts'
 import { keyValueKeys } from '../../db/key-value-store.ts'
@@ -31,7 +31,7 @@ const findManifestFacts = statement(
    where c.id = $commit and c.tree <> ''`,
 )
 
-/** Pins a signed copy and unpins other copies. Returns no row if the asset is deleted. The lock lets a concurrent statement see this pin. */
+/** Pins a signed copy and unpins others. The lock lets a concurrent statement see this pin. */
 export const keepSigned = statement(
   'c2pa_keep',
   { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
@@ -94,7 +94,7 @@ async function createCopy(context: Needs, id: string, format: string, facts: Ver
   )
 }
 
-/** Creates a copy once for concurrent callers. A file that cannot be signed is rejected without another attempt for some time. */
+/** Creates a copy once for concurrent callers. Rejects a file that recently could not be signed. */
 async function createOnce({ signedCopies }: Needs, key: string, create: () => Promise<string>): Promise<string> {
   const { inProgress, rejections } = signedCopies
   const rejection = rejections.get(key)
@@ -114,7 +114,7 @@ async function createOnce({ signedCopies }: Needs, key: string, create: () => Pr
   }
 }
 
-/** Predicts whether every reader of an asset can get a signed copy. Returns false while the file store is unavailable or after the certificate expires. */
+/** Predicts whether every reader of an asset can get a signed copy. */
 export async function hasSignedCopy(
   { contentCredentials, contentStore, database }: Use<'contentCredentials' | 'contentStore' | 'database'>,
   nid: string,
@@ -130,8 +130,9 @@ export async function hasSignedCopy(
 }
 
 /**
- * Returns the signed copy of an asset's file. Readers of the asset and holders of a link to its file (`linkedAsset`) may get it. If the account
- * forbids signed copies for others, only the owner may. Throws NOT_FOUND, UNAVAILABLE, and VALIDATION_FAILED if the file cannot have one.
+ * Returns the signed copy of an asset's file. Readers of the asset and holders of a link to its file (`linkedAsset`)
+ * may get it. If the account forbids signed copies for others, only the owner may. Throws NOT_FOUND, UNAVAILABLE, and
+ * VALIDATION_FAILED if the file cannot have one.
  */
 export async function findSignedCopy(context: Needs & Use<'actor'>, id: string, linkedAsset?: string) {
   const { actor, config, contentCredentials, contentStore, database } = context

@@ -1,4 +1,4 @@
-/** Signing identity for Content Credentials: a private key and its certificate chain. Signs claims and requests time stamps. */
+/** Signing identity for Content Credentials. Signs claims and requests time stamps. */
 import * as crypto from 'node:crypto'
 import { encode } from 'cborg'
 import { readAtMost } from '../../shared/async.ts'
@@ -104,7 +104,7 @@ export function readSigningIdentity(keyPem: string, chainPem: string) {
 const ECDSA_WITH_SHA256 = hex('300a06082a8648ce3d040302')
 const [ORGANIZATION, COMMON_NAME] = [hex('060355040a'), hex('0603550403')]
 const [SUBJECT_KEY_ID, AUTHORITY_KEY_ID] = [hex('0603551d0e'), hex('0603551d23')]
-/** Critical extensions. The root is a CA that signs certificates. The signer is not a CA. It signs data for e-mail protection. */
+/** Critical extensions. The root is a CA. The signer is not a CA and signs data for e-mail protection. */
 const rootExtensions = hex('300f0603551d130101ff040530030101ff300e0603551d0f0101ff040403020106')
 const signerExtensions = hex(
   '300c0603551d130101ff04023000300e0603551d0f0101ff04040302078030160603551d250101ff040c300a06082b06010505070304',
@@ -152,7 +152,7 @@ function certify(subject: Subject, issuer: Subject & { privateKey: KeyObject }, 
   return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`
 }
 
-/** Creates a private key, its certificate and a root certificate in PEM format, valid for ten years from `now`. Discards the root's private key. */
+/** Creates a private key, its certificate and a root certificate in PEM format, valid for ten years. */
 export function makeDevelopmentChain(now: Date): { key: string; chain: string } {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const signer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -183,7 +183,7 @@ function signatureOf({ key, algorithm }: SigningIdentity, bytes: Uint8Array): Ui
   return new Uint8Array(sign(algorithm.hash, bytes, options))
 }
 
-/** Returns the signature of `claim`, exactly `size` bytes long. Throws an Error if it is longer, and the errors of `stamp`. */
+/** Returns the signature of `claim`, exactly `size` bytes long. Throws an Error if it is longer. */
 export async function signClaim(identity: SigningIdentity, claim: Uint8Array, size: number, stamp?: Stamp) {
   const certificates = identity.chain.map((certificate) => new Uint8Array(certificate))
   const chain = certificates.length === 1 ? certificates[0] : certificates
@@ -209,7 +209,7 @@ export const STAMP_BYTES = 16_384
 /** Maximum successful status: granted (0), and granted with changes (1). */
 const GRANTED = 1
 
-/** Requests a time stamp from the authority at `url`. Returns its token. Throws an Error if the authority returns no token. */
+/** Requests a time stamp from the authority at `url`. Returns its token. Throws an Error without a token. */
 export async function requestTimeStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
   const imprint = createHash('sha256').update(bytes).digest()
   const question = der(

@@ -106,7 +106,7 @@ describe('signing identity for Content Credentials', () => {
     const granted = sequence(der(0x02, Buffer.of(0)))
     const token = sequence(der(0x04, createHash('sha256').update('signed bytes').digest()))
     const refusals: [Buffer, RegExp][] = [
-      [sequence(granted, sequence(der(0x04, Buffer.from('another')))), /for something else/],
+      [sequence(granted, sequence(der(0x04, Buffer.from('another')))), /for other data/],
       [sequence(sequence(der(0x02, Buffer.of(2)))), /returned no token/],
       [Buffer.alloc(20_000), /answered with more than/],
       [Buffer.from('<html>'), /not valid DER/],
@@ -132,6 +132,6 @@ describe('signing identity for Content Credentials', () => {
       const publicKey = { key: identity.certificates[0]!.publicKey, dsaEncoding: 'ieee-p1363' } as const
       expect([payload, verify('sha256', message, publicKey, signature)]).toEqual([null, true])
     }
-    await expect(signClaim(identity, claim, 500)).rejects.toThrow('are kept free')
+    await expect(signClaim(identity, claim, 500)).rejects.toThrow('are reserved')
   })
 })

@@ -230,7 +230,7 @@ const property = (name: string, content: string | null) =>
     : html`<meta property="${name}" content="${content}">
 `
 
-/** Renders the metadata of a public asset's page. JSON-LD is data, so the content security policy needs no exception for it. */
+/** Renders the metadata of a public asset's page. JSON-LD is data, which the content security policy permits. */
 export function head(asset: ShownAsset, url: string, { language }: Speech): Html {
   const title = titleOf(asset)
   const picture = pictureOf(asset)
