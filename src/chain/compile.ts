@@ -10,7 +10,6 @@ import solc from 'solc'
 
 const CONTRACT = 'CommitRegistry'
 const SOURCE = 'registry.sol'
-
 export const artefactFile = new URL('registry.json', import.meta.url)
 
 interface CompilerOutput {

@@ -9,7 +9,6 @@ import { type FeeMarket, larger, smaller } from './transaction.ts'
 import { readView } from './view.ts'
 
 export type GasQuote = ReturnType<typeof createGasQuote>
-
 /** Gas of a commit until the gas of a real one is known: a single registration in its transaction. */
 const USUAL_GAS = 110_000n
 

@@ -44,9 +44,7 @@ export const toHex = (bytes: Uint8Array): string =>
   `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 
 export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
-
 const hasher = await createKeccak(256)
-
 export const keccak256 = (bytes: Uint8Array): Uint8Array => hasher.init().update(bytes).digest('binary')
 
 /** Signs a hash of 32 bytes deterministically (RFC 6979), with the lower `s` value. Throws TypeError. */

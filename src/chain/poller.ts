@@ -133,10 +133,8 @@ export function logOnce(
 /** Share of event loop time used by other work above which the process counts as busy. */
 const BUSY_SHARE = 0.5
 const WINDOW_MS = 50
-
 /** Returns the pause in milliseconds after a task of `spent` milliseconds, while the process is busy. */
 export const restAfter = (spent: number) => Math.min(spent * 15, 60)
-
 export type CpuThrottle = ReturnType<typeof createCpuThrottle>
 
 /** Creates a throttle that lets signing work yield the CPU to the requests of the same process. */

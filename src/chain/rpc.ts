@@ -15,9 +15,7 @@ export class RpcError extends Error {
 }
 
 export const isRpcError = (error: unknown): error is RpcError => error instanceof RpcError
-
 type RpcCall = { method: string; params: readonly unknown[] }
-
 export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
 
 export interface Rpc {
@@ -56,9 +54,7 @@ const isRateLimit = ({ code, message }: RpcError) =>
   !lastingLimit.test(message)
 /** HTTP statuses of servers that do not accept a batch, or not one of this size. */
 const batchRefusals = new Set([400, 405, 413, 415, 422, 501])
-
 type Reply = { id?: number | null; result?: unknown; error?: { code?: number; message?: string } | string }
-
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Creates a client. Sends calls in batches if the node supports them, otherwise one by one. Does not retry. */
@@ -229,7 +225,6 @@ export type TransactionReply = Texts<'hash' | 'from' | 'nonce' | 'value' | 'gas'
 
 /** A block. `timestamp` is in Unix seconds. A chain without EIP-1559 has no base fee. */
 export type BlockReply = Texts<'number' | 'hash' | 'parentHash' | 'timestamp' | 'gasLimit'> & { baseFeePerGas?: string }
-
 export type FullBlockReply = BlockReply & { transactions: TransactionReply[] }
 
 /** The receipt of a transaction. Prices are in wei. `l1Fee` is the fee of a rollup for its parent chain. */

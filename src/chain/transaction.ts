@@ -6,7 +6,6 @@ import { createKeyPair, fromHex, keccak256, type RelayAccount, signHash, signTex
 import type { RpcError } from './rpc.ts'
 
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
-
 /** Current gas prices in wei: the base fee of the next block, and the priority fee that the node suggests. */
 export type FeeMarket = { nextBaseFee: bigint; tip: bigint }
 
@@ -21,7 +20,6 @@ export interface TransactionPlan extends Fees {
 }
 
 export type SignedTransaction = Fees & { nonce: number; hash: string; raw: Uint8Array }
-
 /** EIP-2718 type byte of EIP-1559 transactions. */
 const type = Buffer.of(2)
 
@@ -55,7 +53,6 @@ export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): S
   })
 
 export const keyPairs = { createKeyPair, signText, signCoins }
-
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 

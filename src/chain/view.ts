@@ -1,3 +1,4 @@
+/** Reads the state of the chain, and keeps checkpoints of a scan to detect reorganizations. */
 import { undefinedIf } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
 import {
@@ -140,7 +141,7 @@ export const findSpender = (rpc: Rpc, account: string, nonce: number, newest: nu
 
 /** A scanned block. `time` is in Unix seconds; checkpoints of earlier versions do not have it. */
 export type ScannedBlock = BlockId & { time?: number | undefined }
-/** Scanned blocks, newest first. */
+/** Scanned blocks, newest first: each of the newest 128, and exponentially fewer older ones. */
 export type Checkpoint = readonly [ScannedBlock, ...ScannedBlock[]]
 
 export const scannedBlockOf = ({ number, hash, timestamp: time }: BlockReply): ScannedBlock => {

@@ -10,7 +10,6 @@ if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node 
 
 /** Topic of the commit event. Stored because the library computes it again on each access. */
 const commitTopic: string = commitEvent.topicHash
-
 export const registryBytecode: string = artefact.bytecode
 
 const selectorOf = (name: string): string => {
@@ -20,7 +19,6 @@ const selectorOf = (name: string): string => {
 }
 const single = selectorOf('commit')
 const batch = selectorOf('commitBatch')
-
 const word = (value: number) => value.toString(16).padStart(64, '0')
 
 const encodeText = (text: string) => {
@@ -73,7 +71,6 @@ export const batchQuestions: readonly { data: string; answer: boolean }[] = [
 ].map(({ data, answer }) => ({ data: registry.encodeFunctionData('supportsInterface', [data]), answer }))
 
 export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitTopic
-
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
 
 /** Returns the blocks that contain commits. Some registry contracts list a block once per commit. */
@@ -81,7 +78,6 @@ export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 
 export type LogTopics = readonly (string | string[] | null)[]
-
 /** Returns the log filter of an asset's commits. Logs contain only the hash of the asset's identifier. */
 export const commitTopics = (nid: string): LogTopics => [commitTopic, null, id(nid)]
 

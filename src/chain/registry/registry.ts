@@ -72,27 +72,26 @@ const BLOCKS_OF_PAGE = 50
 /** Number of blocks per request for logs. It grows while requests succeed and shrinks when the node rejects one. */
 const FIRST_RANGE = 2_000
 const LARGEST_RANGE = 100_000
-
 export type Registry = ReturnType<typeof createRegistry>
 
 /** Creates a reader of the registry. Stores chain ID and address if there is a database. */
 export function createRegistry(options: RegistryOptions) {
   const { rpcUrl, database, address, start, chainId: expectedId, tracer } = options
   const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
-  let remembered: number | undefined
+  let storedId: number | undefined
 
   /** Throws WrongChainError unless `chainId` is this installation's chain. */
   const assertChain = async (chainId: number): Promise<void> => {
     if (expectedId !== undefined && chainId !== expectedId)
       throw new WrongChainError(`CHAIN_ID says ${expectedId}, but the node at ${rpc.host} is on chain ${chainId}.`)
     if (!database) return
-    if (remembered === undefined) {
+    if (storedId === undefined) {
       const [row] = await database.query(rememberSetting, { key: keyValueKeys.chain, value: String(chainId) })
-      remembered = Number(row?.value ?? chainId)
+      storedId = Number(row?.value ?? chainId)
     }
-    if (chainId === remembered) return
+    if (chainId === storedId) return
     throw new WrongChainError(
-      `The commits in this database are on chain ${remembered}, but the node at ${rpc.host} is on chain ${chainId}. ` +
+      `The commits in this database are on chain ${storedId}, but the node at ${rpc.host} is on chain ${chainId}. ` +
         'Point CHAIN_RPC_URL at the right chain, or use a fresh database.',
     )
   }

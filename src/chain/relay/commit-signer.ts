@@ -26,7 +26,6 @@ const leaseName = 'relay:prepare'
 const BATCH = 32
 /** Last attempt without the author's key, about three days after the first. Leaves time to restore a key vault. */
 const LAST_TRY_WITHOUT_KEY = 80
-
 const messages = { failed: 'Preparation of commits failed; retrying', recovered: 'Preparation of commits recovered' }
 
 /** Creates the commit signer. Retries each commit with backoff, up to 1 hour, or 30 seconds in an outage. */

@@ -49,12 +49,9 @@ export interface RelayOptions {
 
 /** Pauses between two steps, in milliseconds. `resting`: without pending commits. */
 export const defaultPauses = { idle: 1_000, resting: 60_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 }
-
 /** Status for the operator. `standby`: another process holds the lanes. `waiting`: retrying after `lastError`. */
 export type RelayStatus = RelayLoad & { lastError: string | null; chainId: number | null; registry: string | null }
-
 export type Relay = { wake(): void; status(): RelayStatus } & WatchedRelay & Poller
-
 type Settings = 'meter' | 'tracer' | 'commitsPerTransaction' | 'receiptPatience' | 'gapPatience'
 
 export interface RelayParts

@@ -49,7 +49,6 @@ export const transactionsOfSql = (commit: string) => `(
      union all select hash, position from chain_transaction_members where commit_id = ${commit})`
 
 export const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
-
 /** A commit and the block that contains it according to the database. */
 export type BlockRow = RowOf<typeof blockColumns>
 

@@ -1,4 +1,4 @@
-/** Sends stored transactions, and replaces those whose fees are too low. */
+/** Signs, stores and sends the transactions of commits, and replaces those whose fees are too low. */
 import { arrayOf, type RowOf, statement, uuid } from '../../db/sql.ts'
 import { failCommit } from '../../modules/commits/commits.sql.ts'
 import { undefinedIf } from '../../shared/async.ts'
@@ -158,7 +158,6 @@ const MAXIMUM_BATCH_GAS = 15_000_000n
 const SHARE_OF_BLOCK = 4n
 /** Gas to add a block to the list of an asset: a new storage slot and the list's length. */
 const GAS_OF_PLACE = 30_000n
-
 /** A commit that may be signed, with the data of its description. */
 type CandidateRow = RowOf<typeof sql.candidateColumns>
 /** The call of one commit to the registry. `bytes` is its size as a single `commit` call. */

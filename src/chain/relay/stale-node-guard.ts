@@ -21,11 +21,11 @@ export const isDisplaced = (row: BlockRow, canonical: BlockHashes, head: BlockId
 /** Creates a guard that starts at the newest block in the database. */
 export function createHeadGuard(patience: number) {
   let highest: number | undefined
-  let standing: { hash: string; since: number } | undefined
+  let unchangedHead: { hash: string; since: number } | undefined
 
   const isUnchanged = ({ hash }: BlockId) => {
-    if (standing?.hash !== hash) standing = { hash, since: performance.now() }
-    return performance.now() - standing.since >= patience
+    if (unchangedHead?.hash !== hash) unchangedHead = { hash, since: performance.now() }
+    return performance.now() - unchangedHead.since >= patience
   }
 
   return {
@@ -39,7 +39,7 @@ export function createHeadGuard(patience: number) {
       highest ??= (await findNewest(null))?.block_number ?? 0
       if (head.number < highest && !(await isOtherChain()) && !isUnchanged(head))
         throw unavailable('The chain', new Error(`${rpc.host} is behind a block that it returned before`))
-      if (head.number >= highest) standing = undefined
+      if (head.number >= highest) unchangedHead = undefined
       highest = head.number
     },
   }

@@ -52,5 +52,4 @@ export function createCoins(
 }
 
 export const loadApi = () => import('./coins.api.ts')
-
 export const loadOperations = () => import('./coins.operations.ts')

@@ -36,7 +36,6 @@ const settingOf = (chainId: number) => `${keyValueKeys.deposits}${chainId}`
 const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
 
 type Parts = { database: Database; notifications: Pick<FeedNotifications, 'notify'>; log: Pick<Log, 'error'> }
-
 export type DepositLedger = ReturnType<typeof createDepositLedger>
 
 /** Creates the ledger of deposits. Deposits and scan position are stored together, so each block counts once. */
@@ -64,18 +63,15 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       const [row] = await database.query(findSetting, { key: settingOf(chainId) })
       return row?.value
     },
-
     /** Stores the first position, unless there is one. */
     begin: (chainId: number, position: string) =>
       database.query(rememberSetting, { key: settingOf(chainId), value: position }),
-
     /** Returns those of the addresses (with EIP-55 checksum) that are wallets. */
     async findWallets(addresses: readonly string[]): Promise<ReadonlySet<string>> {
       if (addresses.length === 0) return new Set()
       const rows = await database.query(sql.findWalletAddresses, { addresses })
       return new Set(rows.map(({ address }) => address))
     },
-
     /** Moves the scan and stores its deposits as pending. Returns false if another process moved the scan. */
     async storeFound(chainId: number, { from, to }: { from: string; to: string }, deposits: readonly FoundDeposit[]) {
       const [row] = await database.query(sql.storeFoundDeposits, {
@@ -90,14 +86,11 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       })
       return row?.advanced === 1
     },
-
     /** Stores the newest block of the chain, and the newest block whose deposits are credited. */
     storeHead: (head: number, due: number) =>
       database.query(replaceSetting, { key: keyValueKeys.depositsHead, value: `${head} ${due}` }),
-
     /** Credits deposits in blocks up to `due`. Returns their number. Retries failed deposits with backoff. */
     creditDue: (scan: ScanPosition, due: number): Promise<number> => runner.run(creditJob(scan, due)),
-
     /**
      * Freezes a page of the deposits that were credited from blocks above a height. The last page also moves the scan
      * back to `to` and deletes pending deposits above the height. Returns the references of the frozen deposits, and
@@ -114,7 +107,6 @@ export function createDepositLedger({ database, notifications, log }: Parts) {
       for (const owner of row?.owners ?? []) notifications.notify(owner)
       return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
     },
-
     /** Stores and credits a deposit once, or a lost frozen one. Undefined if the scan moved or it exists. */
     async creditByHand(scan: ScanPosition, due: number, input: ManualDeposit): Promise<string | undefined> {
       const { userId: user, transactionHash: hash, ...deposit } = input

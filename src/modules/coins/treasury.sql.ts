@@ -33,7 +33,6 @@ const unsweptColumns = {
 }
 /** The coins at a user's address, with the user's sealed key. Amounts in currency units. */
 export type UnsweptRow = RowOf<typeof unsweptColumns>
-
 /** Number of newest deposits that the chain may still lose. */
 const UNCERTAIN_DEPOSITS = 8
 const unsweptRowSql = `

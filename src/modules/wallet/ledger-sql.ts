@@ -111,7 +111,6 @@ export const pointsFirstSql = (points: string, amount: string) => {
 }
 
 export const charged = { fee: numeric, gas: numeric }
-
 const total = pointsFirstSql('w.points', 'due.fee + due.gas')
 /** Points and currency units each pay the fee first, then the gas. */
 const fee = pointsFirstSql('charge.points', 'charge.fee')

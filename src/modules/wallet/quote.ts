@@ -34,7 +34,6 @@ export interface Cost {
 }
 
 export const noCost: Cost = { price: '0' }
-
 export type Funds = { num: Amount; points: Amount }
 
 export interface WalletFunds extends Funds {
@@ -81,7 +80,6 @@ export interface Quote {
 }
 
 export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.').optional()
-
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
 /** Splits a cost into points and currency units, like `pointsFirstSql`. Missing funds are no error. */

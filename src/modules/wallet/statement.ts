@@ -24,7 +24,6 @@ const kindOf = (word: string): { kind: TransferKind; subject?: IdPrefix } | unde
   Object.hasOwn(kinds, word) ? kinds[word as keyof typeof kinds] : undefined
 
 type TransferKind = (typeof kinds)[keyof typeof kinds]['kind'] | 'OTHER'
-
 const knownReferences = Object.keys(kinds)
 
 /** Returns the reference words whose kind contains all search words. `isOther`: the kind OTHER matches too. */

@@ -24,13 +24,10 @@ interface CreditOptions {
 
 /** The deposit to credit. `userId`: UUID. `amount`: currency units. The hash has lower-case digits. */
 type CreditRequest = { transactionHash: string; userId: string; amount: string; reason: string }
-
 /** A credited deposit. `id`: UUID. `isTraced`: the node traced the transaction and confirmed recipient and amount. */
 type CreditedDeposit = { id: string; blockNumber: number; isTraced: boolean }
-
 /** Maximum number of attempts while the deposit scan moves on. */
 const TRIES = 20
-
 const conflict = (message: string) => new DomainError('CONFLICT', message)
 
 /**
@@ -104,7 +101,6 @@ async function readTransfer(rpc: Rpc, hash: string, address: string) {
 
 /** A call in the result of the `callTracer`. `error` is set if the call and all its inner calls were reverted. */
 type CallFrame = { type: string; to?: string; value?: string; error?: string; calls?: CallFrame[] }
-
 /** Call types that transfer coins. Frames of other types can have a value without a transfer. */
 const MOVES_COINS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 

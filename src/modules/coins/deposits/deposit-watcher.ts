@@ -15,10 +15,8 @@ import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { DepositLedger, FoundDeposit, ScanPosition } from '../deposit-ledger.ts'
 
 type Checkpoint = checkpoints.Checkpoint
-
 /** Number of confirmations until a deposit is credited, or `finalized` to wait until the chain finalizes the block. */
 export type DepositDepth = number | 'finalized'
-
 /** The newest block of the chain, and the newest block whose deposits are credited. */
 type DepositView = { chainId: number; head: checkpoints.ScannedBlock; due: number }
 
@@ -60,7 +58,6 @@ export interface DepositWatcherOptions {
 
 /** Maximum number of blocks per RPC batch. */
 const BATCH = 20
-
 /** Number of steps in which the node may announce a next block that it does not have. */
 const MAX_MISSING_BLOCKS = 30
 
@@ -280,7 +277,6 @@ function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'
     async assertToken(): Promise<void> {
       if (token) await readTokenDecimals(token)
     },
-
     /** Reads consecutive blocks. Returns fewer if the node does not have all of them yet. Throws UNAVAILABLE. */
     async readBlocks(from: number, to: number): Promise<FullBlockReply[]> {
       const blocks: FullBlockReply[] = []
@@ -291,7 +287,6 @@ function createDepositFinder(rpc: Rpc, ledger: Pick<DepositLedger, 'findWallets'
       }
       return blocks
     },
-
     /** Returns the deposits of these blocks, sorted by block. Throws UNAVAILABLE. */
     async find(blocks: readonly FullBlockReply[]): Promise<FoundDeposit[]> {
       const found = [...(await findCoins(blocks)), ...(await findTokens(blocks))]

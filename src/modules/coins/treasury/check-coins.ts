@@ -42,7 +42,6 @@ const sentences = {
 } as const
 
 type AddressCoins = { address: string; held: bigint; booked: bigint }
-
 const readHead = async (rpc: Rpc) => Number(await rpc.call<string>('eth_blockNumber'))
 
 /** Returns user addresses where ledger and chain differ. The ledger is read first, so a newer transfer can differ. */

@@ -1,4 +1,7 @@
-/** Quotes withdrawals: the cost, and whether coins can be sent to an address. */
+/**
+ * Quotes withdrawals, and chooses gas prices of coin transfers. A transfer is signed several times with one nonce, at
+ * prices that double from step to step. One of them fits later, and no key is needed to raise the price. Amounts in wei.
+ */
 import { getAddress, isAddress, ZeroAddress } from 'ethers'
 import type { Coins } from '../../../chain/chain-types.ts'
 import { isNoAnswer, type Registry } from '../../../chain/registry/registry.ts'
@@ -19,7 +22,6 @@ interface CoinQuoteOptions {
 const [QUOTE_TIMEOUT_MS, BALANCE_TIMEOUT_MS] = [5_000, 2_000]
 /** Gas of a payment to a contract if the node cannot estimate it, because the treasury has too few coins. */
 const CONTRACT_GAS = 100_000n
-
 /** Returns true if the recipient refuses coins, at any gas limit. */
 export const isRefusal = ({ message }: RpcError): boolean => /revert|out ?of ?gas|gas required exceeds/i.test(message)
 
@@ -47,7 +49,6 @@ export function createCoinQuotes(options: CoinQuoteOptions): Pick<Coins, 'quote'
         return { address: treasury, balance: undefined }
       }
     },
-
     async quote(to, value) {
       const isValid = /^0x[0-9a-fA-F]{40}$/.test(to) && isAddress(to)
       const address = isValid ? getAddress(to) : ZeroAddress

@@ -13,7 +13,6 @@ import type { WorkerMemory, WorkerParts } from './treasury.ts'
 
 type CoinTransfer = sql.CoinTransfer
 type Placed = CoinTransfer & { blockNumber: number; blockHash: string }
-
 /** Minimum depth, in blocks, below which transfers are no longer checked. */
 const WATCHED_BLOCKS = 128
 const PAGE = 200
@@ -215,10 +214,8 @@ async function sendTransfers(parts: WorkerParts, view: ChainView, transfers: rea
 
 /** Number of rejections, one per block, until a payment is canceled. One node of several can be wrong. */
 const MAX_REJECTIONS = 10
-
 /** More gas than any chain needs for a transfer. Unused gas costs nothing. */
 const FILLER_GAS = 100_000n
-
 /** Returns true if the node rejects a transaction for its gas limit, at any price. */
 const isTooMuchGas = ({ message }: RpcError): boolean => /gas.?limit|intrinsic gas/i.test(message)
 

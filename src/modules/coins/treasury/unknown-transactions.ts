@@ -32,7 +32,6 @@ export type Counted = { address: string; held: bigint; sent: number; missing: nu
 
 const nameOf = (address: string, nonce: number) => `${address.toLowerCase()} ${nonce}`
 export type Found = Awaited<ReturnType<typeof findUnknown>>
-
 const BLOCKS_AT_ONCE = 20
 
 /** Reads addresses at a block. `first`: transaction count before the ledger began; null if it begins now. */
