@@ -84,8 +84,9 @@ const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
   coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
 
 /**
- * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`. Computed backwards
- * from the nearest stored balance, which is at most a few hundred transfers away, or from the current balance.
+ * SQL of the CTE `above (num, points)`: the balances after the transfer in the CTE `top (transfer_id)`. Computed
+ * backwards from the nearest stored balance, which is at most a few hundred transfers away, or from the current
+ * balance.
  */
 const balanceAtTopSql = `
   nearest as materialized (

@@ -1,6 +1,7 @@
 /**
  * Quotes withdrawals, and chooses gas prices of coin transfers. A transfer is signed several times with one nonce, at
- * prices that double from step to step. One of them fits later, and no key is needed to raise the price. Amounts in wei.
+ * prices that double from step to step. One of them fits later, and no key is needed to raise the price. Amounts in
+ * wei.
  */
 import { getAddress, isAddress, ZeroAddress } from 'ethers'
 import type { Coins } from '../../../chain/chain-types.ts'
