@@ -41,9 +41,9 @@ const MAX_IN_TRANSIT = 100
 const dir = await mkdtemp(join(tmpdir(), 'annal-year-'))
 const log = createLog('error')
 const postgres = await startEmbeddedPostgres({ dir, log })
-await prepareDatabase(postgres.localUrl)
-await installClock(postgres.localUrl)
-const pool = new pg.Pool({ connectionString: postgres.localUrl, max: 2 })
+await prepareDatabase(postgres.url)
+await installClock(postgres.url)
+const pool = new pg.Pool({ connectionString: postgres.url, max: 2 })
 const sql = async <Row>(text: string, values: unknown[] = []) => (await pool.query(text, values)).rows as Row[]
 
 let calls = 0

@@ -48,7 +48,7 @@ export async function openInfrastructure(
   const { dir } = config
   await makePrivateFolders(dir)
   const postgres = config.database.url ? undefined : await startDatabase(dir, log, isService)
-  const options = { isService, telemetry, fastPaths, localUrl: postgres?.localUrl }
+  const options = { isService, telemetry, fastPaths, embeddedUrl: postgres?.url }
   const { database, databaseUrl } = await openDatabase(config, log, options).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
@@ -120,15 +120,15 @@ async function startDatabase(dir: string, log: Log, isService: boolean) {
   return startEmbeddedDatabase(dir, log, isService)
 }
 
-/** Connects to the database. A service migrates it first. `localUrl`: URL of the embedded database. */
+/** Connects to the database. A service migrates it first. `embeddedUrl`: URL of the embedded database. */
 async function openDatabase(
   config: Config,
   log: Log,
-  { isService, telemetry, fastPaths, localUrl }: Required<OpenOptions> & { localUrl: string | undefined },
+  { isService, telemetry, fastPaths, embeddedUrl }: Required<OpenOptions> & { embeddedUrl: string | undefined },
 ) {
-  const { url = localUrl!, directUrl: databaseUrl = url, pool } = config.database
-  const isPooled = localUrl === undefined && url !== databaseUrl
-  if (localUrl === undefined) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
+  const { url = embeddedUrl!, directUrl: databaseUrl = url, pool } = config.database
+  const isPooled = embeddedUrl === undefined && url !== databaseUrl
+  if (embeddedUrl === undefined) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
   if (isService) {
     await assertDatabaseNotLost(databaseUrl, config.dir)
     const { prepareDatabase } = await import('./db/migrations.ts')

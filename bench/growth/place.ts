@@ -87,9 +87,9 @@ export async function openPlace(dir: string, say: (what: string) => void): Promi
     env,
     async databaseOf(commits) {
       const name = `growth_${commits}`
-      const url = new URL(server.localUrl)
+      const url = new URL(server.url)
       url.pathname = `/${name}`
-      const isThere = await onServer(server.localUrl, async (client) => {
+      const isThere = await onServer(server.url, async (client) => {
         const { rows } = await client.query('select from pg_database where datname = $1', [name])
         if (rows.length) return true
         await client.query(`create database ${name}_unfinished`)
@@ -99,7 +99,7 @@ export async function openPlace(dir: string, say: (what: string) => void): Promi
       const unfinished = new URL(url)
       unfinished.pathname = `/${name}_unfinished`
       await fill(commits, unfinished.href)
-      await onServer(server.localUrl, (client) => client.query(`alter database ${name}_unfinished rename to ${name}`))
+      await onServer(server.url, (client) => client.query(`alter database ${name}_unfinished rename to ${name}`))
       return url.href
     },
     stop: () => server.stop(),

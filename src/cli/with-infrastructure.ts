@@ -49,7 +49,7 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
   const { startEmbeddedDatabase } = await import('../keys/vault-identity.ts')
   const embedded = await startEmbeddedDatabase(dir, log)
   try {
-    return await work(embedded.localUrl, dir)
+    return await work(embedded.url, dir)
   } finally {
     await embedded.stop()
   }

@@ -61,7 +61,7 @@ async function run(name: string | undefined): Promise<string> {
   const { database, dir, logLevel } = readConfig()
   const embedded = database.directUrl ? undefined : await startEmbeddedPostgres({ dir, log: createLog(logLevel) })
   try {
-    const file = await createMigration(database.directUrl ?? embedded!.localUrl, name)
+    const file = await createMigration(database.directUrl ?? embedded!.url, name)
     return `Wrote ${file}. Read it, complete it, and apply it with npm run annal -- migrate.`
   } finally {
     await embedded?.stop()

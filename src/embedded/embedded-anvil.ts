@@ -1,9 +1,6 @@
 /** The embedded chain: anvil on a Unix socket, with its state in `<dir>/chain/state.json.gz`. */
-import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { chmod, lstat, mkdir, readFile, realpath, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,8 +31,6 @@ const UNREACHABLE_HOST = '224.0.0.1'
 /** The fallback where a multicast address cannot be bound. Web pages cannot reach it, but programs on this machine can. */
 const LOOPBACK_HOST = '127.0.0.1'
 
-/** Maximum length of a socket path on macOS, in bytes. Linux allows 107. */
-const MAX_SOCKET_PATH = 103
 /** Number of blocks whose state is kept, in addition to the required depth. */
 const SPARE_STATES = 32
 
@@ -113,13 +108,7 @@ export function lostChain(dir: string, installationId: string): FixableError {
 /** Returns anvil's binary for this platform. The command of the npm package would wrap it in a second Node process. */
 function findBinary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
-  try {
-    const anvil = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))
-    return anvil.resolve(`${name}/bin/anvil`)
-  } catch (cause) {
-    const message = `No embedded chain for this machine: the package ${name} is not installed. Run npm ci, or set CHAIN_RPC_URL.`
-    throw new Error(message, { cause })
-  }
+  return server.resolveProgram('@foundry-rs/anvil/package.json', name, 'CHAIN_RPC_URL', `${name}/bin/anvil`)
 }
 
 /** Returns true if anvil answers with the right chain ID. Undefined if it does not answer. */
@@ -128,16 +117,7 @@ async function isReady(socket: string, timeoutMilliseconds: number): Promise<boo
   return id === undefined ? undefined : Number(id) === chainId
 }
 
-/** Returns the path of the socket: in the folder of the chain, or in a private temporary folder if that path is too long. */
-async function placeSocket({ folder }: AnvilFiles): Promise<string> {
-  const near = join(folder, 'anvil.ipc')
-  if (Buffer.byteLength(near) <= MAX_SOCKET_PATH) return near
-  const far = join(tmpdir(), `annal-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`)
-  await mkdir(far, { recursive: true, mode: 0o700 })
-  const { uid, mode } = await lstat(far)
-  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw new Error(`${far} belongs to another user. Remove it.`)
-  return join(far, 'anvil.ipc')
-}
+const placeSocket = async ({ folder }: AnvilFiles) => join(await server.placeSocket(folder, 'anvil.ipc'), 'anvil.ipc')
 
 /** Returns process ID and socket of the anvil of this folder, if one runs and answers. */
 export async function findRunning(files: AnvilFiles) {

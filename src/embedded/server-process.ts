@@ -1,15 +1,24 @@
-/** Server processes that Annal starts and that can outlive it, and free ports for them. */
+/** Server processes that Annal starts and that can outlive it, and their sockets. */
 import { execFile, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { chown, lstat, mkdir, readdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { errorCode } from '../shared/operator-errors.ts'
 
 const MAX_LOG_BYTES = 8 * 1024 * 1024
+
+/** A user of the operating system. */
+export interface User {
+  uid: number
+  gid: number
+}
 
 interface ServerCommand {
   binary: string
@@ -19,7 +28,7 @@ interface ServerCommand {
   /** File for the output. A pipe would break if Annal dies before the server. */
   logFile: string
   /** Default: the user of this process. */
-  user?: { uid: number; gid: number } | undefined
+  user?: User | undefined
 }
 
 /**
@@ -103,21 +112,36 @@ export async function identify(pid: number): Promise<string | undefined> {
   return state === '' || state === 'Z' ? undefined : `${pid}-${rest[18]}`
 }
 
+/** Maximum length of a socket path, in bytes: 104 on macOS and 108 on Linux, with the final zero. */
+const MAX_SOCKET_PATH = 103
+
+/**
+ * Returns the folder for a server's socket: `folder`, or a private temporary folder if the path of the socket would be too long. `owner`: user of
+ * the server. Default: the user of this process.
+ */
+export async function placeSocket(folder: string, name: string, owner?: User): Promise<string> {
+  if (Buffer.byteLength(join(folder, name)) <= MAX_SOCKET_PATH) return folder
+  const temporary = join(tmpdir(), `annal-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`)
+  const isNew = (await mkdir(temporary, { recursive: true, mode: 0o700 })) !== undefined
+  if (isNew && owner) await chown(temporary, owner.uid, owner.gid)
+  const { uid, mode } = await lstat(temporary)
+  if (uid === (owner?.uid ?? process.getuid?.()) && (mode & 0o077) === 0) return temporary
+  throw new Error(`${temporary} belongs to another user. Remove it.`)
+}
+
+/** Returns the path of a module in `name`, an optional dependency of the package `parent`. Throws an Error with instructions if it is not installed. */
+export function resolveProgram(parent: string, name: string, variable: string, module = name): string {
+  try {
+    return createRequire(import.meta.resolve(parent)).resolve(module)
+  } catch (cause) {
+    const message = `The embedded server is not available: the package ${name} is not installed. Run npm ci, or set ${variable}.`
+    throw new Error(message, { cause })
+  }
+}
+
 /** Returns true if this system lets a server listen at an address. Default port: any. */
 export const canListen = (host: string, port = 0) =>
   new Promise<boolean>((resolve) => {
     const probe = createServer().once('error', () => resolve(false))
     probe.listen(port, host, () => probe.close(() => resolve(true)))
   })
-
-/** Below the ephemeral ports of Linux (32768) and macOS (49152), so that no outgoing connection takes the port before it is used. */
-const [FIRST_PORT, LAST_PORT] = [15_000, 29_999]
-
-/** Returns a random free port on 127.0.0.1. */
-export async function findFreePort(): Promise<number> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const port = randomInt(FIRST_PORT, LAST_PORT + 1)
-    if (await canListen('127.0.0.1', port)) return port
-  }
-  throw new Error('There is no free port on 127.0.0.1.')
-}

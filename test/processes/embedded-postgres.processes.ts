@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
 import { createRunner, ensureCluster, findBinaries } from '../../src/embedded/postgres-cluster.ts'
 import { findServers, identify, waitFor } from '../../src/embedded/server-process.ts'
-import { annalHere, runAnnal } from '../support/annal-command.ts'
 import { createTestLog } from '../support/test-log.ts'
 import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
@@ -90,7 +89,7 @@ describe('embedded PostgreSQL', () => {
       await promisify(execFile)('cp', ['-al', native, closed])
       const bin = (name: string) => join(closed, 'native/bin', name)
       const binaries = { initdb: bin('initdb'), postgres: bin('postgres') }
-      await ensureCluster(dir, binaries, await createRunner(dir, binaries), 'a password')
+      await ensureCluster(dir, binaries, await createRunner(dir, binaries))
       expect(await readFile(join(dir, 'postgres/PG_VERSION'), 'utf8')).toBe('18\n')
       await rm(join(dir, 'postgres'), { recursive: true })
     },
@@ -104,7 +103,7 @@ describe('embedded PostgreSQL', () => {
       await promisify(execFile)('chown', ['-R', '54321:54321', dataDir])
 
       const ordinary = { command: (binary: string, args: string[]) => ({ binary, args }) }
-      await expect(ensureCluster(dir, await findBinaries(), ordinary, 'a password')).rejects.toThrow(
+      await expect(ensureCluster(dir, await findBinaries(), ordinary)).rejects.toThrow(
         `belongs to user 54321, and PostgreSQL runs as user 0. Change the owner: chown -R 0 ${dir}`,
       )
 
@@ -116,47 +115,15 @@ describe('embedded PostgreSQL', () => {
     },
   )
 
-  it('embedded PostgreSQL does not start without its password, and writes nothing', async () => {
-    await createStopped()
-    const keys = join(dir, 'keys')
-    const file = join(keys, 'postgres.json')
-    const kept = await readFile(file, 'utf8')
-    const refusals = async () => {
-      const doctor = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])
-      const [{ finding, fix }] = JSON.parse(doctor.stdout)
-      const { code, stderr } = await runAnnal(dir, ['serve'], { env: { PORT: '0' } })
-      expect([doctor.code, code, stderr.trim()]).toEqual([1, 1, `${finding} ${fix}`])
-      expect(fix).toContain('Restore ANNAL_DIR/keys from the backup')
-      return finding
-    }
-    const { password } = JSON.parse(kept)
-    for (const damaged of [kept.slice(0, -4), '{}', 'null']) {
-      await writeFile(file, damaged)
-      expect(await refusals()).toBe(`${file} is damaged.`)
-    }
-    await writeFile(file, kept.replace(password, 'another'))
-    expect(await refusals()).toMatch(/refuses our password/)
-    await rm(keys, { recursive: true })
-    expect(await refusals()).toBe(`${file} is missing.`)
-    expect(await readdir(keys)).toEqual([])
-
-    await writeFile(file, kept)
-    await expectKept()
-  })
-
   it('embedded PostgreSQL removes an incomplete data folder and stops its initdb', async () => {
     const halfMade = async () => (await readdir(dir)).filter((name) => name.startsWith('postgres.init'))
-    const makersOf = async () => {
-      const [name] = (await halfMade()).filter((each) => !each.endsWith('.password'))
-      return name === undefined ? [] : findServers(`--pgdata=${join(dir, name)}`)
-    }
     const starter = beginToHold('postgres', dir)
-    const maker = await waitFor(20_000, async () => (await makersOf())[0])
+    const maker = await waitFor(20_000, async () => (await findServers(`--pgdata=${join(dir, 'postgres.init')}`))[0])
     // A suspended process cannot complete, even on a fast machine.
     process.kill(maker!, 'SIGSTOP')
     starter.kill('SIGKILL')
     await once(starter, 'exit')
-    expect(await halfMade()).toHaveLength(2)
+    expect(await halfMade()).toHaveLength(1)
     const postgres = await startEmbeddedPostgres({ dir, log })
     expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     expect([await halfMade(), await identify(maker!)]).toEqual([[], undefined])
@@ -165,23 +132,19 @@ describe('embedded PostgreSQL', () => {
 
   it('embedded PostgreSQL writes nothing for a command, so that commands work on a full disk', async () => {
     const first = await startEmbeddedPostgres({ dir, log, isService: true })
-    const version = async () => {
-      const { ino, mtimeMs } = await stat(join(dir, 'keys/postgres.json'))
-      return { ino, mtimeMs }
-    }
-    const before = await version()
+    const folders = [dir, join(dir, 'postgres')]
+    const versions = () => Promise.all(folders.map(async (folder) => (await stat(folder)).mtimeMs))
+    const before = await versions()
     const second = await startEmbeddedPostgres({ dir, log })
-    expect(await version()).toEqual(before)
+    expect(await versions()).toEqual(before)
     await second.stop()
     await first.stop()
   })
 
-  it('embedded PostgreSQL restarts with the same port and password, which only its owner can read', async () => {
+  it('embedded PostgreSQL restarts without half-written files', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()
-    const { mode } = await stat(join(dir, 'keys/postgres.json'))
-    expect(mode & 0o777).toBe(0o600)
-    const left = ['keys/postgres.json.0123456789ab', 'postgres/postmaster.pid.0123456789ab']
+    const left = ['postgres/pg_hba.conf.0123456789ab', 'postgres/postmaster.pid.0123456789ab']
     for (const file of left) await writeFile(join(dir, file), 'half')
     const second = await startEmbeddedPostgres({ dir, log })
     expect(second.url).toBe(first.url)
@@ -203,18 +166,24 @@ describe('embedded PostgreSQL', () => {
       await writeFile(files[place]!, lock.replace(/^\d+/, String(process.pid)), { mode: 0o644 })
     }
     const second = await startEmbeddedPostgres({ dir, log })
-    expect(await query(second.localUrl, 'SELECT word FROM words')).toEqual([])
+    expect(await query(second.url, 'SELECT word FROM words')).toEqual([])
     await second.stop()
   })
 
-  it('embedded PostgreSQL uses a socket in its folder, or its port if the path is too long', async () => {
+  it('embedded PostgreSQL uses a socket in its folder, or in the temporary folder if the path is too long', async () => {
     const near = await startEmbeddedPostgres({ dir, log })
     const far = await startEmbeddedPostgres({ dir: join(dir, 'deep'.repeat(25)), log })
-    const addressSeenBy = ({ localUrl }: typeof near) => query(localUrl, 'SELECT host(inet_client_addr()) AS address')
+    const folders = [near, far].map(({ url }) => new URL(url).searchParams.get('host')!)
+    onTestFinished(() => rm(folders[1]!, { recursive: true }))
+    const addressSeenBy = ({ url }: typeof near) => query(url, 'SELECT host(inet_client_addr()) AS address')
     const seen = await Promise.all([addressSeenBy(near), addressSeenBy(far)])
+    const modes = await Promise.all(folders.map(async (folder) => (await stat(folder)).mode & 0o077))
     await Promise.all([near.stop(), far.stop()])
-    expect(seen).toEqual([[{ address: null }], [{ address: '127.0.0.1' }]])
-    expect((await stat(join(dir, 'postgres'))).mode & 0o077).toBe(0)
+    expect(folders).toEqual([join(dir, 'postgres'), expect.stringContaining(join(tmpdir(), 'annal-'))])
+    expect([seen, modes]).toEqual([
+      [[{ address: null }], [{ address: null }]],
+      [0, 0],
+    ])
   })
 
   it('connects to embedded PostgreSQL without TLS, independent of the TLS settings', async () => {
@@ -226,7 +195,6 @@ describe('embedded PostgreSQL', () => {
     })
     const server = await startEmbeddedPostgres({ dir, log, patience: 5_000 })
     expect(await isListening(server.url)).toBe(true)
-    expect(await isListening(server.localUrl)).toBe(true)
     await server.stop()
   })
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { findFreePort } from '../../src/embedded/server-process.ts'
 import { annalCommand } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { createSharedInstallation } from '../support/service.ts'
 
 const installation = await createSharedInstallation({ LOG_LEVEL: 'info' })

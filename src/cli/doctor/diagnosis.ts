@@ -91,7 +91,7 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
     const { startEmbeddedPostgres } = await import('../../embedded/embedded-postgres.ts')
     const server = await startEmbeddedPostgres({ dir, log: silentLog })
     closings.push(() => server.stop())
-    return server.localUrl
+    return server.url
   })
 
   const database = memoizeAsync(async () => {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { canListen } from '../../../src/embedded/server-process.ts'
 import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer, type HttpServer } from '../../../src/http/http-server.ts'
+import { canListen } from '../../support/free-port.ts'
 import { createTestLog } from '../../support/test-log.ts'
 
 const host = '127.0.0.1'

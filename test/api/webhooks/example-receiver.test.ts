@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { createWebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts'
+import { findFreePort } from '../../support/free-port.ts'
 
 async function breakOff(port: number) {
   const socket = connect(port, '127.0.0.1')

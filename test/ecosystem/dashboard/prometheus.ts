@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { until } from '../../support/eventually.ts'
+import { findFreePort } from '../../support/free-port.ts'
 
 export type Sample = { metric: Record<string, string>; value: number }
 

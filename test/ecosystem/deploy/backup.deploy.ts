@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
+import { findFreePort } from '../../support/free-port.ts'
 import { liveAt, type Person, recallAt } from './life.ts'
 import { startOwnPostgres } from './postgres.ts'
 import { bash, environment, root, type Started, startService } from './shell.ts'

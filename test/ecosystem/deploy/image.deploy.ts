@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { eventually } from '../../support/eventually.ts'
+import { findFreePort } from '../../support/free-port.ts'
 import { liveAt, recallAt } from './life.ts'
 import { root } from './shell.ts'
 

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
 import type { Log } from '../../../src/shared/log.ts'
 import { until } from '../../support/eventually.ts'
+import { findFreePort } from '../../support/free-port.ts'
 import { bash, root } from './shell.ts'
 
 const deploy = join(root, 'deploy')
@@ -98,10 +97,13 @@ describe('PgBouncer configuration', () => {
   it('PgBouncer loads its configuration and accepts Annal', async () => {
     const missing = "echo 'pgbouncer is missing: apt-get install pgbouncer' >&2; exit 1"
     await bash(`command -v pgbouncer > /dev/null || { ${missing}; }`, dir)
-    const postgres = await startEmbeddedPostgres({ dir: join(dir, 'postgres'), log: silent })
-    const pooler = await startPgBouncer(new URL(postgres.url))
+    const folder = join(dir, 'postgres')
+    await mkdir(folder, { mode: 0o755 })
+    const postgres = await startOwnPostgres(folder)
+    const url = await postgres.createDatabase('annal')
+    const pooler = await startPgBouncer(new URL(url))
     try {
-      const env = { ANNAL_DIR: join(dir, 'annal'), DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: postgres.url }
+      const env = { ANNAL_DIR: join(dir, 'annal'), DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: url }
       await until('PgBouncer lets Annal in', () => canConnect(pooler.url))
       await bash(`${annal} migrate`, dir, env)
       expect(JSON.parse(await bash(`${annal} api-key list --json`, dir, env))).toEqual([])

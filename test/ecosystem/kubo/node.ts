@@ -6,9 +6,9 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { createKuboContentStore } from '../../../src/files/kubo-store.ts'
 import { eventually } from '../../support/eventually.ts'
+import { findFreePort } from '../../support/free-port.ts'
 
 const VERSION = 'v0.40.1'
 const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/annal-kubo', VERSION)

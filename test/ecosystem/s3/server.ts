@@ -9,8 +9,8 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { eventually } from '../../support/eventually.ts'
+import { findFreePort } from '../../support/free-port.ts'
 
 const VERSION = 'v1.8.0'
 const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/annal-s3', VERSION)
