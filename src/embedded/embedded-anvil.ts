@@ -24,12 +24,11 @@ const developmentFunds = '0x21e19e0c9bab2400000'
 const [START_MS, WHOLE_CHAIN_MS, LAST_SAVE_MS, STOP_MS] = [20_000, 10 * 60_000, 5_000, 10_000]
 
 /**
- * anvil always listens on TCP too, without authentication, and lets every caller create coins, forge senders and revert the chain. Linux lets a server
- * bind a multicast address but refuses TCP connections to it.
+ * anvil always listens on TCP too, without authentication, and lets every caller create coins and revert the chain. Linux lets a server bind a
+ * multicast address but refuses TCP connections to it. Elsewhere, anvil listens on 127.0.0.1, where programs of this machine reach it.
  */
 const UNREACHABLE_HOST = '224.0.0.1'
-/** The fallback where a multicast address cannot be bound. Web pages cannot reach it, but programs on this machine can. */
-const LOOPBACK_HOST = '127.0.0.1'
+const isPrivate = () => server.canListen(UNREACHABLE_HOST)
 
 /** Number of blocks whose state is kept, in addition to the required depth. */
 const SPARE_STATES = 32
@@ -39,16 +38,12 @@ const SAVING_SHARE = 1 / 50
 /** Maximum milliseconds between dumps. The relay repeats commits of a lost block, but senders would have to repeat coin transfers. */
 const LONGEST_UNSAVED_MS = 10 * 60_000
 
-/** Returns the milliseconds to wait after a dump that took `took` milliseconds. */
-export const pauseAfterSaving = (took: number): number =>
-  Math.min(took / SAVING_SHARE, Math.max(LONGEST_UNSAVED_MS, took))
-
 /** JSON-RPC over anvil's socket. Throws an Error with the method and anvil's message, or if anvil does not answer in time. */
 export type Rpc = <T>(method: string, params?: unknown[], signal?: AbortSignal) => Promise<T>
 
 export const createRpc =
-  (socket: string, timeoutMilliseconds = 30_000): Rpc =>
-  async <T>(method: string, params: unknown[] = [], signal = AbortSignal.timeout(timeoutMilliseconds)) => {
+  (socket: string, timeoutMs = 30_000): Rpc =>
+  async <T>(method: string, params: unknown[] = [], signal = AbortSignal.timeout(timeoutMs)) => {
     const text = await askLocalSocket(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), signal)
     const { result, error } = JSON.parse(text) as { result: T; error?: { message: string } }
     if (error) throw new Error(`${method}: ${error.message}`)
@@ -111,11 +106,9 @@ function findBinary(): string {
   return server.resolveProgram('@foundry-rs/anvil/package.json', name, 'CHAIN_RPC_URL', `${name}/bin/anvil`)
 }
 
-/** Returns true if anvil answers with the right chain ID. Undefined if it does not answer. */
-async function isReady(socket: string, timeoutMilliseconds: number): Promise<boolean | undefined> {
-  const id = await createRpc(socket, timeoutMilliseconds)<string>('eth_chainId').catch(() => undefined)
-  return id === undefined ? undefined : Number(id) === chainId
-}
+/** Returns true if anvil answers. Undefined if it does not answer in time. */
+const isReady = async (socket: string, timeout: number) =>
+  (await createRpc(socket, timeout)('eth_chainId').catch(() => undefined)) === undefined ? undefined : true
 
 const placeSocket = async ({ folder }: AnvilFiles) => join(await server.placeSocket(folder, 'anvil.ipc'), 'anvil.ipc')
 
@@ -133,10 +126,11 @@ export async function findRunning(files: AnvilFiles) {
  */
 async function unpackState({ state, unpacked }: AnvilFiles): Promise<boolean> {
   if (!existsSync(state)) return false
-  const target = createWriteStream(unpacked, { mode: 0o600 })
-  await pipeline(createReadStream(state), createGunzip(), target).catch((cause: Error) => {
-    throw new Error(`The saved chain ${state} could not be unpacked (${cause.message}).`, { cause })
-  })
+  await pipeline(createReadStream(state), createGunzip(), createWriteStream(unpacked, { mode: 0o600 })).catch(
+    (cause) => {
+      throw new Error(`The saved chain ${state} could not be unpacked (${cause.message}).`, { cause })
+    },
+  )
   return true
 }
 
@@ -144,15 +138,16 @@ async function unpackState({ state, unpacked }: AnvilFiles): Promise<boolean> {
 async function startAnvil(files: AnvilFiles, log: Log, states: number) {
   await chmod(files.folder, 0o700)
   const socket = await placeSocket(files)
-  const isPrivate = await server.canListen(UNREACHABLE_HOST)
-  if (!isPrivate) log.warn({}, 'All programs on this machine can reach the embedded chain. Do not accept money over it')
+  const host = (await isPrivate()) ? UNREACHABLE_HOST : '127.0.0.1'
+  if (host !== UNREACHABLE_HOST)
+    log.warn({}, 'All programs on this machine can reach the embedded chain. Do not accept money over it')
   try {
     const isLoaded = await unpackState(files)
     await rm(socket, { force: true })
     const started = await server.spawnServer({
       binary: findBinary(),
       args: [
-        ...['--ipc', socket, '--host', isPrivate ? UNREACHABLE_HOST : LOOPBACK_HOST, '--port', '0', '--no-cors'],
+        ...['--ipc', socket, '--host', host, '--port', '0', '--no-cors'],
         // No accounts: anvil would sign for any caller. The gas limit is ten times that of public chains.
         ...['--chain-id', String(chainId), '--accounts', '0', '--gas-limit', '300000000'],
         // The owner mines. Each kept state is a copy of all contract data: 128 of them took a gigabyte after 54,000 commits.
@@ -168,10 +163,11 @@ async function startAnvil(files: AnvilFiles, log: Log, states: number) {
       started.failure === undefined ? isReady(socket, 1_000) : false,
     )
     if (isStarted) return { pid: started.pid, socket, isLoaded }
-    const reason = started.failure ?? 'too slow'
     if (started.failure === undefined) server.signalServer(started.pid, 'SIGKILL')
     const tail = await server.readLogTail(files.log)
-    throw new Error(`The embedded chain did not start (${reason}). The end of ${files.log}:\n${tail}`)
+    throw new Error(
+      `The embedded chain did not start (${started.failure ?? 'too slow'}). The end of ${files.log}:\n${tail}`,
+    )
   } finally {
     await rm(files.unpacked, { force: true })
   }
@@ -191,10 +187,10 @@ async function needsBlock(rpc: Rpc, confirmations: number): Promise<boolean> {
 
 const readHead = async (rpc: Rpc) => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
 
-const describe = async ({ socket }: { socket: string }) => {
-  // Everyone who reaches the chain can create coins.
-  return { rpcUrl: socketUrlOf(socket), chainId, isPrivate: await server.canListen(UNREACHABLE_HOST) }
-}
+/** `isPrivate`: false if other programs reach the chain and can create coins. */
+const describe = async ({ socket }: { socket: string }) => ({
+  ...{ rpcUrl: socketUrlOf(socket), chainId, isPrivate: await isPrivate() },
+})
 
 interface EmbeddedAnvilOptions {
   /** The data folder. */
@@ -254,8 +250,8 @@ async function own(files: AnvilFiles, { log, confirmations = 2, blockTime = 1_00
       await replaceFile(files.state, Buffer.from(dump.slice(2), 'hex'))
       savedHead = head
     } finally {
-      const after = performance.now()
-      nextSave = after + pauseAfterSaving(after - before)
+      const took = performance.now() - before
+      nextSave = performance.now() + Math.min(took / SAVING_SHARE, Math.max(LONGEST_UNSAVED_MS, took))
     }
   }
 
@@ -300,8 +296,10 @@ async function own(files: AnvilFiles, { log, confirmations = 2, blockTime = 1_00
       try {
         await save(AbortSignal.timeout(LAST_SAVE_MS))
       } catch (error) {
-        const { message: reason } = error as Error
-        log.warn({ reason }, 'Failed to save the embedded chain; it keeps running and the next start uses it')
+        log.warn(
+          { reason: (error as Error).message },
+          'Failed to save the embedded chain; it keeps running and the next start uses it',
+        )
         return
       }
       server.signalServer(current.pid, 'SIGTERM')

@@ -44,16 +44,6 @@ async function lookUpUser(name: string): Promise<User> {
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
-async function createUser(name: string): Promise<User> {
-  try {
-    await run('useradd', ['--system', '--user-group', '--no-create-home', name])
-    return await lookUpUser(name)
-  } catch (cause) {
-    const message = `PostgreSQL refuses to run as root, and the user "${name}" could not be created. Start as an ordinary user, or set DATABASE_URL.`
-    throw new Error(message, { cause })
-  }
-}
-
 /** Returns true if users other than the owner and the group can enter every folder of `path`. */
 async function isOpenToAll(path: string): Promise<boolean> {
   const { mode } = await stat(path)
@@ -61,13 +51,13 @@ async function isOpenToAll(path: string): Promise<boolean> {
 }
 
 /**
- * As root, runs PostgreSQL as the user "postgres". Where that user cannot reach the files, as in /root, it keeps one capability, to enter
+ * As root, runs PostgreSQL as the user `postgres`, or `nobody` if there is none. Where that user cannot reach the files, as in /root, it keeps one capability, to enter
  * closed folders. The alternative would be to open the folders to everyone.
  */
 export async function createRunner(dir: string, binaries: Binaries): Promise<Runner> {
   const plain: Runner = { command: (binary, args) => ({ binary, args }) }
   if (process.getuid?.() !== 0) return plain
-  const owner = await lookUpUser('postgres').catch(() => createUser('postgres'))
+  const owner = await lookUpUser('postgres').catch(() => lookUpUser('nobody'))
   if ((await isOpenToAll(dir)) && (await isOpenToAll(dirname(binaries.postgres))))
     return { ...plain, owner, spawnAs: owner }
   const identity = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']

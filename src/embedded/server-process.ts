@@ -100,18 +100,6 @@ export async function readLogTail(logFile: string): Promise<string> {
   return text.trimEnd().split('\n').slice(-12).join('\n')
 }
 
-/** Returns a name that differs from that of a later process with the same ID. Undefined if the process does not exist. */
-export async function identify(pid: number): Promise<string | undefined> {
-  if (!isLinux) {
-    const startedAt = await ps('-p', String(pid), '-o', 'lstart=')
-    return startedAt === '' ? undefined : `${pid}-${Date.parse(startedAt)}`
-  }
-  const fields = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name in parentheses, the state, 18 more fields, then the start time.
-  const [state, ...rest] = fields.slice(fields.lastIndexOf(')') + 2).split(' ')
-  return state === '' || state === 'Z' ? undefined : `${pid}-${rest[18]}`
-}
-
 /** Maximum length of a socket path, in bytes: 104 on macOS and 108 on Linux, with the final zero. */
 const MAX_SOCKET_PATH = 103
 

@@ -1,13 +1,13 @@
 /** What stands in deploy/ is what its readers take: Compose, Kubernetes and systemd, each by its own schema. */
 import { spawn } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Log } from '../../../src/shared/log.ts'
 import { until } from '../../support/eventually.ts'
 import { findFreePort } from '../../support/free-port.ts'
+import { startOwnPostgres } from './postgres.ts'
 import { bash, root } from './shell.ts'
 
 const deploy = join(root, 'deploy')
@@ -15,7 +15,6 @@ const tools = join(import.meta.dirname, 'tools')
 const KUBERNETES = ['1.34', '1.37']
 
 const annal = `${process.execPath} --disable-warning=ExperimentalWarning ${root}/src/cli.ts`
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 let dir: string
 

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { identify, waitFor } from '../../../src/embedded/server-process.ts'
+import { waitFor } from '../../../src/embedded/server-process.ts'
+import { identify } from '../../support/process-identity.ts'
 
 const program = join(import.meta.dirname, '../../support/reader-parent.ts')
 const DESCRIPTORS = 80
