@@ -5,7 +5,7 @@ import { asSystem } from '../context.ts'
 import { notFound } from '../shared/errors.ts'
 import { fromId, toId } from '../shared/ids.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
-import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
+import { command, integer, nameOptions, transactionHash } from './command.ts'
 import { counted, createProgress, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
 import { loadCoins, withApp, withChain, withInfrastructure } from './with-infrastructure.ts'
 
@@ -114,7 +114,7 @@ export function addCoinsCommand(program: Command): void {
       'imports a payment without a matching withdrawal as a loss of the platform; can be repeated',
       (text: string, previous: string[] = []) => [...previous, transactionHash(text)],
     )
-    .option('--from <block>', 'first block to search, if the node has no state of older blocks', blockNumber)
+    .option('--from <block>', 'first block to search, if the node has no state of older blocks', integer(0))
     .option('--json', 'prints {"block", "agreeing", "differing", "imported"}')
     .action(async ({ json, ...flags }: CoinsFlags & { json?: true }) => {
       const { comparison, imported, isChanged } = await compare(flags)

@@ -1,6 +1,5 @@
 /** Defines commands with their help, and parses their options. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { readInt } from '../db/sql.ts'
 import { DomainError } from '../shared/errors.ts'
 
 const helpTexts = new WeakMap<Command, { examples: readonly string[]; notes: string }>()
@@ -32,12 +31,14 @@ export function leavesOf(parent: Command, prefix = ''): { name: string; command:
   })
 }
 
-/** Parses a block number. Throws InvalidArgumentError. */
-export const blockNumber = (text: string): number => {
-  const number = readInt(text)
-  if (number === undefined) throw new InvalidArgumentError('Expected a block number.')
-  return number
-}
+/** Returns a parser for an integer option. The parser throws InvalidArgumentError. */
+export const integer =
+  (min: number, max = Infinity) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`Expected an integer from ${min}${max === Infinity ? '' : ` to ${max}`}.`)
+  }
 
 /** Parses a transaction hash. Throws InvalidArgumentError. */
 export const transactionHash = (text: string): string => {

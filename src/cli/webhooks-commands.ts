@@ -7,7 +7,7 @@ import type { WebhookDelivery } from '../db/prisma/client.ts'
 import type { DeliveryFilter } from '../modules/webhooks/deliveries.ts'
 import { DomainError } from '../shared/errors.ts'
 import { toId } from '../shared/ids.ts'
-import { command } from './command.ts'
+import { command, integer } from './command.ts'
 import { counted, createProgress, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
 import { withApp } from './with-infrastructure.ts'
 
@@ -18,7 +18,6 @@ interface FilterFlags {
 }
 
 const statuses = ['pending', 'delivered', 'given-up']
-const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 1_000
 
 const filterOf = ({ app, order, status }: FilterFlags): DeliveryFilter => ({
@@ -52,11 +51,8 @@ async function readDeliveries(context: AppContext, flags: FilterFlags, limit: nu
   }))
 }
 
-async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit: string; json?: true }) {
-  const count = Number(limit)
-  if (!Number.isInteger(count) || count < 1 || count > MAX_LIMIT)
-    throw usageError(`--limit must be an integer from 1 to ${MAX_LIMIT}.`)
-  const found = await withApp(({ context }) => readDeliveries(context, flags, count))
+async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit: number; json?: true }) {
+  const found = await withApp(({ context }) => readDeliveries(context, flags, limit))
   if (json) return printJson(found)
   if (found.length === 0) return report('No delivery found.')
   printTable([
@@ -65,7 +61,7 @@ async function printDeliveries({ limit, json, ...flags }: FilterFlags & { limit:
       ...[id, status, attempts, createdAt, networkAppName, lastFailure ?? lastStatusCode],
     ]),
   ])
-  if (found.length === count) report(`There may be more. --limit shows up to ${MAX_LIMIT}.`)
+  if (found.length === limit) report(`There may be more. --limit shows up to ${MAX_LIMIT}.`)
 }
 
 async function findFailed(context: AppContext, flags: FilterFlags): Promise<string[]> {
@@ -133,7 +129,7 @@ export function addWebhooksCommands(program: Command): void {
     .addOption(new Option('--status <status>', 'deliveries with this status').choices(statuses))
     .option('--app <id>', 'deliveries of this network app')
     .option('--order <id>', 'deliveries of this order')
-    .option('--limit <count>', `maximum number of deliveries, up to ${MAX_LIMIT}`, String(DEFAULT_LIMIT))
+    .option('--limit <count>', `maximum number of deliveries, up to ${MAX_LIMIT}`, integer(1, MAX_LIMIT), 20)
     .option(
       '--json',
       'prints a list of {"id", "networkAppId", "networkAppName", "orderId", "status", "attempts", "lastStatusCode", "lastFailure", "createdAt", "nextAttemptAt", "settledAt"}',

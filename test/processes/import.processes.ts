@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { registerRows } from '../../src/cli/import/import-command.ts'
-import { createImportServer, createRetry } from '../../src/cli/import/import-server.ts'
+import { processRows } from '../../src/cli/import/import-command.ts'
+import { createImportServer } from '../../src/cli/import/import-server.ts'
 import { examineFiles } from '../../src/cli/import/import-source.ts'
 import { InterruptedError } from '../../src/cli/terminal.ts'
 import { annalHere, type HereOptions, startAnnal } from '../support/annal-command.ts'
@@ -105,7 +105,7 @@ describe('annal import', () => {
     const again = await importAs(user, lines, '--files', folder)
     expect(again.rows).toMatchObject([
       { row: 1, state: 'registered' },
-      { row: 3, state: 'failed', message: 'The line is not JSON.' },
+      { row: 3, state: 'failed', message: 'The line is not a JSON object.' },
       { row: 4, state: 'existing', nid: report.rows[0].nid },
     ])
     const shown = await annal(user, csv)
@@ -189,7 +189,7 @@ describe('annal import', () => {
     expect(code).toBe(1)
     expect(rows).toMatchObject([
       { row: 1, path: '1.jpg', state: 'registered' },
-      { row: 2, path: 'caf\uFFFD/2.jpg', ...problem },
+      { row: 2, path: 'caf\uFFFD', ...problem },
       { row: 3, path: 't\uFFFDr.jpg', ...problem },
     ])
     const list = join(dir, 'names.csv')
@@ -266,12 +266,10 @@ describe('annal import', () => {
     const { rows } = await importAs(user, folder)
     expect(rows).toMatchObject([{ state: 'failed', code: 'duplicate_asset_not_allowed' }, { state: 'registered' }])
     const interrupted = new AbortController().signal
-    const retry = createRetry(() => undefined, interrupted)
-    const server = createImportServer(app.url, user.token, { concurrency: 1, retry })
-    const done = () => undefined
-    const { valid } = await examineFiles([{ row: 1, path: '2.jpg', fields: {} }], folder, { done, interrupted })
+    const server = createImportServer(app.url, user.token, interrupted)
+    const { valid } = await examineFiles([{ row: 1, path: '2.jpg', fields: {} }], folder)
     await writeFile(join(folder, '2.jpg'), `photo X of ${folder}`)
-    const { outcomes, stopped } = await registerRows(valid, { server, maxCost: '1', concurrency: 1, done })
+    const { outcomes, stopped } = await processRows(valid, { server, maxCost: '1', concurrency: 1 })
     expect(outcomes).toMatchObject([{ state: 'failed', code: 'not_sent', message: expect.stringContaining('changed') }])
     expect(stopped).toBe(null)
   })
@@ -290,7 +288,7 @@ describe('annal import', () => {
     [['.'], /ANNAL_TOKEN/],
     [['.', '--token-file', '/nowhere'], /Cannot read the token/],
     [['.', '--concurrency', '0'], /from 1 to 32/],
-    [['.', '--limit', 'x'], /--limit must be an integer from 1\./],
+    [['.', '--limit', 'x'], /'--limit <count>'.* an integer from 1\./],
     [['.', '--url', 'localhost:4000'], /--url must be an address/],
   ])('`annal import` rejects the arguments %j with exit code 2 without a request', async (args, message) => {
     const said = await annalHere({}, ['import', ...args])
@@ -302,15 +300,15 @@ describe('annal import', () => {
     ['without.csv', 'caption\nx\n', /The field 'file' is missing/],
     ['twice.csv', 'file,tag,tag\na.jpg,x,y\n', /The field 'tag' is repeated/],
     ['open.csv', 'file\n"a', /is not CSV: Quote Not Closed/],
-    ['latin.csv', Buffer.from('file\ncaf\xE9.jpg\n', 'latin1'), /is not UTF-8 in line 2\. Save it as "CSV UTF-8"/],
+    ['latin.csv', Buffer.from('file\ncaf\xE9.jpg\n', 'latin1'), /is not UTF-8\. Save it as "CSV UTF-8"/],
     [
       'windows.csv',
       Buffer.from('\xef\xbb\xbf"file";tag\na.jpg;"two\nlines"\nb.jpg;\x80\n', 'latin1'),
-      /is not UTF-8 in line 4\./,
+      /is not UTF-8\./,
     ],
-    ['header.csv', Buffer.from('file,Größe\n', 'latin1'), /is not UTF-8 in line 1\./],
-    ['latin.jsonl', Buffer.from('{"file":"a"}\n\n{"file":"\xe9"}\n', 'latin1'), /is not UTF-8 in line 3\./],
-    ['utf16.txt', Buffer.from('\ufefffile', 'utf16le'), /is not UTF-8 in line 1\. Save it/],
+    ['header.csv', Buffer.from('file,Größe\n', 'latin1'), /is not UTF-8\./],
+    ['latin.jsonl', Buffer.from('{"file":"a"}\n\n{"file":"\xe9"}\n', 'latin1'), /is not UTF-8\./],
+    ['utf16.txt', Buffer.from('\ufefffile', 'utf16le'), /is not UTF-8\./],
     ['both.csv', 'File;FILE\na;b\n', /The field 'file' is repeated/],
     ['unknown.jsonl', '{"file":"a","note":1}', /Unknown field 'note'/],
     ['photo.jpg', 'x', /is neither a folder nor/],

@@ -5,29 +5,34 @@ import type { Command } from 'commander'
 import { statuses } from '../../http/error-status.ts'
 import { forEachConcurrent } from '../../shared/async.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
-import { command } from '../command.ts'
+import { command, integer } from '../command.ts'
 import * as out from '../terminal.ts'
-import { createProgress, type Progress } from '../terminal.ts'
 import { localUrl } from '../with-infrastructure.ts'
-import { createImportServer, createRetry, type ImportQuote, type ImportServer, RefusedError } from './import-server.ts'
+import { createImportServer, type ImportQuote, type ImportServer, RefusedError } from './import-server.ts'
 import { examineFiles, type ImportRow, readSource } from './import-source.ts'
 
 interface ImportFlags {
   files?: string
   url?: string
   tokenFile?: string
-  concurrency: string
-  limit?: string
+  concurrency: number
+  limit?: number
   dryRun?: true
   json?: true
 }
 
-/** Result of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered yet. */
-type Outcome = { row: number; path: string } & (
-  | { state: 'registered' | 'existing'; nid: string }
-  | { state: 'failed'; code: string; message: string }
-  | { state: 'pending' }
-)
+/** States of a row. `existing`: the account registered the file before, so it costs nothing. `pending`: not registered yet. */
+const states = ['registered', 'existing', 'failed', 'pending'] as const
+
+/** Result of a row. `nid` of a registered or existing file. `code` and `message` of a failed one. */
+interface Outcome {
+  row: number
+  path: string
+  state: (typeof states)[number]
+  nid?: string
+  code?: string
+  message?: string
+}
 
 interface Report {
   account: string
@@ -53,13 +58,6 @@ async function readToken(file: string | undefined): Promise<string> {
   throw out.usageError('Set --token-file to a file with an access token, or set ANNAL_TOKEN.')
 }
 
-/** Parses an integer option. Throws a usage error. */
-function readCount(flag: string, text: string, max: number): number {
-  const count = Number(text)
-  if (Number.isInteger(count) && count >= 1 && count <= max) return count
-  throw out.usageError(`${flag} must be an integer from 1${max === Infinity ? '' : ` to ${max}`}.`)
-}
-
 /** Returns the URL of the server. Throws a usage error or ConfigError. */
 async function readUrl(url: string | undefined): Promise<string> {
   if (url === undefined) {
@@ -71,22 +69,10 @@ async function readUrl(url: string | undefined): Promise<string> {
   throw out.usageError('--url must be an address such as https://annal.example.org.')
 }
 
-/** Creates a runner for the steps of an import, each with its own progress bar. */
-function createSteps() {
-  let progress: Progress | undefined
-  return {
-    async step<T>(verb: string, total: number, work: (done: (count: number) => void) => Promise<T>): Promise<T> {
-      const own = createProgress(verb)
-      progress = own
-      try {
-        return await work((count) => own.update(count, total))
-      } finally {
-        own.end()
-        progress = undefined
-      }
-    },
-    report: (text: string) => (progress ? progress.report(text) : out.report(text)),
-  }
+/** Runs `work` for items with a progress bar. `verb` is the past participle of the bar. */
+async function withProgress<T>(verb: string, work: (done: (count: number) => void) => Promise<T>, total: number) {
+  const progress = out.createProgress(verb)
+  return work((count) => progress.update(count, total)).finally(progress.end)
 }
 
 /** Returns the cost of these files. Identical files are charged once. */
@@ -96,33 +82,11 @@ function costOf({ each, available }: ImportQuote, rows: readonly ImportRow[]): R
   return { each, available, total: fromUnits(total), missing: fromUnits(missing > 0n ? missing : 0n) }
 }
 
-type Named = Pick<ImportRow, 'row' | 'path'>
-
-const pending = ({ row, path }: Named): Outcome => ({ row, path, state: 'pending' })
-
-const failed = ({ row, path }: Named, { code, message }: { code: string; message: string }): Outcome => ({
-  ...{ row, path, state: 'failed', code, message },
-})
-
-interface ImportOptions {
-  server: ImportServer
-  /** Maximum cost of one registration, as a decimal string. */
-  maxCost: string
-  concurrency: number
-  /** Called with the number of completed rows. */
-  done: (count: number) => void
-}
-
-/** Validates the metadata of each row on the server, without sending files. Throws RefusedError. */
-async function validateRows(rows: readonly ImportRow[], { server, concurrency, done }: Omit<ImportOptions, 'maxCost'>) {
-  const outcomes: Outcome[] = []
-  await forEachConcurrent(rows, concurrency, async (row) => {
-    const problem = Object.keys(row.fields).length ? await server.validate(row) : undefined
-    outcomes.push(problem ? failed(row, problem) : pending(row))
-    done(outcomes.length)
-  })
-  return outcomes
-}
+const outcome = (
+  { row, path }: Pick<ImportRow, 'row' | 'path'>,
+  state: Outcome['state'],
+  facts: Pick<Outcome, 'nid' | 'code' | 'message'> = {},
+): Outcome => ({ row, path, state, ...facts })
 
 /** Errors that affect a single row. All other errors stop the import. */
 const rowErrors = new Set<string>([
@@ -132,107 +96,105 @@ const rowErrors = new Set<string>([
   ...['damaged', 'not_sent'],
 ])
 
-/** Registers rows. `stopped`: reason why the import stopped early, or null. */
-export async function registerRows(
+/** Registers a file. Throws the errors that stop the import. */
+async function register(row: ImportRow, server: ImportServer, maxCost: string, key: string): Promise<Outcome> {
+  try {
+    return outcome(row, 'registered', { nid: await server.register(row, maxCost, key) })
+  } catch (error) {
+    if (!(error instanceof RefusedError && rowErrors.has(error.code))) throw error
+    // An interrupted import may have registered the file without receiving the response.
+    const isDuplicate = error.code === statuses.DUPLICATE_ASSET.type
+    const nid = isDuplicate ? await server.findRegistered(row.sha256) : undefined
+    const { code, message } = error
+    return nid === undefined ? outcome(row, 'failed', { code, message }) : outcome(row, 'existing', { nid })
+  }
+}
+
+/** Validates the metadata of a row on the server, without sending the file. Throws RefusedError. */
+async function validate(row: ImportRow, server: ImportServer): Promise<Outcome> {
+  const problem = Object.keys(row.fields).length ? await server.validate(row) : undefined
+  return problem ? outcome(row, 'failed', problem) : outcome(row, 'pending')
+}
+
+/** Validates or registers rows. `maxCost`: maximum cost of one registration as a decimal string, or undefined to validate. */
+export async function processRows(
   rows: readonly ImportRow[],
-  { server, maxCost, concurrency, done }: ImportOptions,
+  { server, maxCost, concurrency }: { server: ImportServer; maxCost?: string | undefined; concurrency: number },
+  done: (count: number) => void = () => undefined,
 ): Promise<{ outcomes: Outcome[]; stopped: string | null }> {
   const importId = randomUUID()
   const outcomes = new Map<ImportRow, Outcome>()
-
-  async function register(each: ImportRow): Promise<Outcome> {
-    const { row, path, sha256 } = each
-    try {
-      return {
-        row,
-        path,
-        state: 'registered',
-        nid: await server.register(each, maxCost, `annal-import ${importId} ${row}`),
-      }
-    } catch (error) {
-      if (!(error instanceof RefusedError && rowErrors.has(error.code))) throw error
-      // An interrupted import may have registered the file without receiving the response.
-      const isDuplicate = error.code === statuses.DUPLICATE_ASSET.type
-      const nid = isDuplicate ? (await server.findRegistered(new Set([sha256]))).get(sha256) : undefined
-      return nid === undefined ? failed(each, error) : { row, path, state: 'existing', nid }
-    }
-  }
-
+  const processRow = (row: ImportRow) =>
+    maxCost === undefined
+      ? validate(row, server)
+      : register(row, server, maxCost, `annal-import ${importId} ${row.row}`)
   let stopped: string | null = null
   try {
     await forEachConcurrent(rows, concurrency, async (row) => {
-      outcomes.set(row, await register(row))
+      outcomes.set(row, await processRow(row))
       done(outcomes.size)
     })
   } catch (error) {
     if (!(error instanceof RefusedError || error instanceof out.InterruptedError)) throw error
     stopped = error.message
   }
-  return { outcomes: rows.map((row) => outcomes.get(row) ?? pending(row)), stopped }
+  return { outcomes: rows.map((row) => outcomes.get(row) ?? outcome(row, 'pending')), stopped }
 }
 
 /** Runs an import. Throws a usage error, RefusedError or InterruptedError. */
 async function runImport(source: string, flags: ImportFlags): Promise<Report> {
-  const concurrency = readCount('--concurrency', flags.concurrency, MAX_CONCURRENCY)
-  const limit = flags.limit === undefined ? undefined : readCount('--limit', flags.limit, Infinity)
-  const steps = createSteps()
+  const { concurrency, limit, dryRun } = flags
   const interrupted = out.interruption()
-  const retry = createRetry(steps.report, interrupted)
-  const server = createImportServer(await readUrl(flags.url), await readToken(flags.tokenFile), { concurrency, retry })
+  const server = createImportServer(await readUrl(flags.url), await readToken(flags.tokenFile), interrupted)
 
   const account = await server.readUsername()
   const { rows, folder } = await readSource(source, flags.files)
-  const files = await steps.step('examined', rows.length, (done) => examineFiles(rows, folder, { done, interrupted }))
+  const files = await withProgress('examined', (done) => examineFiles(rows, folder, done), rows.length)
   // Reading the balance before the registered files prevents a concurrent import from being counted twice.
   const quote = await server.quote()
-  const registered = await server.findRegistered(new Set(files.valid.map(({ sha256 }) => sha256)))
+  const registered = await server.readRegistered()
   const open = files.valid.filter(({ sha256 }) => !registered.has(sha256))
-  const existing = files.valid.flatMap(({ row, path, sha256 }): Outcome[] => {
-    const nid = registered.get(sha256)
-    return nid === undefined ? [] : [{ row, path, state: 'existing', nid }]
-  })
   const wanted = open.slice(0, limit)
   const cost = costOf(quote, wanted)
   const { total, available, missing } = cost
-  const unaffordable =
-    missing === '0'
-      ? null
-      : `The import costs ${total}, but the balance is ${available}: ${missing} missing. Add funds, or import fewer files with --limit.`
+  const others = [
+    ...files.invalid.map((row) => outcome(row, 'failed', { code: 'not_sent', message: row.problem })),
+    ...files.valid.flatMap((row) => {
+      const nid = registered.get(row.sha256)
+      return nid === undefined ? [] : [outcome(row, 'existing', { nid })]
+    }),
+    ...open.slice(wanted.length).map((row) => outcome(row, 'pending')),
+  ]
+  const reportOf = (outcomes: Outcome[], stopped: string | null): Report => ({
+    ...{ account, cost, stopped },
+    rows: [...others, ...outcomes].sort((a, b) => a.row - b.row),
+  })
 
-  async function importWanted(): Promise<{ outcomes: Outcome[]; stopped: string | null }> {
-    if (flags.dryRun) {
-      const outcomes = await steps.step('checked', wanted.length, (done) =>
-        validateRows(wanted, { server, concurrency, done }),
-      )
-      return { outcomes, stopped: unaffordable }
-    }
-    if (unaffordable !== null) return { outcomes: wanted.map(pending), stopped: unaffordable }
-    interrupted.addEventListener('abort', () =>
-      steps.report('Finishing uploads in progress. Press Ctrl-C again to stop immediately.'),
+  const unaffordable = `The import costs ${total}, but the balance is ${available}: ${missing} missing. Add funds, or import fewer files with --limit.`
+  const reason = missing === '0' ? null : unaffordable
+  if (reason !== null && !dryRun)
+    return reportOf(
+      wanted.map((row) => outcome(row, 'pending')),
+      reason,
     )
-    return steps.step('registered', wanted.length, (done) =>
-      registerRows(wanted, { server, maxCost: cost.each, concurrency, done }),
-    )
-  }
-  const { outcomes, stopped } = await importWanted()
-  const invalid = files.invalid.map((row) => failed(row, { code: 'not_sent', message: row.problem }))
-  const all = [...invalid, ...existing, ...open.slice(wanted.length).map(pending), ...outcomes]
-  return { account, cost, stopped, rows: all.sort((a, b) => a.row - b.row) }
+  interrupted.addEventListener('abort', () =>
+    out.report('Finishing uploads in progress. Press Ctrl-C again to stop immediately.'),
+  )
+  const options = { server, maxCost: dryRun ? undefined : cost.each, concurrency }
+  const verb = dryRun ? 'checked' : 'registered'
+  const { outcomes, stopped } = await withProgress(verb, (done) => processRows(wanted, options, done), wanted.length)
+  return reportOf(outcomes, stopped ?? reason)
 }
 
 function printReport({ account, cost, stopped, rows }: Report, isDryRun: boolean) {
-  const count = (state: Outcome['state']) => rows.filter((row) => row.state === state).length
-  const failures = rows.filter((row) => row.state === 'failed')
+  const count = (wanted: Outcome['state']) => rows.filter(({ state }) => state === wanted).length
+  const failures = rows.filter(({ state }) => state === 'failed')
   if (failures.length) {
-    out.printTable([
-      ['row', 'file', 'code', 'reason'],
-      ...failures.map(({ row, path, code, message }) => [row, path, code, message]),
-    ])
+    const cells = failures.map(({ row, path, code, message }) => [row, path, code, message])
+    out.printTable([['row', 'file', 'code', 'reason'], ...cells])
   }
   if (isDryRun) out.report(`Cost: ${cost.total}. Balance of ${account}: ${cost.available}.`)
-  const counts = (['registered', 'existing', 'failed', 'pending'] as const)
-    .filter((state) => count(state) > 0)
-    .map((state) => `${count(state)} ${state}`)
+  const counts = states.filter((state) => count(state) > 0).map((state) => `${count(state)} ${state}`)
   out.report(`${out.counted(rows.length, 'row')}${counts.length ? `: ${counts.join(', ')}` : ''}.`)
   if (stopped !== null) out.report(out.red(stopped))
   else if (failures.length) out.report(out.red('Fix the failed rows, and run the same command again.'))
@@ -260,8 +222,8 @@ Exits with 0 if all files were registered, or on a dry run can be registered, el
     .option('--files <folder>', 'folder of the files in a list; default: the folder of the list')
     .option('--url <url>', 'URL of the server; default: the server on this machine')
     .option('--token-file <path>', 'file with the access token of the account that pays; default: ANNAL_TOKEN')
-    .option('--concurrency <count>', `number of concurrent uploads, up to ${MAX_CONCURRENCY}`, '4')
-    .option('--limit <count>', 'maximum number of files to register')
+    .option('--concurrency <count>', `concurrent uploads, up to ${MAX_CONCURRENCY}`, integer(1, MAX_CONCURRENCY), 4)
+    .option('--limit <count>', 'maximum number of files to register', integer(1))
     .option('--dry-run', 'shows the cost and the rows that would fail, and registers nothing')
     .option(
       '--json',

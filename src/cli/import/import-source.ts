@@ -1,9 +1,9 @@
 /** Reads the source of an import, which is a list or a folder, and examines its files. */
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { createReadStream, existsSync } from 'node:fs'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { forEachConcurrent } from '../../shared/async.ts'
 import { usageError } from '../terminal.ts'
@@ -52,13 +52,11 @@ async function assertColumns(columns: readonly string[]): Promise<void> {
   if (twice !== undefined) throw usageError(`The field '${twice}' is repeated.`)
 }
 
-/** Reads a list and removes its byte order mark. Throws a usage error with the number of the first invalid line. */
+/** Reads a list and removes its byte order mark. Throws a usage error if it is not UTF-8. */
 async function readText(path: string): Promise<string> {
   const bytes = await readFile(path)
   if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
-  const lines = bytes.toString('latin1').split('\n')
-  const line = lines.findIndex((each) => !isUtf8(Buffer.from(each, 'latin1'))) + 1
-  throw usageError(`${path} is not UTF-8 in line ${line}. Save it as "CSV UTF-8".`)
+  throw usageError(`${path} is not UTF-8. Save it as "CSV UTF-8".`)
 }
 
 async function readCsv(path: string): Promise<SourceRow[]> {
@@ -75,17 +73,14 @@ async function readCsv(path: string): Promise<SourceRow[]> {
   const [names = [], ...records] = rows
   const header = names.map((name) => name.trim().toLowerCase().replaceAll(/\s+/g, '_'))
   await assertColumns(header)
-  // An empty line is a row with one empty cell, because spreadsheets count it too.
-  return records.flatMap((cells, index) =>
-    cells.every((cell) => cell === '') ? [] : [rowOfCells(header, cells, index + 2)],
-  )
-}
-
-function rowOfCells(header: readonly string[], cells: readonly string[], row: number): SourceRow {
-  const filled = header.flatMap((name, column) => (cells[column] ? [[name, cells[column]] as const] : []))
-  const { [FILE_COLUMN]: path = '', ...fields } = Object.fromEntries(filled)
-  if (cells.length === header.length) return { row, path, fields }
-  return { row, path, fields, problem: `The row has ${cells.length} cells, but the header has ${header.length}.` }
+  return records.flatMap((cells, index): SourceRow[] => {
+    // An empty line is a row with one empty cell, because spreadsheets count it too.
+    if (cells.every((cell) => cell === '')) return []
+    const filled = header.flatMap((name, column) => (cells[column] ? [[name, cells[column]] as const] : []))
+    const { [FILE_COLUMN]: path = '', ...fields } = Object.fromEntries(filled)
+    const problem = `The row has ${cells.length} cells, but the header has ${header.length}.`
+    return [{ row: index + 2, path, fields, ...(cells.length !== header.length && { problem }) }]
+  })
 }
 
 function rowOfLine(line: string, row: number): SourceRow {
@@ -93,7 +88,7 @@ function rowOfLine(line: string, row: number): SourceRow {
   try {
     value = JSON.parse(line)
   } catch {
-    return { row, path: '', fields: {}, problem: 'The line is not JSON.' }
+    value = undefined
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { row, path: '', fields: {}, problem: 'The line is not a JSON object.' }
@@ -111,27 +106,21 @@ async function readJsonLines(path: string): Promise<SourceRow[]> {
   return rows
 }
 
-const SEPARATOR = Buffer.from(sep)
-const DOT = 0x2e
-
-/** Returns the relative paths of all files in a folder, except hidden ones. A name may not be valid UTF-8. */
-async function filesIn(folder: Buffer): Promise<Buffer[]> {
-  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
-  const files: Buffer[] = []
-  for (const entry of entries.filter(({ name }) => name[0] !== DOT)) {
-    const inside = entry.isDirectory() ? await filesIn(Buffer.concat([folder, SEPARATOR, entry.name])) : undefined
-    files.push(...(inside?.map((path) => Buffer.concat([entry.name, SEPARATOR, path])) ?? [entry.name]))
-  }
-  return files
+/** Returns the relative paths of all files in a folder, except hidden ones. Names that are not UTF-8 contain a replacement character. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const visible = entries.filter(({ name }) => !name.startsWith('.'))
+  const nested = visible.map(async (entry) => {
+    // A folder with such a name cannot be opened.
+    const inside = entry.isDirectory() ? await filesIn(join(folder, entry.name)).catch(() => ['']) : ['']
+    return inside.map((path) => join(entry.name, path))
+  })
+  return (await Promise.all(nested)).flat()
 }
 
 /** Returns the files of a folder, sorted by name. Symbolic links are resolved later. */
-async function readFolder(folder: string): Promise<SourceRow[]> {
-  const files = await filesIn(Buffer.from(folder))
-  const rows = files.map((path) => ({ path: path.toString(), ...(!isUtf8(path) && { problem: NOT_UTF8 }) }))
-  rows.sort((one, other) => (one.path < other.path ? -1 : 1))
-  return rows.map((each, index) => ({ row: index + 1, fields: {}, ...each }))
-}
+const readFolder = async (folder: string): Promise<SourceRow[]> =>
+  (await filesIn(folder)).sort().map((path, index) => ({ row: index + 1, path, fields: {} }))
 
 const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
   ...{ '.csv': readCsv, '.tsv': readCsv, '.txt': readCsv, '.jsonl': readJsonLines, '.ndjson': readJsonLines },
@@ -155,10 +144,7 @@ export async function readSource(source: string, files?: string): Promise<{ rows
   return { rows: await read(source), folder }
 }
 
-const isWithin = (folder: string, path: string) => {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-}
+const isWithin = (folder: string, path: string) => !/^\.\.([/\\]|$)/.test(relative(folder, path))
 
 const reasons: Record<string, string> = {
   ENOENT: 'The file does not exist.',
@@ -167,16 +153,12 @@ const reasons: Record<string, string> = {
   ELOOP: 'The link’s target is not a file.',
 }
 
-function reasonOf(path: string, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT' && path.includes(UNDECODABLE)) return NOT_UTF8
-  return reasons[error.code ?? ''] ?? `Cannot read the file: ${error.message}.`
-}
+const reasonOf = (path: string, { code = '', message }: NodeJS.ErrnoException) =>
+  code === 'ENOENT' && path.includes(UNDECODABLE) ? NOT_UTF8 : (reasons[code] ?? `Cannot read the file: ${message}.`)
 
 /** Returns a path with slashes. A backslash separates folders, as on Windows, unless a file name contains it. */
-async function withSlashes(path: string, folder: string): Promise<string> {
-  const isName = !path.includes('\\') || (await lstat(resolve(folder, path)).catch(() => undefined)) !== undefined
-  return isName ? path : path.replaceAll('\\', '/')
-}
+const withSlashes = (path: string, folder: string) =>
+  existsSync(resolve(folder, path)) ? path : path.replaceAll('\\', '/')
 
 /**
  * Examines a file. Throws an Error if it cannot be registered. The resolved file must be inside the folder. Otherwise,
@@ -188,7 +170,7 @@ async function examine(row: SourceRow, folder: string): Promise<ImportRow> {
   const { MAX_FILE_BYTES } = await import('../../modules/assets/register-asset.ts')
   const { default: mime } = await import('mime')
   const outside = `The file is outside ${folder}.`
-  const path = await withSlashes(row.path, folder)
+  const path = withSlashes(row.path, folder)
   const named = resolve(folder, path)
   if (!isWithin(folder, named)) throw new Error(outside)
   const file = await realpath(named)
@@ -208,17 +190,16 @@ async function examine(row: SourceRow, folder: string): Promise<ImportRow> {
 
 const CONCURRENCY = 4
 
-/** Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an Error for a missing folder. */
+/** Examines all files. `done` gets the number of examined files. Throws an Error for a missing folder. */
 export async function examineFiles(
   rows: readonly SourceRow[],
   folder: string,
-  { done, interrupted }: { done: (count: number) => void; interrupted: AbortSignal },
+  done: (count: number) => void = () => undefined,
 ): Promise<{ valid: ImportRow[]; invalid: (SourceRow & { problem: string })[] }> {
   const base = await realpath(folder)
   const valid: ImportRow[] = []
   const invalid: (SourceRow & { problem: string })[] = []
   await forEachConcurrent(rows, CONCURRENCY, async (row) => {
-    interrupted.throwIfAborted()
     await examine(row, base).then(
       (examined) => valid.push(examined),
       (error: NodeJS.ErrnoException) =>
