@@ -78,8 +78,13 @@ export const usageError = (message: string) => new CommanderError(WRONG_USAGE, '
 export const print = (text: string): void => void terminal().stdout.write(`${text}\n`)
 /** Writes the result as JSON to stdout. */
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
-/** Writes a message to stderr. */
-export const report = (text: string): void => void terminal().stderr.write(`${text}\n`)
+/** Clears the rest of a terminal's line. */
+const CLEAR_REST = '\u001B[K'
+/** Writes a message to stderr. On a terminal, it replaces a progress bar, and the next update draws the bar again. */
+export const report = (text: string): void => {
+  const { stderr } = terminal()
+  stderr.write(stderr.isTTY ? `\r${text}${CLEAR_REST}\n` : `${text}\n`)
+}
 
 /** Sets the message that is printed if the following output cannot be written. */
 export const reportIfUnread = (text: string): void => {
@@ -202,28 +207,14 @@ const explainFor = (path: string) => (cause: unknown) => {
   throw notWritten(path, systemReason(cause), cause)
 }
 
-/** Writes a new file and returns its size in bytes. Never overwrites a file. Deletes the file after an error. */
-export async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
-  const file = await open(path, 'wx').catch(explainFor(path))
-  try {
-    await write(file).catch(explainFor(path))
-    return (await file.stat()).size
-  } catch (error) {
-    await rm(path, { force: true })
-    throw error
-  } finally {
-    await file.close()
-  }
-}
-
 /**
- * Writes a new file that only its owner can read, and returns its size in bytes. The file gets its final name when it
- * is completely on disk. Until then it is named `<path>.part-…`, and it remains if the process is killed.
+ * Writes a new file and returns its size in bytes. Never overwrites a file. The file gets its final name when it is completely on disk. Until then
+ * it is named `<path>.part-…`, and it remains if the process is killed. `mode` 0o600: only the owner can read the file.
  */
-export async function writePrivateFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
-  if (await lstat(path).catch(() => undefined)) throw notWritten(path, 'the path exists')
+export async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>, mode = 0o666) {
+  if (await lstat(path).catch(() => undefined)) throw notWritten(path, 'file already exists (EEXIST)')
   const part = `${path}.part-${randomUUID()}`
-  const file = await open(part, 'wx', 0o600).catch(explainFor(path))
+  const file = await open(part, 'wx', mode).catch(explainFor(path))
   try {
     await write(file).catch(explainFor(path))
     await file.sync().catch(explainFor(path))
@@ -236,31 +227,22 @@ export async function writePrivateFile(path: string, write: (file: FileHandle) =
 }
 
 const BAR_WIDTH = 24
-/** Milliseconds between two updates of the bar. */
-const BAR_EVERY_MS = 100
-const LINE_EVERY_MS = 10_000
-
-export interface Progress {
-  /** Updates the progress. `total` may grow. */
-  update(done: number, total: number): void
-  /** Prints a message above the bar. */
-  report(text: string): void
-  end(): void
-}
+/** Milliseconds between two updates on a terminal, and elsewhere. */
+const [BAR_EVERY_MS, LINE_EVERY_MS] = [100, 10_000]
 
 const formatSeconds = (seconds: number) => {
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds % 60)]
-  const two = (part: number) => String(part).padStart(2, '0')
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
+  const [hours, minutes, rest] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(Math.floor)
+  return hours ? `${hours}:${twoDigits(minutes)}:${twoDigits(rest)}` : `${minutes}:${twoDigits(rest)}`
 }
+const twoDigits = (part = 0) => String(part).padStart(2, '0')
 
 /** Starts a progress display. `verb`: past participle for the items, such as "registered". */
-export function createProgress(verb: string): Progress {
+export function createProgress(verb: string) {
   const { stderr } = terminal()
   const startedAt = performance.now()
   // Without a terminal, a short operation prints only its last line.
   let updatedAt = stderr.isTTY ? -Infinity : startedAt
-  let lastLine = ''
+  let isShown = false
 
   const formatRate = (done: number, total: number) => {
     if (done === 0) return ''
@@ -269,30 +251,23 @@ export function createProgress(verb: string): Progress {
     const time = done < total ? `, ${formatSeconds((total - done) / rate)} left` : ` in ${formatSeconds(seconds)}`
     return `, ${rate.toFixed(1)}/s${time}`
   }
-  const formatBar = (done: number, total: number) => {
-    const filled = total === 0 ? BAR_WIDTH : Math.floor((done / total) * BAR_WIDTH)
-    return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] `
-  }
-  const draw = (line: string) => stderr.write(`\r${line}\u001B[K`)
 
   return {
-    update(done, total) {
+    /** Updates the progress. `total` may grow. */
+    update(done: number, total: number) {
       const isDue = performance.now() - updatedAt > (stderr.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS)
       if (!isDue && done < total) return
       updatedAt = performance.now()
       const line = `${done} of ${total} ${verb}${formatRate(done, total)}`
       if (!stderr.isTTY) return report(line)
-      lastLine = (formatBar(done, total) + line).slice(0, (stderr.columns ?? Infinity) - 1)
-      draw(lastLine)
-    },
-    report(text) {
-      if (lastLine) draw('')
-      report(text)
-      if (lastLine) draw(lastLine)
+      const filled = total === 0 ? BAR_WIDTH : Math.floor((done / total) * BAR_WIDTH)
+      const bar = `[${'#'.repeat(filled).padEnd(BAR_WIDTH, '-')}] ${line}`
+      stderr.write(`\r${bar.slice(0, (stderr.columns ?? Infinity) - 1)}${CLEAR_REST}`)
+      isShown = true
     },
     end() {
-      if (lastLine) report('')
-      lastLine = ''
+      if (isShown) stderr.write('\n')
+      isShown = false
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Command `users`. */
 
+import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
@@ -19,7 +20,7 @@ import {
   report,
   reportIfUnread,
   terminal,
-  writePrivateFile,
+  writeNewFile,
 } from './terminal.ts'
 import { withApp, withKeysAndCoins } from './with-infrastructure.ts'
 
@@ -90,9 +91,10 @@ async function exportUser(userId: string, { reason, out, json }: ReasonFlags & {
     return
   }
   let uuid = ''
-  const bytes = await writePrivateFile(out, async (file) => {
+  const write = async (file: FileHandle) => {
     uuid = await exportTo((texts) => file.writeFile(joinChunks(texts), { signal }))
-  })
+  }
+  const bytes = await writeNewFile(out, write, 0o600)
   const id = toId('user', uuid)
   if (json) return printJson({ id, path: out, bytes })
   report(green(`Exported ${id} to ${out} (${bytes} bytes).`))

@@ -109,7 +109,7 @@ describe('command for the export of a user', () => {
     expect(JSON.parse(text).account.id).toBe(user.publicId)
     expect((await stat(out)).mode & 0o777).toBe(0o600)
     const again = await annal(['export', user.publicId, '--reason', reason, '--out', out])
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('the path exists') })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('already exists') })
     const nowhere = await annal(['export', user.publicId, '--reason', reason, '--out', join(dir, 'no/person.json')])
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('no such file or directory') })
     expect(await readFile(out, 'utf8')).toBe(text)
