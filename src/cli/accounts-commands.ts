@@ -37,34 +37,35 @@ async function createAdministrator({ username, email, passwordFile, json }: Admi
 }
 
 export function addAdminCommands(program: Command): void {
-  const admin = command(program, 'admin', 'Manages administrators.')
+  const admin = command(program, 'admin', { description: 'Manages administrators.' })
 
-  command(admin, 'create', 'Creates an administrator and prints its ID and an access token.', [
-    'annal admin create --username root --email root@example.org',
-    'annal admin create --username root --email root@example.org --password-file /run/secrets/root --json',
-  ])
+  command(admin, 'create', {
+    description: 'Creates an administrator and prints its ID and an access token.',
+    examples: [
+      'annal admin create --username root --email root@example.org',
+      'annal admin create --username root --email root@example.org --password-file /run/secrets/root --json',
+    ],
+    json: '{"id", "token"}',
+  })
     .requiredOption('--username <name>', 'username, at most 21 characters')
     .requiredOption('--email <address>', 'e-mail address')
     .option(
       '--password-file <path>',
       'file that contains the password; default: asks at the terminal or reads standard input',
     )
-    .option('--json', 'prints {"id", "token"}')
     .action(createAdministrator)
 }
 
 export function addSessionsCommands(program: Command): void {
-  const sessions = command(program, 'sessions', 'Manages sessions.')
+  const sessions = command(program, 'sessions', { description: 'Manages sessions.' })
 
-  command(
-    sessions,
-    'end',
-    'Ends all sessions and mailed links.',
-    ['annal sessions end --all'],
-    'Use it after a restore: a backup contains sessions that have ended since.',
-  )
+  command(sessions, 'end', {
+    description: 'Ends all sessions and mailed links.',
+    examples: ['annal sessions end --all'],
+    notes: 'Use it after a restore: a backup contains sessions that have ended since.',
+    json: '{"ended"}',
+  })
     .requiredOption('--all', 'sessions of all users')
-    .option('--json', 'prints {"ended"}')
     .action(async ({ json }) => {
       const { endAllSessions } = await import('../modules/accounts/sessions.ts')
       const ended = await withApp(({ context }) => endAllSessions(context))
@@ -101,24 +102,30 @@ async function runGrant({ user, points, reason, idempotencyKey, json }: GrantFla
 }
 
 export function addGrantCommand(program: Command): void {
-  command(program, 'grant', 'Grants points to a user.', [
-    'annal grant --user ada --points 50 --reason "Won the contest"',
-    'annal grant --user ada@example.org --points 5 --reason Welcome --idempotency-key welcome-ada',
-  ])
+  command(program, 'grant', {
+    description: 'Grants points to a user.',
+    examples: [
+      'annal grant --user ada --points 50 --reason "Won the contest"',
+      'annal grant --user ada@example.org --points 5 --reason Welcome --idempotency-key welcome-ada',
+    ],
+    json: '{"id", "userId", "amount", "replayed"}',
+  })
     .requiredOption('--user <user>', 'ID, e-mail address or username')
     .requiredOption('--points <amount>', 'number of points, such as 0.5')
     .requiredOption('--reason <text>', 'reason shown to the user, at most 500 characters')
     .option('--idempotency-key <key>', 'prevents a second grant when the command is repeated with the same key')
-    .option('--json', 'prints {"id", "userId", "amount", "replayed"}')
     .action(runGrant)
 }
 
 export function addApiKeyCommands(program: Command): void {
-  const apiKey = command(program, 'api-key', 'Manages API keys of trusted services.')
+  const apiKey = command(program, 'api-key', { description: 'Manages API keys of trusted services.' })
 
-  command(apiKey, 'issue', 'Creates an API key and prints it.', ['annal api-key issue --name shop --json'])
+  command(apiKey, 'issue', {
+    description: 'Creates an API key and prints it.',
+    examples: ['annal api-key issue --name shop --json'],
+    json: '{"id", "key"}',
+  })
     .requiredOption('--name <name>', 'name of the service that uses the key')
-    .option('--json', 'prints {"id", "key"}')
     .action(async ({ name, json }) => {
       const { issueApiKey } = await import('../modules/store/api-keys.ts')
       const issued = await withApp(({ context }) => issueApiKey(asSystem(context), { name }))
@@ -132,24 +139,29 @@ export function addApiKeyCommands(program: Command): void {
       report('Save the key: it is not shown again. Services send it as "x-api-key: <key>".')
     })
 
-  command(apiKey, 'list', 'Lists all API keys, including revoked ones, newest first.', ['annal api-key list'])
-    .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
-    .action(async ({ json }) => {
-      const { apiKeyReader } = await import('../modules/store/api-keys.ts')
-      const rows = await withApp(({ context }) => apiKeyReader.list(asSystem(context), {}))
-      const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
-        ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
-      }))
-      if (json) return printJson(keys)
-      printTable([
-        ['id', 'prefix', 'created', 'revoked', 'name'],
-        ...keys.map(({ id, prefix, createdAt, revokedAt, name }) => [id, prefix, createdAt, revokedAt, name]),
-      ])
-    })
+  command(apiKey, 'list', {
+    description: 'Lists all API keys, including revoked ones, newest first.',
+    examples: ['annal api-key list'],
+    json: 'a list of {"id", "name", "prefix", "createdAt", "revokedAt"}',
+  }).action(async ({ json }) => {
+    const { apiKeyReader } = await import('../modules/store/api-keys.ts')
+    const rows = await withApp(({ context }) => apiKeyReader.list(asSystem(context), {}))
+    const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
+      ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
+    }))
+    if (json) return printJson(keys)
+    printTable([
+      ['id', 'prefix', 'created', 'revoked', 'name'],
+      ...keys.map(({ id, prefix, createdAt, revokedAt, name }) => [id, prefix, createdAt, revokedAt, name]),
+    ])
+  })
 
-  command(apiKey, 'revoke', 'Revokes an API key immediately.', ['annal api-key revoke key_01h455vb4pex5vsknk084sn02q'])
+  command(apiKey, 'revoke', {
+    description: 'Revokes an API key immediately.',
+    examples: ['annal api-key revoke key_01h455vb4pex5vsknk084sn02q'],
+    json: '{"id"}',
+  })
     .argument('<id>', 'ID of the key')
-    .option('--json', 'prints {"id"}')
     .action(async (id: string, { json }) => {
       const { revokeApiKey } = await import('../modules/store/api-keys.ts')
       await withApp(({ context }) => revokeApiKey(asSystem(context), { id }))

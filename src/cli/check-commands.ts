@@ -95,52 +95,45 @@ function printFindings(findings: Finding[]) {
 }
 
 export function addCheckCommand(program: Command): void {
-  command(
-    program,
-    'check',
-    'Checks that ledger, histories, keys, files and chain agree, and that no work waits for an operator. Exits with 1 if there is a problem.',
-    ['annal check', `annal check --json | jq '.[] | select(.holds | not)'`],
-  )
-    .option(
-      '--json',
-      'prints every invariant with the first rows that violate it; "isCut": there are more rows, "isNote": not a problem',
-    )
-    .action(async ({ json }) => {
-      const findings = await withInfrastructure(checkAll, () => import('../app.ts'))
-      const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
-      if (hasProblem) fail()
-      if (json) {
-        return printJson(
-          findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
-            ...{ id, sentence, holds: !rows.length, rows, isCut, isNote },
-          })),
-        )
-      }
-      printFindings(findings)
-      if (hasProblem)
-        report(red('Problems found. docs/reference/check-findings.md describes each finding and what to do.'))
-      else report(green('No problems found.'))
-    })
+  command(program, 'check', {
+    description:
+      'Checks that ledger, histories, keys, files and chain agree, and that no work waits for an operator. Exits with 1 if there is a problem.',
+    examples: ['annal check', `annal check --json | jq '.[] | select(.holds | not)'`],
+    json: 'every invariant with the first rows that violate it; "isCut": there are more rows, "isNote": not a problem',
+  }).action(async ({ json }) => {
+    const findings = await withInfrastructure(checkAll, () => import('../app.ts'))
+    const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
+    if (hasProblem) fail()
+    if (json) {
+      return printJson(
+        findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
+          ...{ id, sentence, holds: !rows.length, rows, isCut, isNote },
+        })),
+      )
+    }
+    printFindings(findings)
+    if (hasProblem)
+      report(red('Problems found. docs/reference/check-findings.md describes each finding and what to do.'))
+    else report(green('No problems found.'))
+  })
 }
 
 export function addRepairCommand(program: Command): void {
-  command(program, 'repair', 'Rebuilds missing trees and thumbnails in the file store from the database.', [
-    'annal repair',
-  ])
-    .option('--json', 'prints {"trees", "thumbnails", "signed", "missing"}')
-    .action(async ({ json }) => {
-      const { repairFiles } = await import('../modules/assets/pinned-files.ts')
-      const repaired = await withInfrastructure(repairFiles)
-      const { trees, thumbnails, signed, missing } = repaired
-      if (missing.length) fail()
-      if (json) return printJson(repaired)
-      print(`${counted(trees, 'tree')} restored`)
-      print(`${counted(thumbnails, 'thumbnail')} queued; a running server makes them`)
-      print(`${counted(signed, 'file')} with Content Credentials: signed again on the next request`)
-      for (const row of missing) print(JSON.stringify(row))
-      if (missing.length)
-        report(
-          red(`${counted(missing.length, 'file')} cannot be rebuilt. Restore the blocks, or upload the file again.`),
-        )
-    })
+  command(program, 'repair', {
+    description: 'Rebuilds missing trees and thumbnails in the file store from the database.',
+    examples: ['annal repair'],
+    json: '{"trees", "thumbnails", "signed", "missing"}',
+  }).action(async ({ json }) => {
+    const { repairFiles } = await import('../modules/assets/pinned-files.ts')
+    const repaired = await withInfrastructure(repairFiles)
+    const { trees, thumbnails, signed, missing } = repaired
+    if (missing.length) fail()
+    if (json) return printJson(repaired)
+    print(`${counted(trees, 'tree')} restored`)
+    print(`${counted(thumbnails, 'thumbnail')} queued; a running server makes them`)
+    print(`${counted(signed, 'file')} with Content Credentials: signed again on the next request`)
+    for (const row of missing) print(JSON.stringify(row))
+    if (missing.length)
+      report(red(`${counted(missing.length, 'file')} cannot be rebuilt. Restore the blocks, or upload the file again.`))
+  })
 }

@@ -101,13 +101,14 @@ function printComparison({ block, agreeing, differing }: Awaited<ReturnType<type
 }
 
 export function addCoinsCommand(program: Command): void {
-  command(
-    program,
-    'coins',
-    'Compares the coins in the database with the chain, address by address. After a restore it imports transactions that only the chain knows.',
-    ['annal coins', 'annal coins --import', 'annal coins --from 19000000 --json'],
-    'Changes nothing without --import. Exits with 0 if database and chain agree, or agree after the import, else with 1.',
-  )
+  command(program, 'coins', {
+    description:
+      'Compares the coins in the database with the chain, address by address. After a restore it imports transactions that only the chain knows.',
+    examples: ['annal coins', 'annal coins --import', 'annal coins --from 19000000 --json'],
+    notes:
+      'Changes nothing without --import. Exits with 0 if database and chain agree, or agree after the import, else with 1.',
+    json: '{"block", "agreeing", "differing", "imported"}',
+  })
     .option('--import', 'imports the unknown transactions, if they explain all differences')
     .option(
       '--write-off <transaction>',
@@ -115,7 +116,6 @@ export function addCoinsCommand(program: Command): void {
       (text: string, previous: string[] = []) => [...previous, transactionHash(text)],
     )
     .option('--from <block>', 'first block to search, if the node has no state of older blocks', integer(0))
-    .option('--json', 'prints {"block", "agreeing", "differing", "imported"}')
     .action(async ({ json, ...flags }: CoinsFlags & { json?: true }) => {
       const { comparison, imported, isChanged } = await compare(flags)
       const isEqual = comparison.differing.length === 0
@@ -191,20 +191,20 @@ async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags
 }
 
 export function addDepositsCommand(program: Command): void {
-  const deposits = command(
-    program,
-    'deposits',
-    'Lists frozen deposits: credited deposits whose transaction is no longer on the chain. Settles what users owe for them.',
-    [
+  const deposits = command(program, 'deposits', {
+    description:
+      'Lists frozen deposits: credited deposits whose transaction is no longer on the chain. Settles what users owe for them.',
+    examples: [
       'annal deposits',
       'annal deposits --collect deposit_01h2xcejqtf2nbrexx3vqjhp41',
       'annal deposits --write-off deposit_01h2xcejqtf2nbrexx3vqjhp41',
     ],
-    'The amount of a frozen deposit is not available in the wallet. Annal credits it again when the transaction is back on the chain.',
-  )
+    notes:
+      'The amount of a frozen deposit is not available in the wallet. Annal credits it again when the transaction is back on the chain.',
+    json: '{"collected", "writtenOff", "frozen"}',
+  })
     .option('--collect <deposit>', 'takes what the user owes for a frozen deposit from the wallet, as far as possible')
     .option('--write-off <deposit>', 'writes off what the user owes for a frozen deposit')
-    .option('--json', 'prints {"collected", "writtenOff", "frozen"}')
     .action(async (flags: DepositsFlags) => {
       const { collected, writtenOff, frozen } = await settleDeposits(flags)
       if (flags.json) return printJson({ collected, writtenOff, frozen })
@@ -221,20 +221,19 @@ export function addDepositsCommand(program: Command): void {
       report(red(`${counted(frozen.length, 'deposit is', 'deposits are')} frozen.`))
     })
 
-  command(
-    deposits,
-    'credit',
-    'Credits coins that Annal cannot see, for example coins that a contract sent, once per transaction.',
-    [
+  command(deposits, 'credit', {
+    description: 'Credits coins that Annal cannot see, for example coins that a contract sent, once per transaction.',
+    examples: [
       'annal deposits credit 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060 --user ada --amount 1.5 --reason "Paid by an exchange"',
     ],
-    'The transaction must be final, and the address must hold the coins. If the node can trace transactions, recipient and amount are compared too.',
-  )
+    notes:
+      'The transaction must be final, and the address must hold the coins. If the node can trace transactions, recipient and amount are compared too.',
+    json: '{"id", "userId", "amount", "transactionHash", "blockNumber", "isTraced"}',
+  })
     .argument('<transaction>', 'hash of the transaction that sent the coins', transactionHash)
     .requiredOption('--user <user>', 'ID, e-mail address or username of the user who receives the deposit')
     .requiredOption('--amount <amount>', 'amount that the transaction sent to the address of the user, such as 0.5')
     .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters')
-    .option('--json', 'prints {"id", "userId", "amount", "transactionHash", "blockNumber", "isTraced"}')
     .action(async (hash: string, { json, ...flags }: CreditFlags & { json?: true }) => {
       const deposit = await creditDeposit(hash, flags).catch(
         nameOptions({ userId: '--user', amount: '--amount', reason: '--reason' }),

@@ -7,15 +7,21 @@ const helpTexts = new WeakMap<Command, { examples: readonly string[]; notes: str
 /** Returns the examples and notes of a command's help. */
 export const helpTextOf = (command: Command) => helpTexts.get(command) ?? { examples: [], notes: '' }
 
-/** Adds a subcommand. `examples`: complete command lines. `notes`: text below the examples. */
-export function command(
-  parent: Command,
-  name: string,
-  description: string,
-  examples: readonly string[] = [],
-  notes = '',
-): Command {
+interface CommandText {
+  description: string
+  /** Complete command lines. A command group has none. */
+  examples?: readonly string[]
+  /** Text below the examples. */
+  notes?: string
+  /** Description of the JSON output. It adds the option `--json`. */
+  json?: string
+}
+
+/** Adds a subcommand. */
+export function command(parent: Command, name: string, { description, json, ...help }: CommandText): Command {
+  const { examples = [], notes = '' } = help
   const added = parent.command(name).description(description).copyInheritedSettings(parent)
+  if (json !== undefined) added.option('--json', `prints ${json}`)
   if (examples.length === 0) return added
   helpTexts.set(added, { examples, notes })
   const below = notes && `\n\n${notes}`

@@ -63,11 +63,14 @@ complete -c annal -a '(__annal)'`
 const shells = { bash, zsh, fish }
 
 export function addCompletionCommand(program: Command): void {
-  command(program, 'completion', 'Prints a shell completion script.', [
-    'source <(annal completion bash)',
-    'source <(annal completion zsh)',
-    'annal completion fish > ~/.config/fish/completions/annal.fish',
-  ])
+  command(program, 'completion', {
+    description: 'Prints a shell completion script.',
+    examples: [
+      'source <(annal completion bash)',
+      'source <(annal completion zsh)',
+      'annal completion fish > ~/.config/fish/completions/annal.fish',
+    ],
+  })
     .addArgument(new Argument('<shell>', 'shell').choices(Object.keys(shells)))
     .action((shell: keyof typeof shells) => print(shells[shell](program)))
 }

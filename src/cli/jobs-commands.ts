@@ -80,16 +80,14 @@ function printFailures({ failures }: Jobs) {
 }
 
 export function addJobsCommand(program: Command): void {
-  command(
-    program,
-    'jobs',
-    'Shows waiting and failed background jobs.',
-    ['annal jobs', 'annal jobs --retry', 'annal jobs --retry job_01h455vb4pex5vsknk084sn02q'],
-    `Annal keeps the kind and the IDs of a job that failed permanently. The job can be retried if they are enough. For a notice to an e-mail address
+  command(program, 'jobs', {
+    description: 'Shows waiting and failed background jobs.',
+    examples: ['annal jobs', 'annal jobs --retry', 'annal jobs --retry job_01h455vb4pex5vsknk084sn02q'],
+    notes: `Annal keeps the kind and the IDs of a job that failed permanently. The job can be retried if they are enough. For a notice to an e-mail address
 that its account no longer uses, Annal also keeps the address for 30 days.`,
-  )
+    json: '{"retried", "waiting", "failed", "deadLetters", "failures"}',
+  })
     .option('--retry [job]', 'retries all waiting and permanently failed jobs now, or one job')
-    .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters", "failures"}')
     .action(async ({ retry, json }: JobsFlags) => {
       const jobs = await readJobs(retry)
       const isUnknown = typeof retry === 'string' && jobs.retried === 0
@@ -118,12 +116,12 @@ async function readRelay(retry: boolean) {
 }
 
 export function addRelayCommand(program: Command): void {
-  command(program, 'relay', 'Shows commits on their way to the chain, and why some wait.', [
-    'annal relay',
-    'annal relay --retry',
-  ])
+  command(program, 'relay', {
+    description: 'Shows commits on their way to the chain, and why some wait.',
+    examples: ['annal relay', 'annal relay --retry'],
+    json: '{"retried", "counts", "waiting", "withdrawals"}',
+  })
     .option('--retry', 'retries waiting commits now')
-    .option('--json', 'prints {"retried", "counts", "waiting", "withdrawals"}')
     .action(async ({ retry = false, json }: { retry?: boolean; json?: true }) => {
       const { retried, counts, waiting, withdrawals } = await readRelay(retry)
       if (json) return printJson({ retried, counts, waiting, withdrawals })

@@ -34,52 +34,46 @@ async function rotate({ json }: { json?: true }) {
 }
 
 export function addKeysCommands(program: Command): void {
-  const keys = command(
-    program,
-    'keys',
-    'Manages key-encryption keys, which wrap users’ private keys and other secrets.',
-  )
+  const keys = command(program, 'keys', {
+    description: 'Manages key-encryption keys, which wrap users’ private keys and other secrets.',
+  })
 
-  command(keys, 'status', 'Shows how many secrets each key wraps.', ['annal keys status'])
-    .option('--json', 'prints {"keys", "lost"}')
-    .action(async ({ json }) => {
-      const status = await withRotation((rotation) => rotation.status())
-      if (status.lost) fail()
-      if (json) return printJson(status)
-      printTable([
-        ['key', 'state', 'private keys', 'other secrets'],
-        ...status.keys.map(({ id, isCurrent, wraps, total }) => [
-          ...[id, isCurrent ? 'current' : 'previous', wraps.user_keys, total - wraps.user_keys],
-        ]),
-      ])
-      if (status.lost)
-        report(red(`${counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
-    })
+  command(keys, 'status', {
+    description: 'Shows how many secrets each key wraps.',
+    examples: ['annal keys status'],
+    json: '{"keys", "lost"}',
+  }).action(async ({ json }) => {
+    const status = await withRotation((rotation) => rotation.status())
+    if (status.lost) fail()
+    if (json) return printJson(status)
+    printTable([
+      ['key', 'state', 'private keys', 'other secrets'],
+      ...status.keys.map(({ id, isCurrent, wraps, total }) => [
+        ...[id, isCurrent ? 'current' : 'previous', wraps.user_keys, total - wraps.user_keys],
+      ]),
+    ])
+    if (status.lost) report(red(`${counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
+  })
 
-  command(
-    keys,
-    'rotate',
-    'Creates a new key and rewraps all secrets with it, while servers run.',
-    ['annal keys rotate'],
-    `After an interruption, run the command again: it continues. With keys in environment variables:
+  command(keys, 'rotate', {
+    description: 'Creates a new key and rewraps all secrets with it, while servers run.',
+    examples: ['annal keys rotate'],
+    notes: `After an interruption, run the command again: it continues. With keys in environment variables:
   1. Set KEY_ENCRYPTION_KEY_PREVIOUS to the new key on every server and restart it, so that all servers can read it.
   2. Swap the two keys: KEY_ENCRYPTION_KEY is the new key, KEY_ENCRYPTION_KEY_PREVIOUS the old one. Restart every server.
   3. Run this command.
   4. Remove the old key and restart every server.`,
-  )
-    .option('--json', 'prints {"current", "isNew", "rewrapped", "unreadable"}')
-    .action(rotate)
+    json: '{"current", "isNew", "rewrapped", "unreadable"}',
+  }).action(rotate)
 
-  command(
-    keys,
-    'abandon',
-    'Records that a key is lost, so that servers start without it.',
-    ['annal keys abandon local:0123456789abcdef'],
-    `Secrets that the key wrapped stay unreadable. Commits of those accounts wait for three days and are then refunded.
+  command(keys, 'abandon', {
+    description: 'Records that a key is lost, so that servers start without it.',
+    examples: ['annal keys abandon local:0123456789abcdef'],
+    notes: `Secrets that the key wrapped stay unreadable. Commits of those accounts wait for three days and are then refunded.
 If you find the key again, everything it wrapped is readable again.`,
-  )
+    json: '{"abandoned"}',
+  })
     .argument('<key>', 'ID of the key, or key-shares, as the failed start reports it')
-    .option('--json', 'prints {"abandoned"}')
     .action(async (key: string, { json }) => {
       const { abandonKey } = await import('../keys/vault-identity.ts')
       await withInfrastructure(({ database, keyRing, config }) => abandonKey(database, keyRing, key, config.dir))
@@ -87,19 +81,16 @@ If you find the key again, everything it wrapped is readable again.`,
       report(`Servers now start without ${key}.`)
     })
 
-  command(
-    keys,
-    'destroy-previous',
-    'Destroys previous keys that wrap nothing.',
-    ['annal keys destroy-previous'],
-    `Fails while a previous key wraps something, and for 15 minutes after a rotation.
+  command(keys, 'destroy-previous', {
+    description: 'Destroys previous keys that wrap nothing.',
+    examples: ['annal keys destroy-previous'],
+    notes: `Fails while a previous key wraps something, and for 15 minutes after a rotation.
 Remove keys in environment variables yourself.`,
-  )
-    .option('--json', 'prints {"destroyed"}')
-    .action(async ({ json }) => {
-      const destroyed = await withRotation((rotation) => rotation.destroyEarlier())
-      if (json) return printJson({ destroyed })
-      for (const id of destroyed) print(id)
-      report(destroyed.length ? `Destroyed ${counted(destroyed.length, 'key')}.` : 'There is no key to destroy.')
-    })
+    json: '{"destroyed"}',
+  }).action(async ({ json }) => {
+    const destroyed = await withRotation((rotation) => rotation.destroyEarlier())
+    if (json) return printJson({ destroyed })
+    for (const id of destroyed) print(id)
+    report(destroyed.length ? `Destroyed ${counted(destroyed.length, 'key')}.` : 'There is no key to destroy.')
+  })
 }

@@ -141,73 +141,62 @@ async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { y
 }
 
 export function addUsersCommands(program: Command): void {
-  const users = command(program, 'users', 'Finds, locks, exports and deletes accounts.')
+  const users = command(program, 'users', { description: 'Finds, locks, exports and deletes accounts.' })
 
-  command(users, 'find', 'Finds accounts. Exits with 1 if there is none.', [
-    'annal users find ada@example.org',
-    `annal users find ad --json | jq -r '.[].id'`,
-  ])
+  command(users, 'find', {
+    description: 'Finds accounts. Exits with 1 if there is none.',
+    examples: ['annal users find ada@example.org', `annal users find ad --json | jq -r '.[].id'`],
+    json: 'a list of {"id", "username", "email", "emailVerified", "role", "assetCount", "createdAt", "lockedAt", "lockReason"}',
+  })
     .argument('<user>', `${USER}, or its first characters`)
-    .option(
-      '--json',
-      'prints a list of {"id", "username", "email", "emailVerified", "role", "assetCount", "createdAt", "lockedAt", "lockReason"}',
-    )
     .action(findUsers)
 
-  command(
-    users,
-    'lock',
-    'Locks an account: blocks sign-in, and ends sessions, streams and mailed links.',
-    ['annal users lock ada --reason "Stolen, the owner wrote to us"'],
-    'Paid actions and commits of the account are completed.',
-  )
+  command(users, 'lock', {
+    description: 'Locks an account: blocks sign-in, and ends sessions, streams and mailed links.',
+    examples: ['annal users lock ada --reason "Stolen, the owner wrote to us"'],
+    notes: 'Paid actions and commits of the account are completed.',
+    json: '{"id", "lockedAt"}',
+  })
     .argument('<user>', USER)
     .requiredOption('--reason <text>', REASON)
-    .option('--json', 'prints {"id", "lockedAt"}')
     .action((user: string, flags: ReasonFlags) => setLock('lockUser', user, flags))
 
-  command(users, 'unlock', 'Unlocks an account, so that its owner can sign in again.', [
-    'annal users unlock ada --reason "The owner has it back"',
-  ])
+  command(users, 'unlock', {
+    description: 'Unlocks an account, so that its owner can sign in again.',
+    examples: ['annal users unlock ada --reason "The owner has it back"'],
+    json: '{"id", "lockedAt"}',
+  })
     .argument('<user>', USER)
     .requiredOption('--reason <text>', REASON)
-    .option('--json', 'prints {"id", "lockedAt"}')
     .action((user: string, flags: ReasonFlags) => setLock('unlockUser', user, flags))
 
-  command(
-    users,
-    'export',
-    'Exports all data about a user who cannot sign in, in the same format as their own export.',
-    [
+  command(users, 'export', {
+    description: 'Exports all data about a user who cannot sign in, in the same format as their own export.',
+    examples: [
       'annal users export ada --reason "Requested by letter, our file 2026-117" --out ada.json',
       'annal users export ada@example.org --reason "Our file 2026-117" | gzip > ada.json.gz',
     ],
-    `Check the identity of the person who asks: the file contains all private data of the user. The user sees the export in their audit log.
+    notes: `Check the identity of the person who asks: the file contains all private data of the user. The user sees the export in their audit log.
 If the process is killed, it leaves FILE.part-… behind. Delete that file and run the command again.`,
-  )
+    json: '{"id", "path", "bytes"} of the file; without --out the output is JSON anyway',
+  })
     .argument('<user>', USER)
     .requiredOption('--reason <text>', ANONYMOUS_REASON)
     .option('--out <file>', 'path of a new file, which only you can read; default: stdout')
-    .option('--json', 'prints {"id", "path", "bytes"} of the file; without --out the output is JSON anyway')
     .action(exportUser)
 
-  command(
-    users,
-    'delete',
-    'Deletes the account of a user who cannot sign in. This cannot be undone.',
-    [
+  command(users, 'delete', {
+    description: 'Deletes the account of a user who cannot sign in. This cannot be undone.',
+    examples: [
       'annal users delete ada --reason "Requested by letter, our file 2026-117"',
       'annal users delete user_01h455vb4pex5vsknk084sn02q --reason "Our file 2026-117" --yes --json',
     ],
-    `Shows what will be lost, and asks for confirmation at a terminal. Without a terminal and with --json it needs --yes, or it deletes nothing and exits
+    notes: `Shows what will be lost, and asks for confirmation at a terminal. Without a terminal and with --json it needs --yes, or it deletes nothing and exits
 with 1. Repeat the command after an interruption: for an account that is already deleted, it destroys the key again.`,
-  )
+    json: '{"id", "username", "email", "deletedAt", "num", "points", "tokens", "assets", "openOrders", "networkApps", "withdrawals", "withdrawn", "isDeleted"} as before the deletion',
+  })
     .argument('<user>', USER)
     .requiredOption('--reason <text>', ANONYMOUS_REASON)
     .option('--yes', 'deletes without a question')
-    .option(
-      '--json',
-      'prints {"id", "username", "email", "deletedAt", "num", "points", "tokens", "assets", "openOrders", "networkApps", "withdrawals", "withdrawn", "isDeleted"} as before the deletion',
-    )
     .action(deleteUser)
 }

@@ -147,17 +147,16 @@ const addSourceOptions = (to: Command) =>
     .option('--gateway <url>', 'IPFS gateway, or the address of an Annal server')
 
 export function addVerifyCommand(program: Command): void {
-  const verifyCommand = command(
-    program,
-    'verify',
-    'Verifies the history of an asset with the chain and the file network only.',
-    [
+  const verifyCommand = command(program, 'verify', {
+    description: 'Verifies the history of an asset with the chain and the file network only.',
+    examples: [
       'annal verify bafkrei…',
       'annal verify bafkrei… --rpc https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
       'annal verify proof.car --registry 0x5FbD… --block-hash 0x1f2e… --file photo.jpg',
     ],
-    'Exit codes: 0 the history is valid, 1 it is invalid or missing, 2 wrong arguments or unreadable proof, 3 some evidence is missing.',
-  ).argument('<subject>', 'nid of the asset, or path of a proof')
+    notes:
+      'Exit codes: 0 the history is valid, 1 it is invalid or missing, 2 wrong arguments or unreadable proof, 3 some evidence is missing.',
+  }).argument('<subject>', 'nid of the asset, or path of a proof')
   addSourceOptions(verifyCommand)
     .option(
       '--recorder <address...>',
@@ -176,10 +175,13 @@ export function addVerifyCommand(program: Command): void {
 }
 
 export function addProofCommand(program: Command): void {
-  const proof = command(program, 'proof', 'Writes the history of an asset to a file that anyone can verify offline.', [
-    'annal proof bafkrei… --out proof.car',
-    'annal proof bafkrei… --rpc https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
-  ]).argument('<nid>', 'nid of the asset')
+  const proof = command(program, 'proof', {
+    description: 'Writes the history of an asset to a file that anyone can verify offline.',
+    examples: [
+      'annal proof bafkrei… --out proof.car',
+      'annal proof bafkrei… --rpc https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
+    ],
+  }).argument('<nid>', 'nid of the asset')
   addSourceOptions(proof)
     .option('--out <path>', 'path of a new file; default: <nid>.car')
     .option('--json', 'prints {"nid", "path", "bytes"}')

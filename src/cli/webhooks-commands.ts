@@ -120,34 +120,32 @@ async function replayDeliveries(ids: string[], { givenUp, app, json }: ReplayFla
 }
 
 export function addWebhooksCommands(program: Command): void {
-  const webhooks = command(program, 'webhooks', 'Lists and replays webhook deliveries.')
+  const webhooks = command(program, 'webhooks', { description: 'Lists and replays webhook deliveries.' })
 
-  command(webhooks, 'list', 'Lists webhook deliveries with the result of their last attempts, newest first.', [
-    'annal webhooks list --status given-up',
-    'annal webhooks list --app app_01h455vb4pex5vsknk084sn02q --limit 100 --json',
-  ])
+  command(webhooks, 'list', {
+    description: 'Lists webhook deliveries with the result of their last attempts, newest first.',
+    examples: [
+      'annal webhooks list --status given-up',
+      'annal webhooks list --app app_01h455vb4pex5vsknk084sn02q --limit 100 --json',
+    ],
+    json: 'a list of {"id", "networkAppId", "networkAppName", "orderId", "status", "attempts", "lastStatusCode", "lastFailure", "createdAt", "nextAttemptAt", "settledAt"}',
+  })
     .addOption(new Option('--status <status>', 'deliveries with this status').choices(statuses))
     .option('--app <id>', 'deliveries of this network app')
     .option('--order <id>', 'deliveries of this order')
     .option('--limit <count>', `maximum number of deliveries, up to ${MAX_LIMIT}`, integer(1, MAX_LIMIT), 20)
-    .option(
-      '--json',
-      'prints a list of {"id", "networkAppId", "networkAppName", "orderId", "status", "attempts", "lastStatusCode", "lastFailure", "createdAt", "nextAttemptAt", "settledAt"}',
-    )
     .action(printDeliveries)
 
-  command(
-    webhooks,
-    'replay',
-    'Sends deliveries again now, with the same ID and body. Exits with 1 if one of them cannot be sent.',
-    [
+  command(webhooks, 'replay', {
+    description: 'Sends deliveries again now, with the same ID and body. Exits with 1 if one of them cannot be sent.',
+    examples: [
       'annal webhooks replay delivery_01h455vb4pex5vsknk084sn02q',
       'annal webhooks replay --given-up --app app_01h455vb4pex5vsknk084sn02q',
     ],
-  )
+    json: 'a list of {"id", "refusal"}',
+  })
     .argument('[ids...]', 'IDs of deliveries')
     .option('--given-up', 'all deliveries that failed permanently')
     .option('--app <id>', 'with --given-up: deliveries of this network app')
-    .option('--json', 'prints a list of {"id", "refusal"}')
     .action(replayDeliveries)
 }

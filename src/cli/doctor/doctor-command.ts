@@ -124,21 +124,17 @@ function printLines(lines: readonly Line[]) {
 }
 
 export function addDoctorCommand(program: Command): void {
-  command(
-    program,
-    'doctor',
-    'Checks everything that Annal needs, and says how to fix each problem. Exits with 1 if there is an error.',
-    [
+  command(program, 'doctor', {
+    description:
+      'Checks everything that Annal needs, and says how to fix each problem. Exits with 1 if there is an error.',
+    examples: [
       'annal doctor',
       'annal doctor --only database keys',
       `annal doctor --json | jq -r '.[] | select(.state == "error") | .fix'`,
     ],
-  )
+    json: 'a list of {"check", "state", "finding", "fix"}; a state is ok, info, warning, error or skipped',
+  })
     .option('--only <check...>', `checks to run, of: ${Object.keys(checks).join(', ')}`)
-    .option(
-      '--json',
-      'prints a list of {"check", "state", "finding", "fix"}; a state is ok, info, warning, error or skipped',
-    )
     .action(async ({ only = [], json }: { only?: string[]; json?: true }) => {
       const unknown = only.find((name) => !Object.hasOwn(checks, name))
       if (unknown !== undefined) return program.error(`error: there is no check '${unknown}'`)

@@ -204,20 +204,20 @@ function printReport({ account, cost, stopped, rows }: Report, isDryRun: boolean
 }
 
 export function addImportCommand(program: Command): void {
-  command(
-    program,
-    'import',
-    'Registers many files with a server. Repeat it after an interruption: it continues and pays for nothing twice.',
-    [
+  command(program, 'import', {
+    description:
+      'Registers many files with a server. Repeat it after an interruption: it continues and pays for nothing twice.',
+    examples: [
       'annal import photos/ --token-file ~/.annal-token --dry-run',
       'annal import photos.csv --files /mnt/photos --url https://annal.example.org --token-file ~/.annal-token',
       `ANNAL_TOKEN=… annal import photos.jsonl --json | jq -r '.rows[] | select(.state == "failed") | .path'`,
     ],
-    `A list has the column \`file\` and may have fields of POST /api/v3/assets/, such as caption and public_access. Row numbers are those of a spreadsheet.
+    notes: `A list has the column \`file\` and may have fields of POST /api/v3/assets/, such as caption and public_access. Row numbers are those of a spreadsheet.
 The separator is a comma, a semicolon or a tab. The encoding is UTF-8. Files must be in the folder.
 The import does not start if the balance does not cover all files. A file that the account has already registered costs nothing.
 Exits with 0 if all files were registered, or on a dry run can be registered, else with 1.`,
-  )
+    json: '{"account", "cost": {"each", "total", "available", "missing"}, "stopped", "rows": [{"row", "path", "state", "nid" or "code" and "message"}]}; a state is registered, existing, failed or pending',
+  })
     .argument('<source>', 'folder, or .csv, .tsv, .txt, .jsonl or .ndjson list')
     .option('--files <folder>', 'folder of the files in a list; default: the folder of the list')
     .option('--url <url>', 'URL of the server; default: the server on this machine')
@@ -225,10 +225,6 @@ Exits with 0 if all files were registered, or on a dry run can be registered, el
     .option('--concurrency <count>', `concurrent uploads, up to ${MAX_CONCURRENCY}`, integer(1, MAX_CONCURRENCY), 4)
     .option('--limit <count>', 'maximum number of files to register', integer(1))
     .option('--dry-run', 'shows the cost and the rows that would fail, and registers nothing')
-    .option(
-      '--json',
-      'prints {"account", "cost": {"each", "total", "available", "missing"}, "stopped", "rows": [{"row", "path", "state", "nid" or "code" and "message"}]}; a state is registered, existing, failed or pending',
-    )
     .action(async (source: string, flags: ImportFlags) => {
       const result = await runImport(source, flags)
       // Files beyond --limit stay pending. This is not a failure.
