@@ -19,114 +19,65 @@ interface MailFailure {
 
 const TLS_FIRST = 'smtps://user:password@host:465'
 const STARTTLS = 'smtp://user:password@host:587?requireTLS=true'
-const REACH = 'Check the host and the port in SMTP_URL, the firewall, and whether your provider blocks the port.'
 
-type Rule = [applies: (error: SmtpError, isTlsFirst: boolean) => boolean, finding: string, fix: string]
-
-const hasCode =
-  (...codes: string[]) =>
-  ({ code = '', originalCode = '' }: SmtpError) =>
-    codes.includes(code) || codes.includes(originalCode)
+interface Rule {
+  applies(error: SmtpError): boolean
+  finding: string
+  fix: string
+}
 
 /** Causes of errors. The first rule that applies explains an error. `{at}` is the server's address, `{host}` its host name. */
 const rules: Rule[] = [
-  [
-    hasCode('CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'),
-    'The TLS certificate of the mail server at {at} has expired or is not valid yet',
-    'Renew the certificate at the mail server. If it is valid, correct the clock of this machine.',
-  ],
-  [
-    hasCode('ERR_TLS_CERT_ALTNAME_INVALID'),
-    'The TLS certificate of the mail server at {at} is for another host name',
-    'Write the host name of the certificate into SMTP_URL, or install a certificate for {host} at the mail server.',
-  ],
-  [
-    ({ originalCode = '' }) => /SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|CERT_/.test(originalCode),
-    'The TLS certificate of the mail server at {at} is not issued by a trusted CA',
-    'Install a certificate of a CA with its intermediate certificates at the mail server, or name the certificate of a private CA in NODE_EXTRA_CA_CERTS (docs/how-to/trust-a-private-ca.md).',
-  ],
-  [
-    hasCode('ECONNREFUSED'),
-    'The mail server at {at} refused the connection',
-    'Check the host and the port in SMTP_URL, and that the mail server is running.',
-  ],
-  [
-    hasCode('ENOTFOUND', 'EDNS'),
-    'The host name {host} of the mail server cannot be resolved',
-    'Correct the host in SMTP_URL or its DNS record, and check the DNS servers of this machine.',
-  ],
-  [
-    ({ command, responseCode }) => command === 'STARTTLS' && responseCode !== undefined,
-    'The mail server at {at} does not offer STARTTLS, which SMTP_URL requires',
-    `Enable TLS at the mail server, or set SMTP_URL to ${TLS_FIRST}.`,
-  ],
-  [
-    ({ originalCode = '' }, isTlsFirst) =>
-      isTlsFirst && /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(originalCode),
-    'The mail server at {at} does not start with TLS',
-    `The port probably expects STARTTLS: set SMTP_URL to ${STARTTLS}. For smtps://, use port 465.`,
-  ],
-  [
-    ({ code, originalCode = '' }) => /^ERR_(SSL|TLS)|^EPROTO$/.test(originalCode) || code === 'ETLS',
-    'The TLS handshake with the mail server at {at} failed',
-    'The mail server must offer TLS 1.2 or later. Look at its log.',
-  ],
-  [
-    ({ timeoutType }, isTlsFirst) => timeoutType === 'GREETING_TIMEOUT' && !isTlsFirst,
-    'The mail server at {at} accepted the connection and sent no greeting',
-    `The port probably expects TLS first: set SMTP_URL to ${TLS_FIRST}. For STARTTLS, use port 587.`,
-  ],
-  [
-    ({ timeoutType, code, originalCode }) => timeoutType !== undefined || [code, originalCode].includes('ETIMEDOUT'),
-    'The mail server at {at} did not answer in time',
-    `${REACH} Look at the load and the log of the mail server.`,
-  ],
-  [
-    ({ responseCode, response = '' }) => responseCode === 538 || (responseCode === 530 && /TLS/i.test(response)),
-    'The mail server at {at} accepts mail over TLS only',
-    `Set SMTP_URL to ${STARTTLS}, without ignoreTLS.`,
-  ],
-  [
-    ({ code, responseCode = 500 }) => code === 'EAUTH' && responseCode >= 500,
-    'The mail server at {at} rejected the user name or the password of SMTP_URL',
-    'Write the right ones into SMTP_URL. Characters such as @ : / # % must be percent-encoded. Many providers require a password for applications. If the mail server has no AUTH PLAIN or LOGIN, remove both.',
-  ],
-  [
-    ({ command, responseCode }) => command === 'CONN' && responseCode !== undefined,
-    'The mail server at {at} does not talk to this machine',
-    'Look at the log of the mail server. It may block or limit the address of this machine.',
-  ],
-  [
-    ({ responseCode, response = '' }) =>
-      responseCode === 530 || (responseCode !== undefined && /auth|log ?in|sign ?in/i.test(response)),
-    'The mail server at {at} requires authentication',
-    'Write the user name and the password into SMTP_URL.',
-  ],
-  [
-    ({ responseCode = 500 }) => responseCode < 500,
-    'The mail server at {at} rejects mail for now',
-    'Mail is tried again for a day. If this lasts, look at the limits and the log of the mail server.',
-  ],
-  [
-    ({ command }) => command === 'MAIL FROM',
-    'The mail server at {at} rejected the sender {from}',
-    'Set MAIL_FROM to an address that this account may send from, or allow it at the mail server.',
-  ],
-  [hasCode('EPROTOCOL'), 'The server at {at} does not speak SMTP', 'Correct the host and the port in SMTP_URL.'],
-  [
-    hasCode('ECONNECTION', 'ECONNRESET', 'EPIPE'),
-    'The mail server at {at} closed the connection',
-    `Check the port in SMTP_URL and the log of the mail server. A port with STARTTLS needs ${STARTTLS}, a port that expects TLS first ${TLS_FIRST}.`,
-  ],
-  [() => true, 'The mail server at {at} cannot be used', REACH],
+  {
+    applies: ({ originalCode = '' }) => /CERT/.test(originalCode),
+    finding: 'The TLS certificate of the mail server at {at} is not valid for {host}, or not from a trusted CA',
+    fix: 'Install a valid certificate for {host} at the mail server. For a private CA, set NODE_EXTRA_CA_CERTS (docs/how-to/trust-a-private-ca.md).',
+  },
+  {
+    applies: ({ code, originalCode = '', command, responseCode, response = '', timeoutType }) =>
+      [code === 'ETLS', /^ERR_(SSL|TLS)|^EPROTO$/.test(originalCode), timeoutType === 'GREETING_TIMEOUT'].includes(
+        true,
+      ) ||
+      (command === 'STARTTLS' && responseCode !== undefined) ||
+      responseCode === 538 ||
+      (responseCode === 530 && /TLS/i.test(response)),
+    finding: 'The mail server at {at} and SMTP_URL do not agree on TLS',
+    fix: `Set SMTP_URL to ${TLS_FIRST} for a port that starts with TLS, or to ${STARTTLS} for a port with STARTTLS.`,
+  },
+  {
+    applies: ({ code, responseCode, response = '' }) =>
+      (code === 'EAUTH' && (responseCode ?? 500) >= 500) ||
+      (responseCode !== undefined && /auth|log ?in|sign ?in/i.test(response)),
+    finding: 'The mail server at {at} does not accept the user name and the password of SMTP_URL',
+    fix: 'Correct them. Characters such as @ : / # % must be percent-encoded. Many providers require a password for applications.',
+  },
+  {
+    applies: ({ responseCode = 500, command }) => command !== 'CONN' && responseCode < 500,
+    finding: 'The mail server at {at} rejects mail for now',
+    fix: 'Mail is tried again for a day. If this lasts, look at the limits and the log of the mail server.',
+  },
+  {
+    applies: ({ command }) => command === 'MAIL FROM',
+    finding: 'The mail server at {at} rejected the sender {from}',
+    fix: 'Set MAIL_FROM to an address that this account may send from, or allow it at the mail server.',
+  },
+  {
+    applies: ({ code }) => code === 'EPROTOCOL',
+    finding: 'The server at {at} does not speak SMTP, or blocks this machine',
+    fix: 'Check the host and the port in SMTP_URL, and the log of the mail server.',
+  },
+  {
+    applies: () => true,
+    finding: 'The mail server at {at} cannot be reached',
+    fix: 'Check the host and the port in SMTP_URL, the DNS record, the firewall, and whether the mail server is running.',
+  },
 ]
 
 /** Explains an error. `from` is the sender's address. The finding ends with the error codes and contains no secret. */
 function explain(error: SmtpError, smtpUrl: string, from: string): MailFailure {
   const { protocol, hostname: host, port } = new URL(smtpUrl)
-  const isTlsFirst = protocol === 'smtps:'
-  const values = { at: `${host}:${port || (isTlsFirst ? 465 : 587)}`, host, from }
-  const [, finding, fix] = rules.find(([applies]) => applies(error, isTlsFirst))!
+  const values = { at: `${host}:${port || (protocol === 'smtps:' ? 465 : 587)}`, host, from }
+  const { finding, fix } = rules.find(({ applies }) => applies(error))!
   const codes = [error.originalCode ?? error.code, error.responseCode].filter((part) => part !== undefined)
   return { finding: `${fill(finding, values)} (${codes.join(' ') || 'unknown error'}).`, fix: fill(fix, values) }
 }

@@ -126,7 +126,7 @@ describe('annal doctor', () => {
       ...{ chain: 'error', 'relay-accounts': 'skipped', files: 'error' },
     })
     expect(of('mail')).toMatchObject([
-      { state: 'error', finding: expect.stringContaining('refused the connection (ECONNREFUSED)') },
+      { state: 'error', finding: expect.stringContaining('cannot be reached (ECONNREFUSED)') },
       { state: 'warning', finding: expect.stringContaining('@localhost') },
     ])
     expect(JSON.stringify(of('mail'))).not.toContain('geheim')
