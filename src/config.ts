@@ -44,56 +44,47 @@ function read(env: NodeJS.ProcessEnv): Values {
   return values as Values
 }
 
-/** Returns the problems of combinations of variables. */
-function findContradictions(values: Values): string[] {
-  const problems: string[] = []
-  if (values.HEALTH_PORT && values.HEALTH_PORT === values.PORT && values.ROLES.includes('http')) {
-    problems.push('HEALTH_PORT and PORT are the same: probes need their own port.')
-  }
-  if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
-    problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
-  }
-  if (values.S3_BUCKET && values.IPFS_API_URL) {
-    problems.push('S3_BUCKET and IPFS_API_URL are both set: choose one file store.')
-  }
-  if (values.S3_ENDPOINT && !values.S3_BUCKET) {
-    problems.push('S3_BUCKET is needed with S3_ENDPOINT: without it, files are stored on this machine.')
-  }
-  if (values.DATABASE_DIRECT_URL && !values.DATABASE_URL) {
-    problems.push('DATABASE_URL is needed with DATABASE_DIRECT_URL: it is the URL of the same database for requests.')
-  }
-  if (values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)) {
-    problems.push(
-      'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: gas for commits would be paid from the coins of users.',
-    )
-  }
-  if (values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS) {
-    problems.push('GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY: the documents that are allowed.')
-  }
-  if ((values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined)) {
-    problems.push('C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.')
-  }
-  if (values.NODE_ENV !== 'production') return problems
-  const embedded = [
+/** Returns the embedded parts, with the variables that replace them. */
+const embeddedPartsOf = (values: Values): string[] =>
+  [
     !values.DATABASE_URL && 'the database (set DATABASE_URL)',
     !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
     !values.IPFS_API_URL && !values.S3_BUCKET && 'the file store (set S3_BUCKET or IPFS_API_URL)',
     !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
     !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
   ].filter((part) => part !== false)
-  if (embedded.length && !values.ANNAL_EMBEDDED) {
-    problems.push(
-      `Embedded parts are not allowed in production: ${embedded.join(', ')}. ANNAL_EMBEDDED=true allows them.`,
-    )
-  }
-  if (!values.PUBLIC_URL) {
-    problems.push('PUBLIC_URL is needed in production: links in mails and permanent commits on the chain contain it.')
-  }
+
+/** Returns the problems of combinations of variables. */
+function findContradictions(values: Values): string[] {
+  const production = values.NODE_ENV === 'production'
+  const embedded = embeddedPartsOf(values).join(', ')
   const host = values.MAIL_FROM && hostOf(values.MAIL_FROM)
-  if (!host?.includes('.') || /(^|\.)localhost$/i.test(host)) {
-    problems.push('MAIL_FROM is needed in production: an address of your own, such as Annal <no-reply@example.org>.')
-  }
-  return problems
+  const sharesPort = values.HEALTH_PORT && values.HEALTH_PORT === values.PORT && values.ROLES.includes('http')
+  const treasuryRelays = values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)
+  const hasPublicHost = host?.includes('.') && !/(^|\.)localhost$/i.test(host)
+  const problems: [applies: unknown, problem: string][] = [
+    [sharesPort, 'HEALTH_PORT and PORT are the same: probes need their own port.'],
+    [values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS, 'CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL.'],
+    [values.S3_BUCKET && values.IPFS_API_URL, 'S3_BUCKET and IPFS_API_URL are both set: choose one file store.'],
+    [values.S3_ENDPOINT && !values.S3_BUCKET, 'S3_BUCKET is needed with S3_ENDPOINT.'],
+    [values.DATABASE_DIRECT_URL && !values.DATABASE_URL, 'DATABASE_URL is needed with DATABASE_DIRECT_URL.'],
+    [treasuryRelays, 'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: coins of users would pay for commits.'],
+    [
+      values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS,
+      'GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY.',
+    ],
+    [
+      (values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined),
+      'C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.',
+    ],
+    [
+      production && embedded && !values.ANNAL_EMBEDDED,
+      `Embedded parts are not allowed in production: ${embedded}. ANNAL_EMBEDDED=true allows them.`,
+    ],
+    [production && !values.PUBLIC_URL, 'PUBLIC_URL is needed in production: links and commits contain it.'],
+    [production && !hasPublicHost, 'MAIL_FROM is needed in production, such as Annal <no-reply@example.org>.'],
+  ]
+  return problems.flatMap(([applies, problem]) => (applies ? [problem] : []))
 }
 
 /** Days that data is kept. */
@@ -126,6 +117,7 @@ export function readConfig(
   assertNone(findContradictions(values))
   return Object.freeze({
     production,
+    embeddedParts: embeddedPartsOf(values),
     port: values.PORT,
     host: values.HOST,
     healthPort: values.HEALTH_PORT,

@@ -3,7 +3,6 @@ import { createRelayAccount } from '../../chain/keys.ts'
 import { NO_REGISTRY_CHOSEN, registrySetting } from '../../chain/registry/registry.ts'
 import { createRpc, type Rpc } from '../../chain/rpc.ts'
 import { findSetting, keyValueKeys } from '../../db/key-value-store.ts'
-import { statement, text } from '../../db/sql.ts'
 import { chainId as embeddedChainId, hasSavedChain, isOwnChain, lostChain } from '../../embedded/embedded-anvil.ts'
 import { createLocalKeyVault } from '../../keys/key-vault.ts'
 import { isVaultKnown } from '../../keys/vault-identity.ts'
@@ -11,17 +10,8 @@ import { isUnavailable } from '../../shared/errors.ts'
 import { fromUnits } from '../../shared/money.ts'
 import { explainError } from '../../shared/operator-errors.ts'
 import { loadCoins } from '../with-infrastructure.ts'
-import {
-  type Diagnoses,
-  type Diagnosis,
-  failure,
-  formatDuration,
-  info,
-  ok,
-  type Parts,
-  SkippedError,
-  warning,
-} from './diagnosis.ts'
+import * as diagnosis from './diagnosis.ts'
+import { type Diagnoses, failure, formatDuration, info, ok, type Parts, warning } from './diagnosis.ts'
 
 const RPC_MS = 5_000
 const OLD_BLOCK_MS = 300_000
@@ -34,20 +24,15 @@ interface Block {
 
 const readHead = (rpc: Rpc) => rpc.call<Block>('eth_getBlockByNumber', 'latest', false)
 
-/** Connects to the configured node. Throws SkippedError for the embedded chain. */
+const EMBEDDED = 'The chain is embedded: only the server uses it.'
+
+/** Connects to the configured node. Throws SkippedError for the embedded chain, and if the node does not respond, which `checkChain` reports. */
 async function connectNode(parts: Parts) {
   const { chain } = await parts.config()
-  if (!chain.rpcUrl) throw new SkippedError('The chain is embedded: only the server uses it.')
-  return { chain, rpc: createRpc({ url: chain.rpcUrl, timeout: RPC_MS }) }
-}
-
-/**
- * Connects to the configured node and reads the newest block. Throws SkippedError if the node does not respond, because `checkChain` reports this.
- */
-async function connectAnsweringNode(parts: Parts) {
-  const { chain, rpc } = await connectNode(parts)
+  if (!chain.rpcUrl) throw new diagnosis.SkippedError(EMBEDDED)
+  const rpc = createRpc({ url: chain.rpcUrl, timeout: RPC_MS })
   const head = await readHead(rpc).catch((error: unknown) => {
-    throw isUnavailable(error) ? new SkippedError('The chain does not answer.') : error
+    throw isUnavailable(error) ? new diagnosis.SkippedError('The chain does not answer.') : error
   })
   return { chain, rpc, head }
 }
@@ -62,14 +47,18 @@ async function readValue({ database }: Parts, key: string): Promise<string | und
 async function checkEmbeddedChain(parts: Parts): Promise<string> {
   const { dir } = await parts.config()
   const installationId = await readValue(parts, keyValueKeys.vault)
-  if (installationId === undefined) throw new SkippedError('The chain is embedded: only the server uses it.')
+  if (installationId === undefined) throw new diagnosis.SkippedError(EMBEDDED)
   const isNeeded = (await readValue(parts, registrySetting(embeddedChainId))) !== undefined
   const isOwn = await isOwnChain(dir, installationId)
   if (isNeeded && !isOwn && !hasSavedChain(dir)) throw lostChain(dir, installationId)
   return 'The folder of the embedded chain belongs to this installation.'
 }
 
-function diagnoseChainId(chainId: number, expected: number | undefined, first: string | undefined): Diagnosis {
+function diagnoseChainId(
+  chainId: number,
+  expected: number | undefined,
+  first: string | undefined,
+): diagnosis.Diagnosis {
   const fix = 'Set CHAIN_RPC_URL to a node of the right chain. Until then, Annal signs nothing.'
   if (expected !== undefined && expected !== chainId)
     return failure(`CHAIN_ID is ${expected}, but the node is on chain ${chainId}.`, fix)
@@ -80,7 +69,7 @@ function diagnoseChainId(chainId: number, expected: number | undefined, first: s
   return warning(finding, `Set CHAIN_ID=${chainId} if it is the right one.`)
 }
 
-async function diagnoseHead(rpc: Rpc): Promise<Diagnosis> {
+async function diagnoseHead(rpc: Rpc): Promise<diagnosis.Diagnosis> {
   const head = await readHead(rpc)
   // Some nodes do not support this method.
   const isSyncing = await rpc.call<unknown>('eth_syncing').catch(() => false)
@@ -91,7 +80,7 @@ async function diagnoseHead(rpc: Rpc): Promise<Diagnosis> {
   return age <= OLD_BLOCK_MS ? ok(finding) : warning(finding, fix)
 }
 
-async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promise<Diagnosis> {
+async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promise<diagnosis.Diagnosis> {
   const { chain } = await parts.config()
   const address = chain.registryAddress ?? (await readValue(parts, registrySetting(chainId)))
   if (address === undefined) {
@@ -102,14 +91,15 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
   const code = await rpc.call<string>('eth_getCode', address, 'latest')
   if (code !== '0x') return ok(`The registry is at ${address}.`)
   const fix =
-    'Correct CHAIN_REGISTRY_ADDRESS, or restore the data of the chain. docs/how-to/recover-from-a-chain-outage.md describes a chain that was reset.'
+    'Correct CHAIN_REGISTRY_ADDRESS. For a chain that was reset, see docs/how-to/recover-from-a-chain-outage.md.'
   return failure(`There is no registry at ${address}.`, fix)
 }
 
 /** Checks that the node responds, is on the right chain and synced, and has the registry. */
 export async function* checkChain(parts: Parts): Diagnoses {
-  if (!(await parts.config()).chain.rpcUrl) return checkEmbeddedChain(parts)
-  const { chain, rpc } = await connectNode(parts)
+  const { chain } = await parts.config()
+  if (!chain.rpcUrl) return checkEmbeddedChain(parts)
+  const rpc = createRpc({ url: chain.rpcUrl, timeout: RPC_MS })
   try {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
     const identity = diagnoseChainId(chainId, chain.id, await readValue(parts, keyValueKeys.chain))
@@ -124,34 +114,17 @@ export async function* checkChain(parts: Parts): Diagnoses {
   return ''
 }
 
-/** Gas per commit until the first commit is final: the contract's gas use, rounded up. */
-const DEFAULT_COMMIT_GAS = 120_000n
+/** Gas use of the contract per commit, rounded up. */
+const COMMIT_GAS = 120_000n
 const FEW_COMMITS = 1_000n
-
-/** Returns the transaction of the newest final commit. */
-const findNewestFinal = statement(
-  'doctor_newest_final',
-  { columns: { hash: text } },
-  `select r.transaction_hash as hash from commit_relays r
-   where r.status = 'FINAL' and r.transaction_hash is not null order by r.commit_id desc limit 1`,
-)
-
-async function readCommitGas(parts: Parts, rpc: Rpc): Promise<bigint> {
-  const database = await parts.database().catch(() => undefined)
-  const [newest] = (await database?.query(findNewestFinal)) ?? []
-  if (!newest) return DEFAULT_COMMIT_GAS
-  const receipt = await rpc.call<{ gasUsed: string } | null>('eth_getTransactionReceipt', newest.hash)
-  return receipt ? BigInt(receipt.gasUsed) : DEFAULT_COMMIT_GAS
-}
 
 /** Checks the balances of the relay accounts. */
 export async function* checkRelayAccounts(parts: Parts): Diagnoses {
-  const { chain, rpc, head } = await connectAnsweringNode(parts)
-  const cost = (await readCommitGas(parts, rpc)) * BigInt(await rpc.call<string>('eth_gasPrice'))
-  if (BigInt(head.baseFeePerGas ?? '0x0') > chain.maxFeePerGas) {
-    const finding = 'The base fee of the chain is above CHAIN_MAX_FEE_GWEI: commits wait.'
+  const { chain, rpc, head } = await connectNode(parts)
+  const cost = COMMIT_GAS * BigInt(await rpc.call<string>('eth_gasPrice'))
+  const finding = 'The base fee of the chain is above CHAIN_MAX_FEE_GWEI: commits wait.'
+  if (BigInt(head.baseFeePerGas ?? '0x0') > chain.maxFeePerGas)
     yield failure(finding, 'Raise CHAIN_MAX_FEE_GWEI, or wait until gas is cheaper.')
-  }
   for (const { address } of (chain.relayKeys ?? []).map(createRelayAccount)) {
     const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
     const commits = cost > 0n ? balance / cost : undefined
@@ -166,13 +139,12 @@ export async function* checkRelayAccounts(parts: Parts): Diagnoses {
 
 /** Checks that the chain reports finalized blocks if deposits need them, and that the configured token exists. */
 export async function* checkDeposits(parts: Parts): Diagnoses {
-  const { chain, rpc, head } = await connectAnsweringNode(parts)
+  const { chain, rpc, head } = await connectNode(parts)
   const { depositConfirmations, tokenAddress } = chain
   if (depositConfirmations === 'finalized') {
     const final = await rpc.call<Block | null>('eth_getBlockByNumber', 'finalized', false).catch(() => null)
     const behind = Number(head.number) - Number(final?.number)
-    const finding =
-      'CHAIN_DEPOSIT_CONFIRMATIONS is finalized, but the chain does not report a final block: no deposit is credited.'
+    const finding = 'The chain does not report a final block, so no deposit is credited.'
     if (final) yield ok(`Deposits are credited when their block is final, now ${behind} blocks behind the newest.`)
     else yield failure(finding, 'Set CHAIN_DEPOSIT_CONFIRMATIONS to a number of blocks.')
   } else yield ok(`Deposits are credited after ${depositConfirmations} confirmations.`)
@@ -190,7 +162,7 @@ export async function* checkDeposits(parts: Parts): Diagnoses {
 
 /** Checks the balance of the treasury, and that no previous treasury has coins. */
 export async function* checkTreasury(parts: Parts): Diagnoses {
-  const { chain, rpc } = await connectAnsweringNode(parts)
+  const { chain, rpc } = await connectNode(parts)
   const { dir, keys } = await parts.config()
   const database = await parts.database()
   // Without CHAIN_TREASURY_KEY, the address depends on a key that the first start creates.
@@ -200,10 +172,9 @@ export async function* checkTreasury(parts: Parts): Diagnoses {
   const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))
   const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
   yield ok(`The treasury ${address} holds ${fromUnits(balance)} coins.`)
-  const fix = 'docs/how-to/operate-the-treasury.md describes how to replace the treasury key.'
+  const fix = 'Set CHAIN_TREASURY_KEY back until they are paid out (docs/how-to/operate-the-treasury.md).'
   for (const { address: earlier, held } of await findCoinsAtEarlier(rpc, database, address)) {
-    const finding = `${fromUnits(held)} coins of users are at the earlier treasury ${earlier}, but withdrawals are paid from ${address} only. Set CHAIN_TREASURY_KEY back until they are paid out. The ledger does not know coins sent between treasuries: "annal check" reports them as missing at the first one (H6).`
-    yield failure(finding, fix)
+    yield failure(`${fromUnits(held)} coins of users are at the earlier treasury ${earlier}.`, fix)
   }
   return ''
 }

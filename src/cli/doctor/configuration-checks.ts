@@ -5,12 +5,11 @@ import { freemem, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { effectiveConfig, findUnread, hasPlainAwsSecret, plainSecrets } from '../../config.ts'
-import { parseDatabaseUrl } from '../../db/parse-database-url.ts'
 import { openFileLimit } from '../../http/connections.ts'
 import { ConfigError } from '../../shared/operator-errors.ts'
 import { findOpenFolders } from '../../shared/private-files.ts'
 import { localUrl } from '../with-infrastructure.ts'
-import { type Diagnoses, failure, formatBytes, info, ok, type Parts, warning } from './diagnosis.ts'
+import { type Diagnoses, failure, formatBytes, info, messageOf, ok, type Parts, warning } from './diagnosis.ts'
 
 export async function* checkConfiguration({ readConfig, env }: Parts): Diagnoses {
   try {
@@ -33,29 +32,15 @@ export function isLoopback(host: string): boolean {
   return ipaddr.process(name).range() === 'loopback'
 }
 
-/** Returns the host or socket folder in a URL. Empty for an IPC socket, which is on this machine. */
-function hostOf(url: string): string {
-  const { protocol, hostname, searchParams } = /^postgres(ql)?:/.test(url) ? parseDatabaseUrl(url) : new URL(url)
-  return protocol === 'ipc:' ? '' : (/^postgres/.test(protocol) && searchParams.get('host')) || hostname
-}
-
-/** Returns true if a URL contains credentials. With HTTP, a user name alone may be a token. */
-function hasCredentials(url: string): boolean {
-  const [authority = ''] = url.slice(url.indexOf('://') + 3).split(/[/?#]/, 1)
-  const userInfo = authority.slice(0, Math.max(authority.lastIndexOf('@'), 0))
-  if (/^https?:/i.test(url) ? userInfo !== '' : userInfo.includes(':')) return true
-  return /[?&](?:ssl)?password=./i.test(url)
-}
-
 /** Returns true if the value of a variable is a secret. A URL of this machine without credentials is not. */
 function isSecret(value: string): boolean {
-  if (!/^[a-z]+:\//i.test(value) || hasCredentials(value)) return true
-  try {
-    const host = hostOf(value)
-    return host !== '' && !host.startsWith('/') && !isLoopback(host)
-  } catch {
-    return true
-  }
+  const url = /^[a-z]+:\//i.test(value) ? URL.parse(value.replace('@/', '@localhost/')) : undefined
+  if (!url) return true
+  const { protocol, hostname, username, password, searchParams } = url
+  const isLocal = protocol === 'ipc:' || searchParams.get('host')?.startsWith('/') || isLoopback(hostname)
+  // With HTTP, a user name alone may be a token.
+  const hasCredentials = password !== '' || (/^http/.test(protocol) && username !== '')
+  return !isLocal || hasCredentials || /[?&](?:ssl)?password=./i.test(value)
 }
 
 /** Finds secrets in environment variables, which child processes inherit and crash reports may contain. */
@@ -75,73 +60,46 @@ export async function* checkSecrets({ config, env }: Parts): Diagnoses {
 }
 
 export async function* checkEmbedded({ config }: Parts): Diagnoses {
-  const { production, database, chain, files, keys, mail } = await config()
-  const embedded = [
-    !database.url && 'database (DATABASE_URL)',
-    !chain.rpcUrl && 'chain (CHAIN_RPC_URL, CHAIN_RELAY_KEYS)',
-    !files.kuboUrl && !files.s3 && 'file store (S3_BUCKET or IPFS_API_URL)',
-    !keys.key && 'key (KEY_ENCRYPTION_KEY)',
-    !mail.smtpUrl && 'mail (SMTP_URL)',
-  ].filter((part) => part !== false)
-  if (embedded.length === 0) return 'No part is embedded.'
-  const finding = `Embedded on this machine: ${embedded.join(', ')}.`
+  const { production, chain, embeddedParts } = await config()
+  if (embeddedParts.length === 0) return 'No part is embedded.'
+  const finding = `Embedded on this machine: ${embeddedParts.join(', ')}.`
   const fix = 'Set these variables, or back up ANNAL_DIR as described in docs/how-to/back-up-and-restore.md.'
   yield production ? warning(finding, fix) : info(finding)
-  if (production && chain.embeddedDeposits && !chain.rpcUrl) {
-    const danger = 'ANNAL_EMBEDDED_DEPOSITS credits coins that every program on this machine can create.'
-    yield failure(danger, 'Remove the variable.')
-  }
+  const danger = 'ANNAL_EMBEDDED_DEPOSITS credits coins that every program on this machine can create.'
+  if (production && chain.embeddedDeposits && !chain.rpcUrl) yield failure(danger, 'Remove the variable.')
   return ''
 }
 
 export async function* checkPublicUrl({ config }: Parts): Diagnoses {
   const { production, publicUrl, port, trustedProxies } = await config()
-  if (publicUrl === undefined) yield info(`PUBLIC_URL is not set: links start with http://localhost:${port}.`)
-  if (publicUrl === undefined) return ''
-  const { protocol, hostname } = new URL(publicUrl)
-  if (production && isLoopback(hostname)) {
-    const finding = `PUBLIC_URL is ${publicUrl}, which only this machine can reach.`
-    yield failure(finding, 'Set PUBLIC_URL to the address that callers use.')
+  if (publicUrl === undefined) {
+    yield info(`PUBLIC_URL is not set: links start with http://localhost:${port}.`)
+    return ''
   }
+  const { protocol, hostname } = new URL(publicUrl)
+  if (production && isLoopback(hostname))
+    yield failure(`Only this machine can reach PUBLIC_URL (${publicUrl}).`, 'Set it to the address that callers use.')
   if (production && protocol !== 'https:') {
     const fix = 'Put a TLS proxy in front of Annal, and set PUBLIC_URL to its https:// address.'
     yield failure(`PUBLIC_URL is ${publicUrl}: passwords and tokens are sent unencrypted.`, fix)
   } else if (production && trustedProxies.length === 0) {
-    const finding =
-      'PUBLIC_URL is https, but TRUSTED_PROXIES is empty: all callers have the address of the proxy and share its rate limits.'
+    const finding = 'PUBLIC_URL is https, but TRUSTED_PROXIES is empty: all callers share the rate limits of the proxy.'
     yield warning(finding, 'Add the address of the proxy to TRUSTED_PROXIES.')
   }
   return `Links start with ${publicUrl}.`
 }
 
-/** Returns true if the addresses and CIDR ranges together cover all IPv4 addresses, or all IPv6 addresses. */
-function coversAllAddresses(networks: readonly string[]): boolean {
-  return ['ipv4', 'ipv6'].some((kind) => {
-    const prefixes = networks
-      .map((network) => (network.includes('/') ? ipaddr.parseCIDR(network) : ([ipaddr.parse(network), 128] as const)))
-      .filter(([address]) => address.kind() === kind)
-      .map(([address, length]) => toBits(address).slice(0, length))
-    const covers = (prefix: string): boolean =>
-      prefixes.some((each) => prefix.startsWith(each)) ||
-      (prefixes.some((each) => each.startsWith(prefix)) && covers(`${prefix}0`) && covers(`${prefix}1`))
-    return covers('')
-  })
-}
-
-const toBits = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
-  address
-    .toByteArray()
-    .map((byte) => byte.toString(2).padStart(8, '0'))
-    .join('')
+/** Shortest prefix of a plausible network of proxies: that of the private network fc00::/7. */
+const SHORTEST_PREFIX = 7
 
 /** Finds settings that are unsafe in production. */
 export async function* checkExposure({ config, env }: Parts): Diagnoses {
   const { production, graphql, emailVerification, store, trustedProxies } = await config()
   const variables = effectiveConfig(env)
   const isInsecure = variables.find(({ name }) => name === 'ALLOW_INSECURE_WEBHOOKS')?.value === true
-  if (coversAllAddresses(trustedProxies)) {
+  if (trustedProxies.some((network) => Number(network.split('/')[1] ?? SHORTEST_PREFIX) < SHORTEST_PREFIX)) {
     const finding =
-      'TRUSTED_PROXIES contains every address: callers can choose their own address and avoid all rate limits.'
+      'TRUSTED_PROXIES contains a huge network: callers in it choose their own address and avoid rate limits.'
     yield (production ? warning : info)(finding, 'Add only the addresses of your proxies to TRUSTED_PROXIES.')
   }
   const fix = 'Remove ALLOW_INSECURE_WEBHOOKS.'
@@ -150,10 +108,8 @@ export async function* checkExposure({ config, env }: Parts): Diagnoses {
     yield info('Webhooks may use http and internal addresses.', `${fix} It is for development.`)
   if (production && graphql.playground)
     yield info('The playground is public.', 'Set GRAPHQL_INTROSPECTION to false to close it.')
-  if (production && emailVerification === 'off') {
-    const finding = 'Anyone can sign up with the e-mail address of somebody else.'
-    yield info(finding, 'Set EMAIL_VERIFICATION to `on` or `required`.')
-  }
+  if (production && emailVerification === 'off')
+    yield info('E-mail addresses of new accounts are not verified.', 'Set EMAIL_VERIFICATION to `on` or `required`.')
   return 'No setting is unsafe.'
 }
 
@@ -173,18 +129,12 @@ const FEW_FILES = 4_096
 
 export async function* checkOpenFiles(): Diagnoses {
   const limit = openFileLimit()
-  if (limit < FEW_FILES)
-    yield warning(
-      `Only ${limit} files and connections can be open in this shell. A server needs one for each caller.`,
-      'Raise the limit where the server starts: `ulimit -n 65536`, or `LimitNOFILE=65536` for systemd.',
-    )
-  return Number.isFinite(limit)
-    ? `Up to ${limit} files and connections can be open.`
-    : 'The number of open files is not limited.'
+  const fix = 'Raise the limit where the server starts: `ulimit -n 65536`, or `LimitNOFILE=65536` for systemd.'
+  if (limit < FEW_FILES) yield warning(`Only ${limit} files and connections can be open in this shell.`, fix)
+  return `${Number.isFinite(limit) ? `Up to ${limit}` : 'Any number of'} files and connections can be open.`
 }
 
-const LITTLE_MEMORY_BYTES = 1_000_000_000
-const LITTLE_FREE_MEMORY_BYTES = 200_000_000
+const [LITTLE_MEMORY_BYTES, LITTLE_FREE_MEMORY_BYTES] = [1_000_000_000, 200_000_000]
 
 /** Checks the memory of the container or the machine. */
 export async function* checkMemory(): Diagnoses {
@@ -198,8 +148,7 @@ export async function* checkMemory(): Diagnoses {
   return finding
 }
 
-const NO_SPACE_BYTES = 500_000_000
-const LITTLE_SPACE_BYTES = 5_000_000_000
+const [NO_SPACE_BYTES, LITTLE_SPACE_BYTES] = [500_000_000, 5_000_000_000]
 const FEW_INODES = 20_000
 
 /** Returns the path, or its nearest parent folder that exists. */
@@ -252,10 +201,7 @@ const request = (url: string) => fetch(url, { signal: AbortSignal.timeout(REQUES
 
 /** Returns the version of the server at a URL. Throws an Error with the reason if there is none. */
 async function readVersion(url: string): Promise<string> {
-  const response = await request(`${url}/version`).catch((error: Error) => {
-    const cause = error.cause instanceof Error ? error.cause : error
-    throw new Error(cause.message || cause.name)
-  })
+  const response = await request(`${url}/version`)
   const body = (await response.json().catch(() => ({}))) as { version?: unknown }
   if (response.status === 200 && typeof body.version === 'string') return body.version
   throw new Error(`it responds with status ${response.status}, so it is not Annal`)
@@ -284,7 +230,8 @@ export async function* checkServer({ config, version }: Parts): Diagnoses {
     if (running === undefined || found === running) yield ok(`${publicUrl} leads to Annal.`)
     else yield warning(finding, 'Check whether PUBLIC_URL and its proxy lead to this installation.')
   } catch (error) {
-    const finding = `Cannot reach ${publicUrl} from here: ${(error as Error).message}.`
+    const { cause, message } = error as Error
+    const finding = `Cannot reach ${publicUrl} from here: ${messageOf(cause ?? message)}.`
     const fix = 'Check the proxy, the certificate and the host name, also from outside: links in mails use this URL.'
     yield warning(finding, fix)
   }

@@ -45,8 +45,6 @@ export async function* checkMigrations(parts: Parts): Diagnoses {
 }
 
 const OLDEST_SERVER = 180_000
-/** Share of used connections from which the check warns. */
-const CROWDED = 0.8
 
 /** Returns version, load, durability, replication and log archiving of the database server. */
 const readServer = statement(
@@ -88,50 +86,48 @@ export async function* checkDatabaseServer(parts: Parts): Diagnoses {
   const { number, version, mostConnections, connections, isDurable, synchronousCommit, isCompiling, bytes } = server
   if (number < OLDEST_SERVER)
     yield failure(`PostgreSQL ${version} is too old.`, 'Upgrade to 18 with `pg_upgrade` or a dump.')
-  if (!isDurable) {
-    const finding = 'fsync or full_page_writes is off: a crash of the machine can lose or damage all data.'
-    yield failure(finding, 'Set both to `on` in postgresql.conf, and restart PostgreSQL.')
-  }
+  if (!isDurable)
+    yield failure(
+      'fsync or full_page_writes is off: a crash can lose all data.',
+      'Set both to `on`, and restart PostgreSQL.',
+    )
   if (synchronousCommit === 'off')
     yield failure('synchronous_commit is off: a crash loses acknowledged payments.', 'Set it to `on`.')
+  const used = `${connections} of ${mostConnections} connections`
   if (pool * 2 > mostConnections) {
     const finding = `Each process uses up to ${pool} of ${mostConnections} connections (max_connections).`
     yield warning(finding, 'Lower DATABASE_POOL, or raise max_connections.')
-  } else if (connections > mostConnections * CROWDED) {
-    const finding = `${connections} of ${mostConnections} connections of the server are in use.`
-    yield warning(finding, 'Raise max_connections, or lower DATABASE_POOL of each process.')
-  }
-  if (isCompiling) {
-    const finding = 'jit is on: the compilation of a statement can take longer than its execution.'
-    yield info(finding, 'Turn it off for this database: ALTER DATABASE … SET jit = off.')
-  }
-  return `PostgreSQL ${version}, ${formatBytes(Number(bytes))}, ${connections} of ${mostConnections} connections.`
+  } else if (connections > mostConnections * 0.8)
+    yield warning(`${used} are in use.`, 'Raise max_connections, or lower DATABASE_POOL of each process.')
+  if (isCompiling)
+    yield info('jit is on: compiling a statement can take longer than running it.', 'ALTER DATABASE … SET jit = off.')
+  return `PostgreSQL ${version}, ${formatBytes(Number(bytes))}, ${used}.`
 }
 
 /** Checks that acknowledged writes survive the loss of the primary server. */
 export async function* checkReplication(parts: Parts): Diagnoses {
   const { synchronousCommit, waitsForStandbys, standbys, synchronous } = await findServer(parts)
   const see = 'See docs/how-to/fail-over-postgresql.md.'
-  if (!waitsForStandbys && standbys > 0) {
-    const finding = 'Replication is asynchronous: a failover loses the latest acknowledged writes.'
-    yield warning(finding, `Set synchronous_standby_names. ${see}`)
-  } else if (!waitsForStandbys) {
+  if (!waitsForStandbys && standbys === 0) {
     yield info('The database has no standby server.', `Ignore this if a managed service replicates it. ${see}`)
     return ''
-  } else if (['off', 'local'].includes(synchronousCommit)) {
-    const finding = `synchronous_commit is ${synchronousCommit}: a failover may lose acknowledged writes.`
-    yield warning(finding, 'Set it to `on`.')
-  } else if (synchronous === 0) {
-    const finding = 'No synchronous standby is connected: every write waits for one.'
-    yield failure(finding, `Start a standby that synchronous_standby_names names, or remove the setting. ${see}`)
   }
+  if (!waitsForStandbys) {
+    const finding = 'Replication is asynchronous: a failover loses the latest acknowledged writes.'
+    yield warning(finding, `Set synchronous_standby_names. ${see}`)
+  } else if (['off', 'local'].includes(synchronousCommit))
+    yield warning(
+      `synchronous_commit is ${synchronousCommit}: a failover may lose acknowledged writes.`,
+      'Set it to `on`.',
+    )
+  else if (synchronous === 0)
+    yield failure('No synchronous standby is connected: every write waits for one.', `Start one. ${see}`)
   return `Acknowledged writes are on a synchronous standby (synchronous_commit is ${synchronousCommit}).`
 }
 
 const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
-const SKEW_WARNING_MS = 1_000
-/** Clock difference above which the check fails. Signed links and Kubo's garbage collection fail then. */
-const SKEW_FAILURE_MS = 300_000
+/** Signed links and Kubo's garbage collection fail above the second difference. */
+const [SKEW_WARNING_MS, SKEW_FAILURE_MS] = [1_000, 300_000]
 
 export async function* checkClock(parts: Parts): Diagnoses {
   const { query } = await parts.database()
@@ -157,14 +153,12 @@ export async function* checkBackups(parts: Parts): Diagnoses {
     yield info(finding, 'docs/how-to/back-up-and-restore.md describes how to back up and restore.')
     return ''
   }
-  const age = archivedAt ? now.getTime() - archivedAt.getTime() : Number.POSITIVE_INFINITY
-  const finding = archivedAt
-    ? `The write-ahead log was last archived ${formatDuration(age)} ago.`
-    : 'The write-ahead log was never archived.'
-  if (failedAt && (!archivedAt || failedAt > archivedAt)) {
-    const failed = `Archiving the write-ahead log has failed since ${failedAt.toISOString()}.`
-    yield failure(failed, 'Read the log of PostgreSQL, and fix archive_command.')
-  } else if (age > OLD_ARCHIVE_MS) yield warning(finding, 'Set archive_timeout, and check archive_command.')
+  const age = now.getTime() - (archivedAt?.getTime() ?? 0)
+  const last = archivedAt ? `${formatDuration(age)} ago` : 'never'
+  const finding = `Last archiving of the write-ahead log: ${last}.`
+  if (failedAt && (!archivedAt || failedAt > archivedAt))
+    yield failure(`Archiving has failed since ${failedAt.toISOString()}. ${finding}`, 'Fix archive_command.')
+  else if (age > OLD_ARCHIVE_MS) yield warning(finding, 'Set archive_timeout, and check archive_command.')
   return finding
 }
 
@@ -173,9 +167,9 @@ export async function* checkRoles(parts: Parts): Diagnoses {
   const processes = await readProcesses(await parts.database())
   if (processes.length === 0) yield info('No process of this installation runs.')
   if (processes.length === 0) return ''
-  const list = processes
-    .map(({ name, roles, seconds }) => `${name} ${roles.join(',')} for ${formatDuration(seconds * 1_000)}`)
-    .join('; ')
+  const describe = ({ name, roles, seconds }: (typeof processes)[number]) =>
+    `${name} ${roles.join(',')} for ${formatDuration(seconds * 1_000)}`
+  const list = processes.map(describe).join('; ')
   for (const role of rolesWithout(processes)) {
     const fix = `Start one with \`annal serve --roles ${role}\`, or add the role to a running one (ROLES).`
     yield failure(`No process has the role ${role}. Processes: ${list}.`, fix)
@@ -189,14 +183,11 @@ const CHECK_SERVER = 'Check whether a server runs, and read its log.'
 /** Reports the findings of `annal check` about work that waits for an operator. */
 async function* diagnoseWaitingWork(parts: Parts, id: string, fix: string): AsyncGenerator<diagnosis.Diagnosis> {
   const findings = await findWaitingWork(await parts.database())
-  for (const { invariant, rows, isCut } of findings) {
-    if (invariant.id !== id || rows.length === 0) continue
-    const { subject, problem } = rows[0] as { subject: string; problem: string }
-    yield failure(
-      `${isCut ? 'More than ' : ''}${counted(rows.length, 'item waits', 'items wait')}, such as ${subject}: ${problem}`,
-      fix,
-    )
-  }
+  const { rows = [], isCut } = findings.find(({ invariant }) => invariant.id === id) ?? {}
+  if (rows.length === 0) return
+  const { subject, problem } = rows[0] as { subject: string; problem: string }
+  const count = `${isCut ? 'More than ' : ''}${counted(rows.length, 'item waits', 'items wait')}`
+  yield failure(`${count}, such as ${subject}: ${problem}`, fix)
 }
 
 export async function* checkJobs(parts: Parts): Diagnoses {
@@ -204,7 +195,7 @@ export async function* checkJobs(parts: Parts): Diagnoses {
   const waiting = await (await parts.database()).query(countWaiting)
   for (const { queue, count, next_attempt_at: due } of waiting) {
     const late = Date.now() - due.getTime()
-    const finding = `${counted(count, 'job')} of ${queue} ${count === 1 ? 'waits' : 'wait'}, the first is ${formatDuration(late)} overdue.`
+    const finding = `${counted(count, 'job')} of ${queue}: the first is ${formatDuration(late)} overdue.`
     if (late >= OVERDUE_MS) yield warning(finding, CHECK_SERVER)
   }
   const total = waiting.reduce((sum, { count }) => sum + count, 0)
@@ -225,8 +216,7 @@ export async function* checkWithdrawals(parts: Parts): Diagnoses {
   if (due?.late) {
     const age = formatDuration(Date.now() - due.oldest!.getTime())
     const finding = `${counted(due.count, 'withdrawal waits', 'withdrawals wait')} for ${due.amount} coins, the oldest for ${age}.`
-    const fix = 'Send coins to the address of the treasury, which is in the log, or see the checks of the chain.'
-    yield failure(finding, fix)
+    yield failure(finding, 'Send coins to the treasury, whose address is in the log, or see the checks of the chain.')
   }
   return 'No withdrawal waits for the treasury.'
 }
@@ -267,22 +257,12 @@ const readWebhooks = statement(
 export async function* checkWebhooks(parts: Parts): Diagnoses {
   const [webhooks] = await (await parts.database()).query(readWebhooks)
   const { givenUp, overdue, waiting, disabled } = webhooks!
-  if (givenUp > 0) {
-    const finding = `${counted(givenUp, 'webhook delivery', 'webhook deliveries')} failed permanently in the last 7 days.`
-    yield warning(
-      finding,
-      'List them with `annal webhooks list --status given-up`; send them with `annal webhooks replay`.',
-    )
-  }
-  if (disabled > 0) {
-    const finding = `The webhook of ${counted(disabled, 'network app')} is disabled: its receiver responded with 410 Gone.`
-    yield warning(finding, 'Set a new webhook_url to enable it.')
-  }
-  if (overdue > 0) {
-    const finding = `${counted(overdue, 'webhook delivery is', 'webhook deliveries are')} more than 10 minutes overdue.`
-    yield warning(finding, CHECK_SERVER)
-  }
-  if (waiting > 0)
-    yield info(`${counted(waiting, 'webhook delivery', 'webhook deliveries')} failed and will be retried.`)
+  const deliveries = (count: number) => counted(count, 'webhook delivery', 'webhook deliveries')
+  const list = 'See `annal webhooks list --status given-up`, and run `annal webhooks replay`.'
+  if (givenUp > 0) yield warning(`${deliveries(givenUp)} failed permanently in the last 7 days.`, list)
+  const finding = `Disabled webhooks of network apps, because their receivers responded with 410 Gone: ${disabled}.`
+  if (disabled > 0) yield warning(finding, 'Set a new webhook_url to enable one.')
+  if (overdue > 0) yield warning(`${deliveries(overdue)} more than 10 minutes overdue.`, CHECK_SERVER)
+  if (waiting > 0) yield info(`${deliveries(waiting)} failed and will be retried.`)
   return 'No webhook delivery failed permanently.'
 }

@@ -3,17 +3,8 @@ import type { Command } from 'commander'
 import { FixableError } from '../../shared/operator-errors.ts'
 import { command } from '../command.ts'
 import { counted, fail, green, print, printJson, red, report, terminal, yellow } from '../terminal.ts'
-import {
-  createParts,
-  type Diagnoses,
-  type Diagnosis,
-  failure,
-  messageOf,
-  ok,
-  type Parts,
-  SkippedError,
-  type State,
-} from './diagnosis.ts'
+import type { Diagnoses, Diagnosis, Parts, State } from './diagnosis.ts'
+import * as diagnosis from './diagnosis.ts'
 
 type Check = (parts: Parts) => Diagnoses
 
@@ -73,7 +64,8 @@ async function collect(diagnoses: Diagnoses, into: Diagnosis[]): Promise<void> {
   for (;;) {
     const { done, value } = await diagnoses.next()
     if (!done) into.push(value)
-    else if (value && into.every(({ state }) => state === 'ok' || state === 'info')) return void into.unshift(ok(value))
+    else if (value && into.every(({ state }) => state === 'ok' || state === 'info'))
+      return void into.unshift(diagnosis.ok(value))
     else return
   }
 }
@@ -86,13 +78,13 @@ async function runCheck(name: string, check: Check, parts: Parts): Promise<Line[
     await Promise.race([collect(check(parts), diagnoses), late])
   } catch (error) {
     const fix = 'Fix the reported reason, then run the command again.'
-    if (error instanceof SkippedError) diagnoses.push({ state: 'skipped', finding: error.message })
-    else if (error instanceof FixableError) diagnoses.push(failure(error.finding, error.fix))
-    else diagnoses.push(failure(`The check failed: ${messageOf(error)}`, fix))
+    if (error instanceof diagnosis.SkippedError) diagnoses.push({ state: 'skipped', finding: error.message })
+    else if (error instanceof FixableError) diagnoses.push(diagnosis.failure(error.finding, error.fix))
+    else diagnoses.push(diagnosis.failure(`The check failed: ${diagnosis.messageOf(error)}`, fix))
   } finally {
     clearTimeout(timer)
   }
-  return diagnoses.map((diagnosis) => ({ check: name, ...diagnosis }))
+  return diagnoses.map((each) => ({ check: name, ...each }))
 }
 
 async function runChecks(parts: Parts, names: readonly string[]): Promise<Line[]> {
@@ -138,7 +130,7 @@ export function addDoctorCommand(program: Command): void {
     .action(async ({ only = [], json }: { only?: string[]; json?: true }) => {
       const unknown = only.find((name) => !Object.hasOwn(checks, name))
       if (unknown !== undefined) return program.error(`error: there is no check '${unknown}'`)
-      const lines = await runChecks(createParts(terminal().env, program.version()!), only)
+      const lines = await runChecks(diagnosis.createParts(terminal().env, program.version()!), only)
       if (lines.some(({ state }) => state === 'error')) fail()
       if (json) return printJson(lines.map((line) => ({ ...line, fix: line.fix ?? null })))
       printLines(lines)

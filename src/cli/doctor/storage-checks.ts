@@ -17,17 +17,8 @@ import { FixableError } from '../../shared/operator-errors.ts'
 import { counted } from '../terminal.ts'
 import { loadContentCredentials } from '../with-infrastructure.ts'
 import { isLoopback } from './configuration-checks.ts'
-import {
-  type Diagnoses,
-  failure,
-  formatDuration,
-  info,
-  messageOf,
-  ok,
-  type Parts,
-  SkippedError,
-  warning,
-} from './diagnosis.ts'
+import * as diagnosis from './diagnosis.ts'
+import { type Diagnoses, failure, formatDuration, info, ok, type Parts, warning } from './diagnosis.ts'
 
 /** Throws a FixableError for a file store of another installation. Returns if the store is the right one, or if the database does not respond. */
 async function assertOwnStore(parts: Parts, store: OwnedStore): Promise<void> {
@@ -46,7 +37,7 @@ export async function* checkFiles(parts: Parts): Diagnoses {
   if (files.kuboUrl) return yield* checkKubo(files.kuboUrl)
   const folder = join(dir, 'blocks')
   await assertOwnStore(parts, ownedBlocks(folder))
-  if (!existsSync(folder)) throw new SkippedError(`No server was ever started in ${dir}.`)
+  if (!existsSync(folder)) throw new diagnosis.SkippedError(`No server was ever started in ${dir}.`)
   if (!(await createContentStore({ dir: folder }).isReachable()))
     yield failure(`Cannot write files in ${folder}.`, 'Check its owner and permissions, and the disk.')
   return `${folder} is writable.`
@@ -63,17 +54,12 @@ async function* checkKubo(url: string): Diagnoses {
   }
   yield ok('Kubo answers at IPFS_API_URL.')
   const served = await countServed(url)
-  if (served > 0) {
-    const finding = `Kubo at ${host} serves private files to ${served} connected nodes: anyone who knows a CID gets the blocks, and the chain publishes all CIDs.`
-    const fix =
-      'Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false in its configuration, and restart it. See docs/how-to/store-files-on-kubo-or-s3.md.'
-    yield failure(finding, fix)
-  }
-  if (await keepsUnsynced(url)) {
-    const finding = `Kubo at ${host} acknowledges blocks before they are on its disk: a power failure loses registered files.`
-    const fix = 'Set "sync" to true for flatfs in Datastore.Spec of its configuration, and restart it.'
-    yield warning(finding, fix)
-  }
+  const see = 'See docs/how-to/store-files-on-kubo-or-s3.md.'
+  const leak = `Kubo at ${host} serves private files to ${served} connected nodes: the chain publishes all CIDs.`
+  if (served > 0)
+    yield failure(leak, `Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false, and restart it. ${see}`)
+  const unsynced = `Kubo at ${host} acknowledges blocks before they are on its disk: a power failure loses files.`
+  if (await keepsUnsynced(url)) yield warning(unsynced, `Set "sync" to true in Datastore.Spec, and restart it. ${see}`)
   return ''
 }
 
@@ -84,18 +70,15 @@ async function* checkBucket(parts: Parts, options: S3BucketOptions): Diagnoses {
     await tryBucket(bucket)
   } catch (error) {
     const { cause } = error as Error
-    const fix =
-      'Check S3_BUCKET, AWS_REGION, S3_ENDPOINT and the credentials, which must allow to list the bucket and to read, write and delete objects below S3_PREFIX.'
-    const reason = messageOf(cause instanceof Error ? cause : error)
+    const fix = 'Check S3_BUCKET, AWS_REGION, S3_ENDPOINT and the permissions of the credentials below S3_PREFIX.'
+    const reason = diagnosis.messageOf(cause instanceof Error ? cause : error)
     yield failure(`Cannot store files in the bucket ${options.bucket}: ${reason}`, fix)
     return ''
   }
   await assertOwnStore(parts, ownedBucket(bucket))
   yield ok(`Files can be written, read and deleted in the bucket ${options.bucket}.`)
-  if (await bucket.keepsVersions()) {
-    const finding = `The bucket ${options.bucket} has versioning: deleted files stay there and cost money.`
-    yield warning(finding, 'Add a lifecycle rule that deletes noncurrent versions after some days.')
-  }
+  const finding = `The bucket ${options.bucket} has versioning: deleted files stay there and cost money.`
+  if (await bucket.keepsVersions()) yield warning(finding, 'Add a lifecycle rule that deletes noncurrent versions.')
   return ''
 }
 
@@ -106,12 +89,11 @@ function diagnoseEncryption(smtpUrl: string, isEncrypted: boolean | undefined, i
   if (isLoopback(hostname) && isEncrypted !== false) return undefined
   if (isLoopback(hostname))
     return info(`The mail server at ${host} does not offer STARTTLS. Mails are unencrypted, but stay on this machine.`)
-  const fix =
-    'Set SMTP_URL to smtps://user:password@host:465, or to smtp://user:password@host:587?requireTLS=true. The mail server must offer TLS.'
+  const fix = 'Set SMTP_URL to smtps://user:password@host:465, or to smtp://user:password@host:587?requireTLS=true.'
   const finding =
     isEncrypted === false
-      ? `The mail server at ${host} does not offer STARTTLS: mails with links, and the password of SMTP_URL, are sent unencrypted.`
-      : `SMTP_URL does not require TLS: an attacker on the network can keep mails to ${host}, and the password, unencrypted.`
+      ? `The mail server at ${host} does not offer STARTTLS: mails with links, and the password, are sent unencrypted.`
+      : `SMTP_URL does not require TLS: an attacker on the network can read mails to ${host}, and the password.`
   return (isProduction ? warning : info)(finding, fix)
 }
 
@@ -126,10 +108,9 @@ export async function* checkMail({ config }: Parts): Diagnoses {
   yield problem ? failure(problem.finding, problem.fix) : ok('The mail server accepts mail.')
   const encryption = URL.canParse(mail.smtpUrl) && diagnoseEncryption(mail.smtpUrl, isEncrypted, production)
   if (encryption) yield encryption
-  if (/@localhost\b/.test(mail.from)) {
-    const finding = `Mails are from ${mail.from}, which other mail servers reject.`
-    yield warning(finding, 'Set MAIL_FROM to an address of yours, such as Annal <no-reply@example.org>.')
-  } else if (!problem) yield ok(`Mails are from ${mail.from}.`)
+  const fix = 'Set MAIL_FROM to an address of yours, such as Annal <no-reply@example.org>.'
+  if (/@localhost\b/.test(mail.from)) yield warning(`Other mail servers reject mails from ${mail.from}.`, fix)
+  else if (!problem) yield ok(`Mails are from ${mail.from}.`)
   return ''
 }
 
@@ -145,7 +126,7 @@ export async function* checkKeys(parts: Parts): Diagnoses {
     await assertKeySharesHeld(database, dir)
   } catch (error) {
     const fix = 'Restore the newest backup of ANNAL_DIR/keys as described in docs/how-to/back-up-and-restore.md.'
-    yield failure(messageOf(error), fix)
+    yield failure(diagnosis.messageOf(error), fix)
     return ''
   }
   const { keys, lost } = await createKeyRotation({
@@ -155,16 +136,12 @@ export async function* checkKeys(parts: Parts): Diagnoses {
   const [current, ...previous] = keys
   const source = configured.key ? 'KEY_ENCRYPTION_KEY' : 'ANNAL_DIR/keys'
   yield ok(`The key ${current!.id} from ${source} is in use and wraps ${current!.total} rows.`)
-  if (lost > 0) {
-    const finding = `${counted(lost, 'row uses', 'rows use')} a key that the vault does not have, so they are unreadable.`
-    const fix = 'Set KEY_ENCRYPTION_KEY_PREVIOUS to the previous key. `annal keys status` shows more.'
-    yield failure(finding, fix)
-  }
+  const finding = `${counted(lost, 'row uses', 'rows use')} a key that the vault does not have, so they are unreadable.`
+  if (lost > 0) yield failure(finding, 'Set KEY_ENCRYPTION_KEY_PREVIOUS to the previous key.')
   const left = previous.reduce((sum, { total }) => sum + total, 0)
-  if (left > 0) {
-    const finding = `${counted(left, 'row still uses', 'rows still use')} a previous key.`
-    yield warning(finding, 'Continue the rotation: `annal keys rotate`.')
-  } else if (previous.length > 0) {
+  const rest = `${counted(left, 'row still uses', 'rows still use')} a previous key.`
+  if (left > 0) yield warning(rest, 'Continue the rotation: `annal keys rotate`.')
+  else if (previous.length > 0) {
     const fix = configured.key ? 'Remove KEY_ENCRYPTION_KEY_PREVIOUS.' : 'Run `annal keys destroy-previous`.'
     yield info(`${counted(previous.length, 'previous key wraps', 'previous keys wrap')} nothing.`, fix)
   }
@@ -182,7 +159,7 @@ export async function* checkContentCredentials({ config }: Parts): Diagnoses {
     identity = findSigningIdentity(contentCredentials, dir)
   } catch (error) {
     if (error instanceof FixableError) throw error
-    yield failure(messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')
+    yield failure(diagnosis.messageOf(error), 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to a matching pair.')
     return ''
   }
   if (contentCredentials.certificates === undefined) {
