@@ -43,10 +43,7 @@ const WEBHOOK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 /** Metrics by name, in the order of the documentation. */
 export const metricTable = {
   annal_build_info: event.gauge('Always 1. The label is the running version.', 'version'),
-  annal_scrape_source_up: event.gauge(
-    '1 if a source (process, database, ledger or chain) answered in time. Otherwise 0, and its metrics are missing.',
-    'source',
-  ),
+  annal_scrape_source_up: event.gauge('1 if a source answered in time. Otherwise 0, without its metrics.', 'source'),
   annal_scrape_source_seconds: event.gauge('Seconds that a source took.', 'source'),
 
   annal_requests_total: event.counter(
@@ -68,20 +65,14 @@ export const metricTable = {
   annal_queue_capacity: process.gauge('Operations of a queue of this process that may run at once.', 'queue'),
   annal_queue_running: process.gauge('Running operations of a queue of this process.', 'queue'),
   annal_queue_waiting: process.gauge('Waiting operations of a queue of this process.', 'queue'),
-  annal_queue_rejected_total: process.counter(
-    'Operations that a queue rejected because it was full or they waited too long.',
-    'queue',
-  ),
+  annal_queue_rejected_total: process.counter('Operations that a queue rejected: full, or waited too long.', 'queue'),
 
   annal_pool_size: process.gauge('Maximum number of database connections of this process.'),
   annal_pool_reserved: process.gauge('Database connections that lists never use.'),
   annal_pool_open: process.gauge('Open database connections.'),
   annal_pool_in_use: process.gauge('Database connections in use.'),
   annal_pool_waiting: process.gauge('Operations that wait for a database connection.'),
-  annal_read_fallbacks_total: process.counter(
-    'Reads that the read compiler left to Prisma, which is slower. More than 0 is a bug in Annal.',
-    'read',
-  ),
+  annal_read_fallbacks_total: process.counter('Reads that the read compiler left to Prisma. Any is a bug.', 'read'),
   annal_process_stalls_total: process.counter('Times that this process was frozen for several seconds.'),
 
   annal_processes: database.gauge('Running processes of the installation, by role.', 'role'),
@@ -94,11 +85,7 @@ export const metricTable = {
   annal_streams: process.gauge('Open event streams and subscriptions.'),
 
   annal_webhook_attempts_total: {
-    ...event.counter(
-      'Webhook delivery attempts: delivered, failed (will be retried) or abandoned. By class of the HTTP status (none: no response).',
-      'outcome',
-      'status',
-    ),
+    ...event.counter('Webhook delivery attempts, by outcome and class of the HTTP status.', 'outcome', 'status'),
     initial: [{ outcome: 'delivered', status: '2xx' }],
   },
   annal_webhook_attempt_duration_seconds: event.histogram(WEBHOOK_SECONDS, 'Seconds of a webhook delivery attempt.'),
@@ -108,84 +95,41 @@ export const metricTable = {
     initial: [{ outcome: 'sent' }, { outcome: 'rejected' }, { outcome: 'failed' }],
   },
 
-  annal_jobs: database.gauge(
-    'Background jobs by state: waiting (created or retry) or running (active).',
-    'queue',
-    'state',
-  ),
+  annal_jobs: database.gauge('Background jobs by state: created, retry (both waiting) or active.', 'queue', 'state'),
   annal_jobs_oldest_seconds: database.gauge('Age of the oldest waiting job, in seconds. 0 without one.', 'queue'),
-  annal_jobs_overdue_seconds: database.gauge(
-    'Longest time that a job has been due and not running, in seconds. 0 without one.',
-    'queue',
-  ),
+  annal_jobs_overdue_seconds: database.gauge('Longest delay of a due job, in seconds. 0 without one.', 'queue'),
   annal_jobs_dead: database.gauge('Dead-letter jobs: abandoned jobs that are kept for an operator.', 'queue'),
-  annal_batch_failures: database.gauge(
-    'Items that a batch job failed to process and retries with backoff.',
-    'batch_job',
-  ),
-  annal_batch_items_total: event.counter(
-    'Items that batch jobs of this process processed, such as expired rows.',
-    'batch_job',
-  ),
+  annal_batch_failures: database.gauge('Items that a batch job could not process and retries.', 'batch_job'),
+  annal_batch_items_total: event.counter('Items that batch jobs of this process processed.', 'batch_job'),
   annal_retention_overdue_seconds: database.gauge(
     'Seconds that the oldest expired row waits for its deletion, except rows that failed. 0 without one.',
     'batch_job',
   ),
-  annal_withdrawals_waiting_seconds: database.gauge(
-    'Seconds that the oldest due withdrawal waits to be signed or broadcast. 0 without one.',
-  ),
-  annal_deposits: database.gauge(
-    'Deposits that are pending (too few confirmations) or frozen (credited, and then removed by a reorg).',
-    'status',
-  ),
+  annal_withdrawals_waiting_seconds: database.gauge('Longest delay of a due withdrawal, in seconds. 0 without one.'),
+  annal_deposits: database.gauge('Deposits that are pending, or frozen by a reorg after they were credited.', 'status'),
   annal_deposits_uncredited: database.gauge('Confirmed deposits that could not be credited yet.'),
-  annal_suspended_transfers: database.gauge(
-    'Coin transfers that wait until deposits at their addresses are credited again after a reorg.',
-  ),
-  annal_deposits_shortfall_units: database.gauge(
-    'Currency units that wallets owe for frozen deposits that they had spent.',
-  ),
+  annal_suspended_transfers: database.gauge('Coin transfers that wait for deposits to return after a reorg.'),
+  annal_deposits_shortfall_units: database.gauge('Currency units that wallets owe for spent frozen deposits.'),
 
   annal_relay_commits: database.gauge(
     'Commits on their way to the chain: accepted, ready (signed by the author), signed (nonce reserved), broadcast, included (not final).',
     'state',
   ),
-  annal_relay_lag_seconds: database.gauge(
-    'Age of the oldest commit that is not in a block, in seconds. 0 without one.',
-  ),
-  annal_relay_commits_failing: database.gauge(
-    'Accepted commits that could not be signed and are retried with backoff.',
-  ),
-  annal_relay_state: process.gauge(
-    '1 for the state of the relay of this process: stopped, starting, working, standby (another process has the lanes) or waiting.',
-    'state',
-  ),
-  annal_relay_step_age_seconds: process.gauge(
-    'Seconds since the relay of this process last completed a step without an error.',
-  ),
+  annal_relay_lag_seconds: database.gauge('Age of the oldest commit that is in no block, in seconds. 0 without one.'),
+  annal_relay_commits_failing: database.gauge('Accepted commits that could not be signed and are retried.'),
+  annal_relay_state: process.gauge('1 for the state of the relay of this process.', 'state'),
+  annal_relay_step_age_seconds: process.gauge('Seconds since the last successful step of the relay of this process.'),
   annal_relay_lane_held: process.gauge('1 if this process holds the lane of a relay account.', 'account'),
   annal_relay_in_flight: process.gauge('Signed transactions of a relay account that are not in a block.', 'account'),
   annal_relay_head: process.gauge('Number of the newest block that the relay of this process has seen.'),
   annal_relay_base_fee_wei: process.gauge('Base fee of the next block, in wei per unit of gas.'),
-  annal_relay_max_fee_wei: process.gauge(
-    'Maximum fee that the relay offers (CHAIN_MAX_FEE_GWEI), in wei per unit of gas.',
-  ),
-  annal_relay_fees_paid_coins_total: event.counter(
-    'Fees of included transactions of this process, in coins of the chain (10^18 wei).',
-  ),
-  annal_relay_balance_coins: chain.gauge('Balance of a relay account, in coins of the chain (10^18 wei).', 'account'),
+  annal_relay_max_fee_wei: process.gauge('Maximum fee of the relay (CHAIN_MAX_FEE_GWEI), in wei per unit of gas.'),
+  annal_relay_fees_paid_coins_total: event.counter('Fees of included transactions, in coins (10^18 wei).'),
+  annal_relay_balance_coins: chain.gauge('Balance of a relay account, in coins (10^18 wei).', 'account'),
 
   annal_transfers_total: ledger.counter('Transfers in the ledger, by kind.', 'kind'),
-  annal_money_moved_units_total: ledger.counter(
-    'Currency units that transfers of a kind moved: the sum of their positive entries.',
-    'kind',
-    'currency',
-  ),
-  annal_ledger_balance_units: ledger.gauge(
-    'Balance of a ledger account of the platform, in currency units.',
-    'book',
-    'currency',
-  ),
+  annal_money_moved_units_total: ledger.counter('Currency units moved by transfers of a kind.', 'kind', 'currency'),
+  annal_ledger_balance_units: ledger.gauge('Currency units of a ledger account of the platform.', 'book', 'currency'),
 } as const satisfies Record<string, MetricRow>
 
 export type MetricName = keyof typeof metricTable
