@@ -175,7 +175,7 @@ export function readConfig(
     },
     keys: {
       key: values.KEY_ENCRYPTION_KEY,
-      previousKeys: values.KEY_ENCRYPTION_KEY_PREVIOUS?.split(',').map((key) => key.trim()) ?? [],
+      previousKeys: values.KEY_ENCRYPTION_KEY_PREVIOUS,
     },
     money: {
       assetUpdateFee: values.ASSET_UPDATE_FEE,

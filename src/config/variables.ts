@@ -23,10 +23,12 @@ const share = matching(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, 
 /** Some chain IDs exceed 32 bits. */
 const chainId = whole(1, Number.MAX_SAFE_INTEGER)
 const address = matching(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
-const addresses = z
-  .string()
-  .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
-  .pipe(z.array(address))
+/** Values separated by commas. */
+const list = <Item extends z.ZodType<unknown, string>>(item: Item) =>
+  z
+    .string()
+    .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
+    .pipe(z.array(item))
 const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
 /** Returns whether a path can be appended to a URL. True for an invalid URL, which has its own error. */
 const isBare = (text: string) => {
@@ -38,19 +40,14 @@ const isBare = (text: string) => {
 /** Order of the curve secp256k1. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const isPrivateKey = (digits: string) => BigInt(`0x${digits}`) > 0n && BigInt(`0x${digits}`) < CURVE_ORDER
-const relayKeys = z
-  .string()
-  .transform((text) => text.split(',').map((key) => key.trim().toLowerCase().replace(/^0x/, '')))
-  .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/.test(key)), {
-    error: 'Expected 64 hex digits, or several of them separated by commas.',
-    abort: true,
-  })
-  .refine(
-    (keys) => keys.every(isPrivateKey),
-    'Expected private keys of secp256k1, which are above 0 and below its order.',
-  )
-  .refine((keys) => new Set(keys).size === keys.length, 'The list contains a key twice.')
-  .transform((keys) => keys.map((key) => `0x${key}`))
+const privateKey = matching(/^(0x)?[0-9a-f]{64}$/i, 'Expected 64 hex digits.')
+  .transform((key) => key.toLowerCase().replace(/^0x/, ''))
+  .refine(isPrivateKey, 'Expected a private key of secp256k1, which is above 0 and below its order.')
+  .transform((digits) => `0x${digits}`)
+const relayKeys = list(privateKey).refine(
+  (keys) => new Set(keys).size === keys.length,
+  'The list contains a key twice.',
+)
 const mailbox = /^(?:[^<>@]*<([^<>@\s]+@([^<>@\s]+))>|([^<>@\s]+@([^<>@\s]+)))$/
 /** Returns the host of a sender such as `Annal <no-reply@example.org>`, or undefined if it is invalid. */
 export const hostOf = (sender: string) => {
@@ -58,10 +55,8 @@ export const hostOf = (sender: string) => {
   return match?.[2] ?? match?.[4]
 }
 const someRoles = `Expected some of ${roles.join(', ')}, separated by commas.`
-const roleList = z
-  .string()
-  .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
-  .pipe(z.array(z.enum(roles, someRoles)).min(1, someRoles))
+const roleList = list(z.enum(roles, someRoles)).refine((names) => names.length > 0, someRoles)
+
 function isDatabaseUrl(url: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(url)) return false
   try {
@@ -87,7 +82,7 @@ const limitOverrides = z.string().superRefine((text, context) => {
     context.addIssue((error as Error).message)
   }
 })
-const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'Expected addresses and CIDRs.')
 
 /** Schemas of the variables. Each variable also needs a description in `docs`. */
 export const variables = {
@@ -111,11 +106,8 @@ export const variables = {
   CHAIN_DEPLOY_REGISTRY: flag.default(false),
   CHAIN_REGISTRY_BLOCK: whole(0, 2_147_483_647).optional(),
   CHAIN_RELAY_KEYS: relayKeys.optional(),
-  CHAIN_EARLIER_RELAYS: addresses.prefault(''),
-  CHAIN_TREASURY_KEY: relayKeys
-    .refine((keys) => keys.length === 1, 'Expected one key.')
-    .transform(([key]) => key)
-    .optional(),
+  CHAIN_EARLIER_RELAYS: list(address).prefault(''),
+  CHAIN_TREASURY_KEY: privateKey.optional(),
   WITHDRAWALS_PER_DAY: decimal.prefault('10000'),
   WITHDRAWAL_COOLING_HOURS: whole(0, 8_760).prefault('24'),
   WITHDRAWAL_HOLD_SECONDS: whole(0, 604_800).prefault('300'),
@@ -134,10 +126,7 @@ export const variables = {
     .optional(),
   S3_ENDPOINT: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
   KEY_ENCRYPTION_KEY: matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.').optional(),
-  KEY_ENCRYPTION_KEY_PREVIOUS: matching(
-    /^[0-9a-fA-F]{64}(\s*,\s*[0-9a-fA-F]{64})*$/,
-    'Expected 64 hex digits, or several of them separated by commas.',
-  ).optional(),
+  KEY_ENCRYPTION_KEY_PREVIOUS: list(matching(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')).prefault(''),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
   OTEL_TRACES_SAMPLER_ARG: share.prefault('1'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -157,16 +146,7 @@ export const variables = {
     .refine((sender) => hostOf(sender) !== undefined, 'Expected an address such as Annal <no-reply@example.org>.')
     .optional(),
   LIMITS: limitOverrides.default(''),
-  TRUSTED_PROXIES: z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .refine((parts) => parts.every((part) => network.safeParse(part).success), 'Expected addresses and CIDRs.'),
+  TRUSTED_PROXIES: list(network).prefault(''),
   GRAPHQL_INTROSPECTION: flag.optional(),
   GRAPHQL_TRUSTED_DOCUMENTS: z.string().optional(),
   GRAPHQL_TRUSTED_ONLY: flag.default(false),
@@ -189,63 +169,52 @@ export const docs: Readonly<Record<Name, string>> = {
     'Second port, for `/healthz`, `/readyz` and `/metrics`, so that probes do not queue behind requests. With it, PORT opens when the service is ready. Without it, PORT opens immediately and returns 503 until then. `/metrics` needs no token here unless METRICS_TOKEN is set. Do not expose this port.',
   ROLES:
     'Roles of this process, separated by commas. `http` serves requests, `relay` works with the chain, `deliveries` sends webhooks and mails, `jobs` runs all other background work. Without `http`, the process serves only probes and metrics.',
-  METRICS_TOKEN:
-    'Bearer token for `/metrics` at every port, at least 16 characters. Without it, `/metrics` is served only at HEALTH_PORT.',
+  METRICS_TOKEN: 'Bearer token for `/metrics` at every port. Without it, only HEALTH_PORT serves `/metrics`.',
   SHUTDOWN_DELAY_SECONDS:
     'Seconds for which a stopping process still accepts requests while `/readyz` returns 503. Set it to the time that the load balancer needs to notice. Finishing open requests takes up to 15 seconds more.',
   PUBLIC_URL:
     'Base URL of links and of commits on the chain. Required in production. It may contain a path, which the proxy must remove. The admin pages and /lookup need a URL without a path. Default: http://localhost:PORT.',
   ANNAL_DIR: 'Folder of the embedded parts and their data.',
   ANNAL_EMBEDDED: 'Allows embedded parts in production.',
-  DATABASE_URL:
-    'Connection URL of PostgreSQL 18 or later: `postgresql://user:password@host:5432/name`. Default: embedded.',
-  DATABASE_DIRECT_URL:
-    'Connection URL of the same database without the pooler. Required if DATABASE_URL leads through PgBouncer in transaction mode.',
+  DATABASE_URL: 'URL of PostgreSQL 18 or later: `postgresql://user:password@host:5432/name`. Default: embedded.',
+  DATABASE_DIRECT_URL: 'URL of the same database without the pooler. Needed for PgBouncer in transaction mode.',
   DATABASE_POOL: 'Maximum number of connections of one process for requests. A process opens up to eight more.',
-  ANNAL_EMBEDDED_DEPOSITS:
-    'Credits deposits on the embedded chain, where the operator can create any amount of coins. For testing.',
+  ANNAL_EMBEDDED_DEPOSITS: 'For testing: credits deposits on the embedded chain, where operators can create coins.',
   CHAIN_RPC_URL:
     'JSON-RPC endpoint of an EVM chain: http(s)://…, or ipc:///path/of/the/socket. Default: embedded anvil.',
   CHAIN_ID: 'Expected ID of the chain at CHAIN_RPC_URL. Annal signs nothing for another chain.',
-  CHAIN_REGISTRY_ADDRESS:
-    'Address of the ERC-7053 registry contract. Default: the contract that this installation deployed.',
+  CHAIN_REGISTRY_ADDRESS: 'Address of the ERC-7053 registry. Default: the contract that this installation deployed.',
   CHAIN_DEPLOY_REGISTRY:
     'Deploys a registry contract at the first start. The first account of CHAIN_RELAY_KEYS pays for about 450,000 gas. Without it and without CHAIN_REGISTRY_ADDRESS, the first start fails. The embedded chain always gets a registry.',
-  CHAIN_REGISTRY_BLOCK:
-    'Block in which the registry was deployed. Default: found automatically if the node keeps old state, else block 0.',
+  CHAIN_REGISTRY_BLOCK: 'Block in which the registry was deployed. Default: found if the node keeps old state, else 0.',
   CHAIN_RELAY_KEYS: 'Private keys of the relay accounts, 64 hex digits each, separated by commas.',
   CHAIN_EARLIER_RELAYS:
     'Addresses of previous relay accounts, separated by commas. Their commits count as those of this installation. Needed only if the database does not contain these accounts.',
   CHAIN_TREASURY_KEY:
     'Private key of the treasury, the account that collects deposits: 64 hex digits, not one of CHAIN_RELAY_KEYS. Default: derived from a key in ANNAL_DIR/keys.',
-  WITHDRAWALS_PER_DAY:
-    'Maximum amount that one account can withdraw in 24 hours, in currency units. 0 disables withdrawals.',
+  WITHDRAWALS_PER_DAY: 'Maximum currency units that an account can withdraw in 24 hours. 0 disables withdrawals.',
   WITHDRAWAL_COOLING_HOURS: 'Hours without withdrawals after a change of the password or e-mail address of an account.',
   WITHDRAWAL_HOLD_SECONDS: 'Seconds before a withdrawal is signed. It can be cancelled until then.',
   CHAIN_CONFIRMATIONS: 'Confirmations until a commit is final.',
-  CHAIN_DEPOSIT_CONFIRMATIONS:
-    'Confirmations until a deposit is credited, or `finalized`: the finality of the chain itself, which not every chain has.',
+  CHAIN_DEPOSIT_CONFIRMATIONS: 'Confirmations until a deposit is credited, or `finalized`: the finality of the chain.',
   CHAIN_TOKEN_ADDRESS:
     'Address of an ERC-20 token whose deposits are credited in addition to coins: 1 token is 1 currency unit. The token must take no fee, and change balances only by transfers.',
-  CHAIN_MAX_FEE_GWEI:
-    'Maximum fee that the relay offers, in gwei per unit of gas. Commits wait while the base fee is higher.',
+  CHAIN_MAX_FEE_GWEI: 'Maximum fee of the relay, in gwei per unit of gas. Commits wait while the base fee is higher.',
   CHAIN_EXPLORER_URL: 'Base URL of a block explorer. Transactions link to <url>/tx/<hash>.',
   PROVIDER: 'Name of the provider in commits on the chain.',
   IPFS_API_URL:
     'URL of the Kubo RPC API. The node must serve only this installation (docs/how-to/store-files-on-kubo-or-s3.md). Default: blocks on disk, or in S3_BUCKET.',
   S3_BUCKET:
     'Bucket of an S3-compatible store for the blocks of files. It must exist. The usual AWS variables, files and roles provide the credentials. AWS_REGION is the region (default us-east-1).',
-  S3_PREFIX:
-    'Folder in the bucket, such as annal/blocks. Garbage collection deletes all other blocks in it. Default: the whole bucket.',
+  S3_PREFIX: 'Folder in the bucket. Garbage collection deletes all other blocks in it. Default: the whole bucket.',
   S3_ENDPOINT: 'URL of the S3-compatible store, such as https://s3.example.org. Default: AWS.',
   KEY_ENCRYPTION_KEY:
     'Key that wraps the custodial keys, together with ANNAL_DIR/keys/counterparts. 64 hex digits, from `openssl rand -hex 32`. Default: created at the first start in ANNAL_DIR/keys.',
   KEY_ENCRYPTION_KEY_PREVIOUS:
     'Previous keys of 64 hex digits, newest first, separated by commas. They can still decrypt until `annal keys rotate` has rewrapped everything.',
   OTEL_EXPORTER_OTLP_ENDPOINT:
-    'Base URL of an OTLP collector that receives traces as JSON over HTTP, such as http://localhost:4318. Without it, no traces are created.',
-  OTEL_TRACES_SAMPLER_ARG:
-    'Share of the traces that are kept, from 0 to 1. The trace context of a caller has precedence.',
+    'Base URL of an OTLP collector for traces, such as http://localhost:4318. Default: none.',
+  OTEL_TRACES_SAMPLER_ARG: 'Share of the traces that are kept, from 0 to 1. A trace of a caller has precedence.',
   LOG_LEVEL: 'Minimum level of log lines.',
   ASSET_UPDATE_FEE: 'Price of creating or updating an asset, in currency units.',
   GAS_FEE:
@@ -256,8 +225,7 @@ export const docs: Readonly<Record<Name, string>> = {
   EMAIL_VERIFICATION:
     '`on` sends a verification mail at sign-up; an address belongs to the account after its verification. `required` also rejects sign-ins until then.',
   PLATFORM_SHARE: 'Share of a sale that the platform keeps. The owner of the network app gets the rest.',
-  ALLOW_INSECURE_WEBHOOKS:
-    'Allows webhooks over http and to internal addresses. For development. Has no effect in production.',
+  ALLOW_INSECURE_WEBHOOKS: 'For development: allows webhooks over http and to internal addresses.',
   SMTP_URL:
     'SMTP server for outgoing mail: `smtps://user:password@host:465`, or `smtp://user:password@host:587?requireTLS=true`. Without `requireTLS`, mails and the password are sent unencrypted if the server offers no TLS. Default: files in ANNAL_DIR/mail.',
   MAIL_FROM: 'Sender of mails. Required in production. Default: Annal <no-reply@localhost>.',
@@ -270,12 +238,9 @@ export const docs: Readonly<Record<Name, string>> = {
   GRAPHQL_TRUSTED_ONLY: 'Rejects GraphQL documents that are not in GRAPHQL_TRUSTED_DOCUMENTS.',
   C2PA_CERTIFICATES:
     'PEM file with the certificates that sign Content Credentials: the certificate of the signer first, then its issuers. Default: an untrusted development chain; off in production without ANNAL_EMBEDDED.',
-  C2PA_PRIVATE_KEY:
-    'Private key of the first certificate in C2PA_CERTIFICATES, in PEM (PKCS#8): P-256, P-384, P-521, Ed25519 or RSA.',
-  C2PA_TRUST_LIST:
-    'PEM file with trusted root certificates for signers of registered files. Default: signers are not verified.',
-  C2PA_TIMESTAMP_URL:
-    'Time-stamping authority (RFC 3161) for signatures of Content Credentials. Default: no time stamps.',
+  C2PA_PRIVATE_KEY: 'Private key of the first certificate, in PEM (PKCS#8): P-256, P-384, P-521, Ed25519 or RSA.',
+  C2PA_TRUST_LIST: 'PEM file with trusted roots for signers of registered files. Default: signers are not verified.',
+  C2PA_TIMESTAMP_URL: 'Time-stamping authority (RFC 3161) for Content Credentials. Default: no time stamps.',
 }
 
 /** Variables with a secret. `<NAME>_FILE` may name a file that contains the value. */

@@ -81,8 +81,8 @@ describe('configuration', () => {
     ['an empty list of roles', { ROLES: ',' }, /ROLES: Expected some of http, relay, /],
     ['an invalid boolean', { ANNAL_EMBEDDED: 'maybe' }, /ANNAL_EMBEDDED: Expected true or false\.$/],
     ['a word as public URL', { PUBLIC_URL: 'foo' }, /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/],
-    ['a relay key that is zero', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected private keys/],
-    ['an excessive treasury key', { CHAIN_TREASURY_KEY: 'ff'.repeat(32) }, /CHAIN_TREASURY_KEY: Expected private/],
+    ['a relay key that is zero', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected a private key/],
+    ['an excessive treasury key', { CHAIN_TREASURY_KEY: 'ff'.repeat(32) }, /CHAIN_TREASURY_KEY: Expected a private/],
     ['one port for the API and probes', { PORT: '4115', HEALTH_PORT: '4115' }, /HEALTH_PORT and PORT are the same/],
     ['a chain URL without relay keys', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
   ])('rejects a configuration with %s', (_, env, sentence) => {
