@@ -52,7 +52,7 @@ describe('annal doctor', () => {
   it('`annal doctor` prints each check with its fix, and exits with 0 if it finds no problem', async () => {
     const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
     expect(said).toMatchObject({ code: 0, stderr: 'No problems found.\n' })
-    expect(said.stdout).toMatch(/^embedded +info +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
+    expect(said.stdout).toMatch(/^embedded +info +Embedded on this machine: .*\(set S3_BUCKET or IPFS_API_URL\)/m)
     expect(said.stdout).toMatch(/^database +ok +DATABASE_URL answers\.$/m)
     const wrong = await annalHere({ ...app.env, PORT: 'x', CHAIN_CONFIRMATIONS: '-' }, ['doctor'])
     expect(wrong.code).toBe(1)
