@@ -203,7 +203,7 @@ export function addDepositsCommand(program: Command): void {
       'The amount of a frozen deposit is not available in the wallet. Annal credits it again when the transaction is back on the chain.',
     json: '{"collected", "writtenOff", "frozen"}',
   })
-    .option('--collect <deposit>', 'takes what the user owes for a frozen deposit from the wallet, as far as possible')
+    .option('--collect <deposit>', 'collects the shortfall of a frozen deposit from the wallet, up to its balance')
     .option('--write-off <deposit>', 'writes off what the user owes for a frozen deposit')
     .action(async (flags: DepositsFlags) => {
       const { collected, writtenOff, frozen } = await settleDeposits(flags)

@@ -198,7 +198,7 @@ export async function readPassword(file: string | undefined): Promise<string> {
 }
 
 const notWritten = (path: string, reason: string, cause?: unknown) =>
-  new Error(`Cannot write ${path}: ${reason}. Choose a path that does not exist with --out.`, { cause })
+  new Error(`Cannot write ${path}: ${reason}. Set --out to a path that does not exist yet.`, { cause })
 
 const explainFor = (path: string) => (cause: unknown) => {
   const { syscall = '' } = cause as NodeJS.ErrnoException

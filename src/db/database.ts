@@ -55,7 +55,7 @@ function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = errorCode(error) ?? ''
   if (code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED) {
-    return new DomainError('CONFLICT', 'The same thing is being changed right now. Try again.', {
+    return new DomainError('CONFLICT', 'Another request is changing the same resource. Try again.', {
       retryAfter: 1,
       cause: error,
     })

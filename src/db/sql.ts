@@ -80,7 +80,7 @@ interface StatementOptions {
 
 /** The batch form of a write, for several callers. */
 export interface Together {
-  /** Statement that takes a list for each parameter, and `origins`. Each row has the caller's `place`, from 1. */
+  /** Statement for several callers: each parameter is a list. Each row has the position of its caller (`place`), starting at 1. */
   readonly statement: Statement<never, unknown>
   /** Parameters that identify the changed data. Callers in one batch must have distinct values for them. */
   readonly apart: readonly string[]

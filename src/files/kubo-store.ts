@@ -246,7 +246,7 @@ export const keepsUnsynced = async (url: string): Promise<boolean> => {
   const spec = await create({ url })
     .config.get('Datastore.Spec', { signal })
     .catch(() => ({}))
-  // The specification nests datastores: several mounts, or a wrapper.
+  // Kubo's datastore specification can be nested: it has several mounts, or wraps another datastore.
   const isUnsynced = (part: unknown): boolean => {
     const { type, sync } = Object(part)
     return (

@@ -36,7 +36,7 @@ const ListOrder = builder.enumType('ListOrder', {
 
 /** The argument `orderBy` of a list. */
 export const orderByArg = (t: Arguments) =>
-  t.arg({ type: ListOrder, description: 'The time by which the list is sorted. It does not change the direction.' })
+  t.arg({ type: ListOrder, description: 'Timestamp by which the list is sorted, always newest first.' })
 
 /** A connection whose items are counted only when the field is requested. */
 type Counted = { totalCount?: number | (() => number | Promise<number>) }
@@ -45,7 +45,7 @@ type Counted = { totalCount?: number | (() => number | Promise<number>) }
 export const totalCountDescription = 'Number of items on all pages. Counted only when requested.'
 
 /** Description of a `totalCount` that stops at a maximum. */
-export const boundedCountDescription = `Number of items on all pages. Counted only when requested. It stops at ${MAX_COUNTED} or shortly after the page: there may be more.`
+export const boundedCountDescription = `Number of items on all pages. Counted only when requested. The count stops at ${MAX_COUNTED} or shortly after this page, so there may be more items.`
 
 /** Returns the number of items of a connection on all pages. */
 export function totalCountOf(connection: object): number | Promise<number> {

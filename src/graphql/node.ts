@@ -62,7 +62,7 @@ builder.queryField('node', (t) =>
   t.field({
     type: Node,
     nullable: true,
-    description: 'An object by its ID. Null if it does not exist or you may not see it.',
+    description: 'An object by its ID. Null if the object does not exist or you may not see it.',
     args: {
       id: t.arg.id({ required: true, description: 'The nid of an asset, or the prefixed ID of another object.' }),
     },

@@ -13,7 +13,7 @@ const MIN_CHUNK_BYTES = 64
 
 /** Maximum size of all incomplete bodies of the process together, in bytes. */
 const MAX_OPEN_BYTES = 64_000_000
-/** Added to the age of each body, in milliseconds, so that age alone does not decide among new bodies. */
+/** Milliseconds added to the age of each body when bodies are ranked for eviction, so that small age differences of new bodies do not matter. */
 const MIN_AGE_MS = 200
 
 /** A body that is being read. */
@@ -88,7 +88,7 @@ export const tooLarge = (maxBytes: number) =>
 /** Checks the headers of a body. Throws UNSUPPORTED_MEDIA_TYPE if it is compressed, and PAYLOAD_TOO_LARGE. */
 function assertDeclared(req: IncomingMessage, maxBytes: number): void {
   if (COMPRESSED.test(req.headers['content-encoding'] ?? '')) {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it as it is.')
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it uncompressed.')
   }
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
@@ -232,7 +232,7 @@ export const readForm: BodyReaders<IncomingMessage>['readForm'] = (req, options)
     if (name === undefined) throw notAForm(new Error('a part has no name'))
     // The service would register the encoded text instead of the file.
     if (/^(?:base64|quoted-printable)$/.test(encoding)) {
-      const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
+      const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it without an encoding.`
       throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
     }
     if (!isFile(mimetype, filename, isText?.(name) === true)) {

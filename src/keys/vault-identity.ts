@@ -70,7 +70,7 @@ const listKeys = (keys: readonly { id: string; accounts: number }[]) =>
 /** Name for all key shares in `annal keys abandon`. */
 const KEY_SHARES = 'key-shares'
 
-/** Up to 100 accounts with the oldest and the newest keys. */
+/** Accounts with the 50 oldest and the 50 newest keys. */
 const findSampleOwners = statement(
   'vault_sample_owners',
   { columns: { id: text } },

@@ -89,7 +89,7 @@ export const renderText = ({ heading, paragraphs, action, closing = [], facts, f
   [
     heading,
     ...paragraphs,
-    // On its own line, a mail program recognizes exactly the URL as a link.
+    // The URL is on a line of its own, so that mail programs recognize all of it as a link.
     ...(action ? [action.url] : []),
     ...closing,
     facts.map(([name, value]) => `${name}: ${value}`).join('\n'),

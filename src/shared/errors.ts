@@ -23,7 +23,7 @@ export const errorMeanings = {
   INSUFFICIENT_FUND:
     'The wallet balance is too low for the order. See `extensions.required`, `available` and `missing` for the amounts.',
   INSUFFICIENT_STORAGE: 'There is no room for the file. Nothing was charged.',
-  INTERNAL: 'A bug in the service. It is logged with the request ID of the response.',
+  INTERNAL: 'A bug in the service. The log contains the error with the request ID of the response.',
   INVALID_NETWORK_APP_NAME: 'No network app has this name or ID.',
   INVALID_TOKEN: 'The mailed link is invalid, expired or already used.',
   METHOD_NOT_ALLOWED: 'The path does not support the HTTP method.',
@@ -38,17 +38,17 @@ export const errorMeanings = {
     'This service executes only the documents of its operator. Send the ID of a document instead of its text.',
   PERSISTED_QUERY_NOT_FOUND: 'No document with this ID is stored. Send the ID together with the document.',
   PERSISTED_QUERY_NOT_IN_LIST:
-    'This service executes only the documents of its operator, and this document is not one of them.',
+    'This service executes only the documents of its operator, and this document is not in its list.',
   PRICE_EXCEEDS_MAX_COST: 'The price is higher than the maximum cost of the request.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   THROTTLED: 'Too many requests. Retry after `extensions.retryAfter` seconds.',
   TOO_MANY_OPEN_ORDERS:
-    'The account has too many unconfirmed orders. The next one expires after `extensions.retryAfter` seconds.',
+    'The account has too many unconfirmed orders. The next of these orders expires after `extensions.retryAfter` seconds.',
   UNABLE_TO_CANCEL_ORDER: 'The status of the order does not allow cancelling it.',
   UNABLE_TO_CANCEL_WITHDRAWAL: 'The withdrawal is already signed or completed.',
   UNABLE_TO_CONFIRM_ORDER: 'The status of the order does not allow confirming it.',
   UNABLE_TO_REFUND_ORDER:
-    'Nothing of the order can be refunded: it is not paid, it is already refunded completely, or the account of its buyer was deleted.',
+    'Nothing of the order can be refunded: the order is not paid, is already refunded completely, or the account of the buyer was deleted.',
   UNAVAILABLE: 'A part of the service is unavailable. Retry after `extensions.retryAfter` seconds.',
   UNSUPPORTED_MEDIA_TYPE: 'The path does not support the media type of the body.',
   UNTRUSTED_CLIENT: 'The API key is missing, unknown or revoked.',

@@ -73,7 +73,7 @@ export type Part = {
   search?: string | undefined
 }
 
-/** A part of a list, as its operation returns it. */
+/** One page of a list, as the GraphQL operation returns it. */
 export interface Connection<Node> {
   totalCount: number
   pageInfo: { startCursor: string | null; endCursor: string | null }

@@ -99,9 +99,9 @@ accountMutation('changeEmail', {
     'If the service requires verified addresses, the new address is `pendingEmail` until it is verified. ' +
     'A wrong password returns VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
   input: 'Another address for your account.',
-  fields: { currentPassword, newEmail: 'E-mail address. It receives all notifications.' },
+  fields: { currentPassword, newEmail: 'E-mail address that receives all notifications.' },
   argument: 'The address.',
-  payload: 'The address was changed, or it changes once the new address is verified.',
+  payload: 'Result of `changeEmail`. The address has changed, or will change when the new address is verified.',
   ...{ user: 'You.', run: changeEmail },
 })
 
@@ -122,7 +122,7 @@ accountMutation('verifyEmail', {
     'Raises INVALID_TOKEN, DUPLICATE_EMAIL.',
   input: 'Values of a mailed link `…/account/email-verification/{uid}/{token}`.',
   fields: link,
-  argument: 'The link.',
+  argument: 'The secret from the mailed link.',
   payload: 'The address is verified.',
   ...{ user: publicUser, hasLink: true, run: verifyEmail },
 })
@@ -150,7 +150,7 @@ const SignUpInput = builder.inputType('SignUpInput', {
       description:
         'Unique username of at most 21 visible characters. Case, width and Unicode composition do not matter. It must not be the e-mail address of another account.',
     }),
-    email: t.string({ required: true, description: 'E-mail address. It receives all notifications.' }),
+    email: t.string({ required: true, description: 'E-mail address that receives all notifications.' }),
     password: t.string({ required: true, description: newPassword }),
     language: t.string({ description: 'Language of mails, as in en-us.' }),
     referralCode: t.string({ description: 'Referral code of the person who recommended the service.' }),
@@ -170,7 +170,7 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
   description: 'The new account.',
   fields: (t) => ({
     user: accountField(t, publicUser),
-    email: t.exposeString('email', shortText(254, 'The given address.')),
+    email: t.exposeString('email', shortText(254, 'The address from the input.')),
   }),
 })
 
@@ -179,7 +179,7 @@ const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').impl
   fields: (t) => ({
     token: t.exposeString(
       'token',
-      shortText(128, 'Access token. It is returned only once. Send it as `Authorization: token <token>`.'),
+      shortText(128, 'Access token. The token is returned only once. Send it as `Authorization: token <token>`.'),
     ),
   }),
 })
@@ -193,7 +193,7 @@ const SessionType = builder.objectRef<Session>('Session').implement({
     createdAt: t.expose('createdAt', time('Time of the sign-in.')),
     lastUsedAt: t.expose(
       'lastUsedAt',
-      optionalTime('Time of the last use, with a delay of at most one minute. Null if it was never recorded.'),
+      optionalTime('Time of the last use, with a delay of at most one minute. Null if no use was recorded.'),
     ),
     expiresAt: t.expose(
       'expiresAt',
@@ -232,7 +232,7 @@ const RevokeSessionPayload = builder.objectRef<{ id: string }>('RevokeSessionPay
 })
 
 const RevokeOtherSessionsPayload = builder.objectRef<{ session: Session }>('RevokeOtherSessionsPayload').implement({
-  description: 'The session that stays.',
+  description: 'The session of this request, which does not end.',
   fields: (t) => ({
     session: t.expose('session', { type: SessionType, description: 'The session of this request.' }),
   }),
@@ -273,10 +273,10 @@ builder.mutationFields((t) => {
       type: emailPayload(
         'RequestPasswordResetPayload',
         'The request was accepted. The response does not show whether the account exists.',
-        'The given address.',
+        'The address from the input.',
       ),
       description:
-        'Mails a link to set a new password. It works once, within 30 minutes. Only the newest link works. ' +
+        'Mails a link to set a new password. The link works once, within 30 minutes. Only the newest link works. ' +
         'Raises VALIDATION_FAILED, THROTTLED.',
       args: inputArg(RequestPasswordResetInput, 'The account with the lost password.'),
       resolve: async (_root, { input }, context) => {
@@ -292,7 +292,7 @@ builder.mutationFields((t) => {
         'The given address, or yours.',
       ),
       description:
-        'Mails a link that verifies an address. It works once, within 24 hours. Only the newest link works. ' +
+        'Mails a link that verifies an address. The link works once, within 24 hours. Only the newest link works. ' +
         'Raises NOT_AUTHENTICATED if an anonymous caller gives no address, VALIDATION_FAILED, THROTTLED.',
       args: inputArg(RequestEmailVerificationInput, 'The address to verify.'),
       resolve: async (_root, { input }, context) => ({
@@ -302,7 +302,7 @@ builder.mutationFields((t) => {
     revokeSession: t.field({
       type: RevokeSessionPayload,
       description:
-        'Ends one of your sessions. It may be the session of this request. The next request with its token is rejected. ' +
+        'Ends one of your sessions, which can be the session of this request. The next request with the token of this session is rejected. ' +
         'Raises NOT_AUTHENTICATED, NOT_FOUND.',
       args: inputArg(
         idInputType('RevokeSessionInput', 'The session to end.', 'Identifier of the session.'),

@@ -151,7 +151,7 @@ async function pictureParameters(
   }
 }
 
-/** Returns the rate limits of pictures with their subjects. A trusted service has no limit by address. */
+/** Returns the rate limits for profile pictures and what each counts by (user, address). Trusted services have no limit by address. */
 const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', string][] => [
   ['picture', actor.id],
   ...(rateLimitKeys(actor).some(isServiceKey)

@@ -26,11 +26,11 @@ export const Role = builder.enumType('Role', {
   description: 'Role of an account.',
   values: {
     USER: { description: 'A user without additional permissions.' },
-    ADMIN: { description: 'Runs the store: network apps, API keys, grants.' },
+    ADMIN: { description: 'Manages network apps, API keys and grants.' },
   } as const,
 })
 
-const own = 'Null for other callers.'
+const own = 'Null if the user is not the caller.'
 
 type PrivateColumn =
   | 'allowC2paDownload'
@@ -52,7 +52,7 @@ const privateTo = <Column extends PrivateColumn>(column: Column, description: st
 })
 
 export const UserType = builder.prismaObject('User', {
-  description: 'The account of a person. Private fields are null for other callers.',
+  description: 'The account of a person. Private fields are null if the user is not the caller.',
   interfaces: [Node],
   // These columns are read with every user. Private columns are read only if they are requested.
   select: { id: true, username: true, displayName: true, description: true, assetCount: true, createdAt: true },
@@ -63,7 +63,7 @@ export const UserType = builder.prismaObject('User', {
     description: t.exposeString('description', shortText(1000, 'Text that the user wrote about themselves.')),
     address: t.field({
       type: 'Address',
-      description: 'Address of the custodial key pair. It is the author of commits on the chain.',
+      description: 'Address of the custodial key pair. On the chain, this address is the author of the user’s commits.',
       select: { wallet: { select: { address: true } } },
       resolve: ({ wallet }) => wallet!.address,
     }),
@@ -72,7 +72,7 @@ export const UserType = builder.prismaObject('User', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Time at which an administrator locked the account. Null if it is not locked, and for callers who are not administrators.',
+        'Time at which an administrator locked the account. Null if the account is not locked, and for callers who are not administrators.',
       select: { lockedAt: true },
       resolve: ({ lockedAt }, _args, { actor }) => (canAdminister(actor) ? lockedAt : null),
     }),
@@ -80,7 +80,10 @@ export const UserType = builder.prismaObject('User', {
     emailVerified: t.boolean(privateTo('emailVerified', 'True if the e-mail address is verified.')),
     pendingEmail: t.string({
       ...characters(254),
-      ...privateTo('pendingEmail', 'New address that replaces `email` when it is verified. Null if there is none.'),
+      ...privateTo(
+        'pendingEmail',
+        'New e-mail address that replaces `email` when it is verified. Null without a pending address.',
+      ),
     }),
     role: t.field({ type: Role, ...privateTo('role', 'Role of the account.') }),
     language: t.string({ ...characters(16), ...privateTo('language', 'Language of mails, such as `en-us`.') }),
@@ -171,7 +174,7 @@ builder.queryField('myData', (t) =>
 )
 
 const pictureRules =
-  'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB. It is scaled down, and its metadata is removed. Null deletes the picture.'
+  'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB. Annal scales the picture down and removes its metadata. Null deletes the picture.'
 
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
   description: 'Changes of your profile. Fields that are left out stay unchanged.',
@@ -235,7 +238,7 @@ const lockArgs = (t: Arguments, name: string, description: string) => ({
       description,
       fields: (t) => ({
         userId: t.id({ required: true, description: 'ID, e-mail address or username of the user.' }),
-        reason: t.string({ required: true, description: 'Reason, at most 500 characters. The audit log contains it.' }),
+        reason: t.string({ required: true, description: 'Reason for the audit log, at most 500 characters.' }),
       }),
     }),
   }),

@@ -88,7 +88,9 @@ const user = defineRecord<UserRecordFragment>()(
     language: [text.describe('Language of mails, as in en-us.'), ({ language }) => language!],
     email_verified: [z.boolean().describe('True if the e-mail address is verified.'), (user) => user.emailVerified!],
     pending_email: [
-      text.nullable().describe('New address that replaces `email` when it is verified. Null if there is none.'),
+      text
+        .nullable()
+        .describe('New e-mail address that replaces `email` when it is verified. Null without a pending address.'),
       ({ pendingEmail }) => pendingEmail,
     ],
     phone_verified: constantField(false),

@@ -107,5 +107,5 @@ const doneSentences = {
   unlocked: 'The account is unlocked.',
 }
 
-/** Returns a path with the message of a completed action. */
+/** Returns the path of a page with a message in its query, which the page shows after a completed action. */
 export const doneAt = (path: string, word: keyof typeof doneSentences) => `${path}?done=${word}`

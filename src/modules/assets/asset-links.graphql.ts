@@ -16,13 +16,14 @@ builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
   t.string({
     ...urlSize,
     description:
-      'URL of the page of the asset. Only the owner can open the page of a private asset. `createAssetLink` opens it for others.',
+      'URL of the page of the asset. Only the owner can open the page of a private asset. `createAssetLink` creates a link for other readers.',
     resolve: ({ nid }, _args, { baseUrl }) => baseUrl + links.assetPagePath(nid),
   }),
 )
 
 const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
-  description: 'A link to the page of an asset, for readers without an account. Only the owner of the asset sees it.',
+  description:
+    'A link to the page of an asset, for readers without an account. Only the owner of the asset can read its links.',
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'ID, such as `link_01h2x…`.', resolve: ({ id }) => toId('link', id) }),
@@ -30,15 +31,18 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
     url: t.string({
       ...urlSize,
       description:
-        'URL of the page. Anyone who has it can read the page, even of a private asset. Treat it as a secret.',
+        'URL of the page. Anyone who has this URL can read the page, even of a private asset. Treat the URL as a secret.',
       resolve: ({ path }, _args, { baseUrl }) => baseUrl + path,
     }),
     createdAt: t.expose('createdAt', time('Time of creation.')),
     expiresAt: t.expose('expiresAt', time('Time of expiry.')),
-    revokedAt: t.expose('revokedAt', optionalTime('Time of revocation. Null if it is not revoked.')),
+    revokedAt: t.expose(
+      'revokedAt',
+      optionalTime('Time at which the link was revoked. Null if the link is not revoked.'),
+    ),
     lastUsedAt: t.expose(
       'lastUsedAt',
-      optionalTime('Start of the hour in which it was last used. Null if it was never used.'),
+      optionalTime('Start of the hour in which the link was last used. Null if the link was never used.'),
     ),
   }),
 })
@@ -51,7 +55,7 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       type: AssetLinkType,
       nullable: true,
       ...pages,
-      description: `The links to its page, newest first. Null for everyone except the owner. Creating a link deletes links that ended ${links.KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
+      description: `Links to the page of the asset, newest first. Null for all callers except the owner. Creating a link deletes links that ended ${links.KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
       args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
       async resolve(asset, { offset, search, ...args }, context) {
         if (!owns(context.actor, asset)) return null
@@ -75,7 +79,7 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
       description: `Time of expiry, at most ${links.MAX_LINK_DAYS} days from now. Defaults to seven days.`,
     }),
     label: t.string({
-      description: `Your label for the link, at most ${links.LINK_LABEL_LENGTH} characters. Only you see it.`,
+      description: `Your label for the link, at most ${links.LINK_LABEL_LENGTH} characters. Only you can read the label.`,
     }),
   }),
 })
@@ -83,7 +87,9 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
 const linkPayload = (name: string, description: string) =>
   builder.objectRef<{ link: AssetLink }>(name).implement({
     description,
-    fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
+    fields: (t) => ({
+      link: t.expose('link', { type: AssetLinkType, description: 'The secret from the mailed link.' }),
+    }),
   })
 const CreateAssetLinkPayload = linkPayload('CreateAssetLinkPayload', 'The new link.')
 const RevokeAssetLinkPayload = linkPayload('RevokeAssetLinkPayload', 'The revoked link.')
@@ -108,7 +114,7 @@ builder.mutationFields((t) => ({
   createAssetLink: t.field({
     type: CreateAssetLinkPayload,
     description:
-      'Creates a link to the page of your asset. Anyone who has it can read the page and the proof until the link ends, even of a private asset. ' +
+      'Creates a link to the page of your asset. Anyone who has the link can read the page and the proof until the link expires, even of a private asset. ' +
       'It is free and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
     args: {
       input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset, and the expiry time.' }),
@@ -119,7 +125,9 @@ builder.mutationFields((t) => ({
     type: RevokeAssetLinkPayload,
     description:
       'Revokes a link to the page of your asset, immediately. A link that has ended stays unchanged. Raises NOT_AUTHENTICATED, NOT_FOUND.',
-    args: { input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link.' }) },
+    args: {
+      input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The secret from the mailed link.' }),
+    },
     resolve: async (_root, { input }, context) => ({ link: await links.revokeAssetLink(context, input) }),
   }),
   revokeAssetLinks: t.field({

@@ -57,14 +57,14 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     assetFileUrl: t.string({
       ...urlSize,
-      description: 'URL of the file. For a private asset it works for at least an hour without credentials.',
+      description: 'URL of the file. The URL of a private asset works for at least an hour without credentials.',
       resolve: (asset, _args, context) => urlOf(context, asset, asset.nid),
     }),
     thumbnailUrl: t.string({
       ...urlSize,
       nullable: true,
       description:
-        'URL of a WebP thumbnail of at most 512 × 512 pixels. Null until it is made, and for files that are not raster images. ' +
+        'URL of a WebP thumbnail of at most 512 × 512 pixels. Null until the thumbnail is created, and for files that are not raster images. ' +
         'For a private asset it works for at least an hour without credentials.',
       select: { thumbnailCid: true },
       resolve: ({ thumbnailCid, ...asset }, _args, context) =>
@@ -74,7 +74,7 @@ export const AssetType = builder.prismaObject('Asset', {
       type: ContentCredentialsType,
       nullable: true,
       description:
-        'A summary of the C2PA manifest in the file. Null if the file has none, or if it has not been read yet.',
+        'Summary of the C2PA manifest in the file. Null if the file has no manifest, or has not been read yet.',
       select: { contentCredentials: true },
       resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
     }),
@@ -93,19 +93,23 @@ export const AssetType = builder.prismaObject('Asset', {
     signedMetadata: t.exposeString('signedMetadata', { ...describe(metadataFields.signedMetadata), nullable: true }),
     signature: t.exposeString('signature', { ...describe(metadataFields.signature), nullable: true }),
     headId: t.id({
-      description: 'ID of the newest commit. Send it as `expectedHead` to reject your change if there is a newer one.',
+      description:
+        'ID of the newest commit. Send this ID as `expectedHead` to reject your change if there is a newer commit.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
     uploadedAt: t.expose('uploadedAt', time('Time of registration.')),
     updatedAt: t.expose('updatedAt', time('Time of the last metadata change.')),
-    isOwn: t.boolean({ description: 'True if you own it.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
+    isOwn: t.boolean({
+      description: 'True if you own the asset.',
+      resolve: (asset, _args, { actor }) => owns(actor, asset),
+    }),
     isOriginalOwner: t.boolean({
-      description: 'True if its owner registered it.',
+      description: 'True if the current owner registered the asset.',
       select: { creatorId: true },
       resolve: ({ ownerId, creatorId }) => ownerId === creatorId,
     }),
     owner: t.relation('owner', { type: UserType, description: 'The owner.' }),
-    creator: t.relation('creator', { type: UserType, description: 'The user who registered it.' }),
+    creator: t.relation('creator', { type: UserType, description: 'The user who registered the file.' }),
     registration: t.field({
       type: CommitType,
       description: 'The first commit.',
@@ -118,7 +122,7 @@ export const AssetType = builder.prismaObject('Asset', {
         type: CommitType,
         cursor: 'assetId_sequence',
         ...pageOf(100),
-        description: 'Its history, newest first.',
+        description: 'Commits of the asset, newest first.',
         query: (args) => {
           assertCursors('assetId_sequence', args)
           return { orderBy: { sequence: 'desc' } }
@@ -127,7 +131,7 @@ export const AssetType = builder.prismaObject('Asset', {
       CommitConnection,
     ),
     commitCount: t.int({
-      description: 'Number of commits of its history.',
+      description: 'Number of commits in the history of the asset.',
       args: { search: searchArg(t, 'the message') },
       select: { id: true, headSequence: true },
       resolve: (asset, { search }, context) => (search ? countHistory(context, asset.id, search) : asset.headSequence),
@@ -135,12 +139,13 @@ export const AssetType = builder.prismaObject('Asset', {
     history: t.read({
       type: [CommitType],
       ...historyPages,
-      description: 'Its history by position, oldest first. `commits` pages through it by cursors.',
+      description:
+        'Commits of the asset by their sequence, oldest first. `commits` returns the same commits in pages with cursors.',
       args: {
         limit: t.arg.int({ description: 'Maximum number of commits.' }),
         offset: offsetArg(t),
-        after: t.arg.int({ description: 'Only commits that follow the one with this sequence.' }),
-        newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
+        after: t.arg.int({ description: 'Returns only commits after the commit with this sequence.' }),
+        newestFirst: t.arg.boolean({ description: 'Returns the newest commits first.' }),
         search: searchArg(t, 'the message'),
       },
       resolve: (query, { id }, { limit, newestFirst, ...page }, context) =>
@@ -158,7 +163,7 @@ const AssetConnection = connectionOf(
   AssetType,
   'Asset',
   ['an asset', 'assets'],
-  `Number of assets on all pages. Exact in lists that you read signed in, except for \`User.assets\`. Otherwise it stops at ${MAX_COUNTED} or shortly after the page: there may be more.`,
+  `Number of assets on all pages. The count is exact for signed-in callers, except in \`User.assets\`. Otherwise the count stops at ${MAX_COUNTED} or shortly after this page, so there may be more assets.`,
 )
 
 builder.prismaObjectField(UserType, 'assets', (t) =>
@@ -180,12 +185,14 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
 )
 
 const AssetFilter = builder.inputType('AssetFilter', {
-  description: 'Conditions. An asset must meet all of them.',
+  description: 'Conditions for assets. The list contains only assets that meet all conditions.',
   fields: (t) => ({
-    owner: t.string({ description: "The owner's e-mail address. Without it, a signed-in user gets their own assets." }),
+    owner: t.string({
+      description: 'E-mail address of the owner. By default, a signed-in user gets their own assets.',
+    }),
     proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
     tag: t.string({ description: 'The complete tag, case-sensitive.' }),
-    isOriginalOwner: t.boolean({ description: 'True for assets that their owner registered.' }),
+    isOriginalOwner: t.boolean({ description: 'True returns only assets that their current owner registered.' }),
   }),
 })
 
@@ -195,7 +202,7 @@ builder.queryFields((t) => ({
   asset: t.read({
     type: AssetType,
     nullable: true,
-    description: 'An asset by its nid. Raises NOT_FOUND if it does not exist, or you may not see it.',
+    description: 'An asset by its nid. Raises NOT_FOUND if the asset does not exist, or you may not see it.',
     args: {
       id: t.arg.id({ required: true, description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.' }),
     },
@@ -242,7 +249,7 @@ builder.queryFields((t) => ({
   ),
 }))
 
-const onTheChain = 'The chain keeps it forever, and anyone can read it there, even of a private asset'
+const onTheChain = 'The chain keeps the message forever. Anyone can read it there, even for a private asset'
 
 type Inputs<Name extends keyof metadata.GivenValues> = InputFieldsFromShape<
   typeof builder.$inferSchemaTypes,
@@ -268,7 +275,7 @@ const changeFields = (t: InputFields, note = '') => ({
 const targetFields = (t: InputFields) => ({
   id: t.id({ required: true, description: 'The nid.' }),
   expectedHead: t.id({
-    description: 'ID of the newest commit that you saw. If there is a newer one, the request fails with CONFLICT.',
+    description: 'ID of the newest commit that you read. If there is a newer commit, the request fails with CONFLICT.',
   }),
 })
 
@@ -361,7 +368,7 @@ builder.mutationFields((t) => ({
     type: RevertAssetPayload,
     description:
       'Reverts the metadata in the asset tree to a version, in one new commit: caption, headline, alternative text and custom fields. ' +
-      'Everything else stays, such as the file, the tag, signatures and `publicAccess`. The history keeps all commits. ' +
+      'The file, the tag, signatures and `publicAccess` do not change. The history keeps all commits. ' +
       'Charges the update fee and gas, or nothing if nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
       'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'The version.' }) },

@@ -53,11 +53,11 @@ export const ContentCredentialsType = builder.objectRef<ManifestReport>('Content
         'remoteManifestUrl',
         optionalText(
           reportBounds.url,
-          'The URL of the manifest that the file names. Set only when `state` is REMOTE and the URL has at most 2,000 characters.',
+          'URL of the remote manifest that the file refers to. Set only when `state` is REMOTE and the URL has at most 2,000 characters.',
         ),
       ),
       manifestCount: t.exposeInt('manifestCount', {
-        description: 'The number of manifests in the file: the newest one and those of its ingredients.',
+        description: 'Number of manifests in the file: the newest manifest and the manifests of its ingredients.',
       }),
       checkedAt: t.field({
         type: 'DateTime',

@@ -6,7 +6,7 @@ export const manifestStates = {
   VALID: 'The manifest is intact. The signer is on no trust list, so the name of the signer proves nothing.',
   INVALID: 'The manifest does not match the file, or its signature is wrong.',
   UNREADABLE: 'The file has a manifest that cannot be read.',
-  REMOTE: 'The file has no manifest but names the URL of one. Annal does not fetch remote manifests.',
+  REMOTE: 'The file has no manifest but contains the URL of a remote manifest. Annal does not fetch remote manifests.',
 } as const
 
 export type ManifestState = keyof typeof manifestStates

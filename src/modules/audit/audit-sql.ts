@@ -74,7 +74,7 @@ export const auditSql = ({
     select (${user})::uuid, '${action}', (${subject})::text, (${address})::text, (${reason})::text from ${from}
   )`
 
-/** Parameters of a statement with `auditSql`. Both are null for the system. */
+/** Parameters of a statement with `auditSql`. They are null for actions of the system. */
 export const audited = { actor: orNull(uuid), address: orNull(text) }
 
 export const auditorOf = (actor: Actor) => ({

@@ -32,9 +32,12 @@ const filtered = 'Filter. All given conditions must match.'
 const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   description: 'Status of a withdrawal.',
   values: {
-    WAITING: { description: 'Not signed, also while the treasury has too few coins. It can be cancelled.' },
-    SENDING: { description: 'Signed. It does not have enough confirmations.' },
-    CONFIRMED: { description: 'The coins arrived.' },
+    WAITING: {
+      description:
+        'The withdrawal is not signed yet, for example because the treasury has too few coins. It can be cancelled.',
+    },
+    SENDING: { description: 'The transaction is signed but does not have enough confirmations.' },
+    CONFIRMED: { description: 'The transaction has enough confirmations.' },
     FAILED: { description: 'The recipient refused the coins. The amount was refunded.' },
     CANCELLED: { description: 'Cancelled. Amount and fee were refunded.' },
   } as const,
@@ -60,10 +63,13 @@ const withdrawalDetails = (t: WithdrawalFields) => ({
     description: 'Reason of the failure. Null unless the withdrawal failed.',
   }),
   createdAt: t.expose('createdAt', time('Time of the request.')),
-  dueAt: t.expose('dueAt', time('Time from which it may be signed. It can be cancelled until then.')),
+  dueAt: t.expose(
+    'dueAt',
+    time('Time after which the withdrawal is signed. The user can cancel the withdrawal before this time.'),
+  ),
   settledAt: t.expose(
     'settledAt',
-    optionalTime('Time at which it was confirmed, failed or was cancelled. Null until then.'),
+    optionalTime('Time at which the withdrawal was confirmed, failed or was cancelled. Null before.'),
   ),
 })
 
@@ -71,14 +77,15 @@ const transactionHash = {
   ...characters(66),
   nullable: true,
   description:
-    'Hash of the chain transaction. Null until one was sent. It changes when a transaction with a higher gas price replaces it.',
+    'Hash of the chain transaction. Null until a transaction was sent. The hash changes when a transaction with a higher gas price replaces the previous one.',
   select: { move: { select: { status: true, transactionHash: true } } },
   resolve: ({ move }: { move: Pick<CoinTransfer, 'status' | 'transactionHash'> | null }) =>
     move && move.status !== 'SIGNED' ? move.transactionHash : null,
 } as const
 
 const WithdrawalType = builder.prismaObject('Withdrawal', {
-  description: 'Coins that leave a wallet for an address on the chain. Only the owner of the wallet sees them.',
+  description:
+    'A payment of coins from a wallet to an address on the chain. Only the owner of the wallet can read its withdrawals.',
   interfaces: [Node],
   select: allColumns('Withdrawal'),
   fields: (t) => ({
@@ -96,7 +103,7 @@ addNodeKind('withdrawal', {
 
 const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
   variant: 'AccountWithdrawal',
-  description: 'A withdrawal as administrators see it.',
+  description: 'A withdrawal, with the fields that administrators can read.',
   select: allColumns('Withdrawal'),
   fields: (t) => ({
     withdrawalId: t.id({ description: 'Identifier of the withdrawal.', resolve: ({ id }) => toId('withdrawal', id) }),
@@ -112,8 +119,8 @@ const AccountWithdrawalType = builder.prismaObject('Withdrawal', {
 const AccountWithdrawalFilter = builder.inputType('AccountWithdrawalFilter', {
   description: filtered,
   fields: (t) => ({
-    userId: t.id({ description: 'Only withdrawals of this user.' }),
-    status: t.field({ type: WithdrawalStatus, description: 'Only withdrawals with this status.' }),
+    userId: t.id({ description: 'Returns only withdrawals of this user.' }),
+    status: t.field({ type: WithdrawalStatus, description: 'Returns only withdrawals with this status.' }),
   }),
 })
 
@@ -121,12 +128,13 @@ const withdrawalFields = (t: InputFields) => ({
   amount: t.field({
     type: 'Decimal',
     required: true,
-    description: 'The amount to arrive, in currency units, more than 0. The fee is added to it.',
+    description:
+      'Amount that the recipient receives, in currency units. It must be more than 0. The fee is charged in addition.',
   }),
   to: t.string({
     required: true,
     description:
-      'The destination address on the chain, which is no account of this service. In mixed case its EIP-55 checksum must be right.',
+      'Destination address on the chain, which must not be an address of this service. An address in mixed case needs a valid EIP-55 checksum.',
   }),
   maxFee: t.field(decimal('Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.')),
 })
@@ -145,7 +153,7 @@ builder.objectRef<withdrawals.WithdrawalQuote & { typeName: string }>('Withdrawa
   fields: (t) => ({
     amount: t.expose('amount', decimal('The amount that would arrive.')),
     fee: t.expose('fee', decimal('Fee for the chain transaction, at the present gas price.')),
-    leftToday: t.expose('leftToday', decimal('The amount that can still be withdrawn in these 24 hours.')),
+    leftToday: t.expose('leftToday', decimal('Amount that can still be withdrawn in the current 24 hours.')),
   }),
 })
 
@@ -176,7 +184,7 @@ builder.mutationFields((t) => ({
   withdraw: t.field({
     type: payloadOf('WithdrawPayload', 'The new withdrawal.'),
     description:
-      'Sends currency units of your wallet to an address on the chain. Points stay. You are notified by mail. You can cancel it until it is signed. ' +
+      'Sends currency units of your wallet to an address on the chain. Points cannot be withdrawn. You are notified by mail. You can cancel the withdrawal until it is signed. ' +
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
     resolve: showing('withdrawal', async (query, { input }, context) => {
@@ -207,8 +215,11 @@ const DepositKind = builder.enumType('DepositKind', {
 const DepositStatus = builder.enumType('DepositStatus', {
   description: 'Status of a deposit.',
   values: {
-    PENDING: { description: 'Its block does not have enough confirmations. It cannot be spent and may disappear.' },
-    CREDITED: { description: 'In the wallet.' },
+    PENDING: {
+      description:
+        'The block of the deposit does not have enough confirmations. The amount cannot be spent yet and may disappear.',
+    },
+    CREDITED: { description: 'The amount is credited to the wallet.' },
     FROZEN: {
       description:
         'The chain lost the block after the credit. The amount is removed from the wallet until the chain includes the transaction again.',
@@ -232,7 +243,9 @@ const depositDetails = (t: DepositFields) => ({
   }),
   shortfall: t.expose(
     'shortfall',
-    decimal('Amount already spent from a deposit that was later frozen. The user owes it. Zero unless frozen.'),
+    decimal(
+      'Amount already spent from a deposit that was later frozen. The user owes this amount. Zero unless frozen.',
+    ),
   ),
   createdAt: t.expose('createdAt', time('Time at which the deposit was found.')),
   creditedAt: t.expose('creditedAt', optionalTime('Time of the first credit. Null until then.')),
@@ -240,7 +253,8 @@ const depositDetails = (t: DepositFields) => ({
 })
 
 const DepositType = builder.prismaObject('Deposit', {
-  description: 'A deposit to the address of a wallet on the chain. Only the owner of the wallet sees it.',
+  description:
+    'A deposit of coins or tokens to the chain address of a wallet. Only the owner of the wallet can read its deposits.',
   interfaces: [Node],
   select: allColumns('Deposit'),
   fields: (t) => ({
@@ -248,7 +262,7 @@ const DepositType = builder.prismaObject('Deposit', {
     ...depositDetails(t),
     confirmations: t.int({
       nullable: true,
-      description: 'Number of blocks on top of its block. Null when the chain has lost the block.',
+      description: 'Number of blocks after the block of the deposit. Null when the chain has lost the block.',
       resolve: ({ blockNumber }, _args, context) => deposits.countConfirmations(context, blockNumber),
     }),
   }),
@@ -258,7 +272,7 @@ addNodeKind('deposit', { type: 'Deposit', find: ({ uuid }, context) => deposits.
 
 const AccountDepositType = builder.prismaObject('Deposit', {
   variant: 'AccountDeposit',
-  description: 'A deposit as administrators see it.',
+  description: 'A deposit, with the fields that administrators can read.',
   select: allColumns('Deposit'),
   fields: (t) => ({
     depositId: t.id({ description: 'Identifier of the deposit.', resolve: ({ id }) => toId('deposit', id) }),
@@ -277,18 +291,17 @@ const AccountDepositType = builder.prismaObject('Deposit', {
 const AccountDepositFilter = builder.inputType('AccountDepositFilter', {
   description: filtered,
   fields: (t) => ({
-    userId: t.id({ description: 'Only deposits of this user.' }),
-    status: t.field({ type: DepositStatus, description: 'Deposits with this status.' }),
+    userId: t.id({ description: 'Returns only deposits of this user.' }),
+    status: t.field({ type: DepositStatus, description: 'Returns only deposits with this status.' }),
   }),
 })
 
 const HeldCoinsType = builder.objectRef<deposits.HeldCoins>('HeldCoins').implement({
-  description:
-    'The coins that the service holds for its users, and the pending withdrawals. Only administrators can read it.',
+  description: 'Coins that the service holds for its users, and the pending withdrawals. Only for administrators.',
   fields: (t) => ({
     treasury: t.expose('treasury', {
       type: 'Address',
-      description: 'Address of the treasury. It collects deposits and pays withdrawals.',
+      description: 'Address of the treasury account, which collects deposits and pays withdrawals.',
     }),
     treasuryBalance: t.expose('treasuryBalance', {
       type: 'Decimal',
@@ -327,7 +340,7 @@ builder.queryFields((t) => ({
       description:
         'Deposits to the address of your wallet, newest first. Includes pending deposits. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
-        status: t.arg({ type: DepositStatus, description: 'Deposits with this status.' }),
+        status: t.arg({ type: DepositStatus, description: 'Returns only deposits with this status.' }),
         search: searchArg(t, 'the hash of the transaction'),
         offset: offsetArg(t),
       },
@@ -352,7 +365,7 @@ builder.queryFields((t) => ({
     connectionOf(
       AccountDepositType,
       'AccountDeposit',
-      ['a deposit', 'deposits as administrators see them'],
+      ['a deposit', 'deposits, with the fields that administrators can read'],
       boundedCountDescription,
     ),
   ),
@@ -382,7 +395,7 @@ builder.queryFields((t) => ({
     connectionOf(
       AccountWithdrawalType,
       'AccountWithdrawal',
-      ['a withdrawal', 'withdrawals as administrators see them'],
+      ['a withdrawal', 'withdrawals, with the fields that administrators can read'],
       boundedCountDescription,
     ),
   ),

@@ -161,7 +161,7 @@ export const coinRoutes = [
   defineList({
     ...get('wallet/deposits', 'listDeposits', 'Wallet', 'List the deposits to your wallet, newest first'),
     description: 'Deposits that are not credited yet are included.',
-    filters: { status: z.enum(statuses).optional().describe('Deposits with this status.') },
+    filters: { status: z.enum(statuses).optional().describe('Returns only deposits with this status.') },
     errors: ['VALIDATION_FAILED'],
     action: 'transfer:read',
     record: depositRecord,

@@ -47,12 +47,12 @@ const AssetDiff = builder.objectRef<Diff>('AssetDiff').implement({
   fields: (t) => ({
     from: t.prismaField({
       ...oneVersion,
-      description: 'The first version.',
+      description: 'The older version of the comparison.',
       resolve: (query, { asset, from }, _args, context) => findCommitBySequence(context, asset, from, query),
     }),
     to: t.prismaField({
       ...oneVersion,
-      description: 'The second version.',
+      description: 'The newer version of the comparison.',
       resolve: (query, { asset, to }, _args, context) => findCommitBySequence(context, asset, to, query),
     }),
     changes: t.field({
@@ -82,7 +82,7 @@ builder.prismaObjectFields(AssetType, (t) => ({
     description: 'The versions of the asset, newest first.',
     args: {
       limit: t.arg.int({ description: 'Maximum number of versions.' }),
-      before: t.arg.int({ description: 'Only versions before the commit with this sequence.' }),
+      before: t.arg.int({ description: 'Returns only versions before the commit with this sequence.' }),
     },
     resolve: (query, { id }, { limit, before: after }, context) =>
       reads.readHistory(context, id, { limit: limit ?? versionPages.defaultSize, after, isNewestFirst: true }, query),
@@ -115,7 +115,7 @@ const AssetTreeInput = builder.inputType('AssetTreeInput', {
   description: 'An asset tree and the time of its commit.',
   fields: (t) => ({
     assetTreeCid: t.field({ type: 'CID', required: true, description: 'CID of the tree, as in a commit.' }),
-    createdAt: t.field({ type: 'DateTime', required: true, description: 'Time of its commit.' }),
+    createdAt: t.field({ type: 'DateTime', required: true, description: 'Time of the commit that wrote this tree.' }),
   }),
 })
 
@@ -144,7 +144,7 @@ builder.queryField('mergedAssetTree', (t) =>
   t.field({
     type: MergedAssetTree,
     description:
-      'Merges asset trees: at most 1,000 of them and 4 MB, of assets that you may see. Raises VALIDATION_FAILED, NOT_FOUND.',
+      'Merges asset trees of assets that you may see: at most 1,000 trees and 4 MB. Raises VALIDATION_FAILED, NOT_FOUND.',
     args: { trees: t.arg({ type: [AssetTreeInput], required: true, description: 'The trees to merge.' }) },
     resolve: (_root, { trees }, context) => reads.mergeTrees(context, { trees }),
   }),

@@ -57,7 +57,7 @@ export const CommitType = builder.prismaObject('Commit', {
     sequence: t.exposeInt('sequence', { description: 'Position in the history of the asset. 1 is the registration.' }),
     message: t.exposeString(
       'message',
-      shortText(inputLengths.commitMessage, 'Message of the author. The chain keeps it forever.'),
+      shortText(inputLengths.commitMessage, 'Message of the author. The chain keeps the message forever.'),
     ),
     changes: t.expose('changes', {
       ...jsonBytes(CHANGES_BYTES),
@@ -81,7 +81,7 @@ export const CommitType = builder.prismaObject('Commit', {
       ...characters(132),
       ...ofRelay,
       description:
-        "The committer's EIP-191 signature of `treeSha256`. Null until it is signed, shortly after acceptance.",
+        'EIP-191 signature of `treeSha256` by the committer. Null until the tree is signed, shortly after acceptance.',
       resolve: (commit) => commit.relay?.treeSignature,
     }),
     author: t.field({
@@ -117,24 +117,27 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     status: t.field({
       type: CommitStatus,
-      description: 'Status of its chain transaction.',
+      description: 'Status of the chain transaction of the commit.',
       select: relay,
       resolve: (commit) => commit.relay?.status ?? 'PENDING',
     }),
     transactionHash: t.string({
       ...ofRelay,
-      ...optionalText(66, 'Hash of the chain transaction, which may carry other commits. Null until it is signed.'),
+      ...optionalText(
+        66,
+        'Hash of the chain transaction, which may carry other commits. Null until the transaction is signed.',
+      ),
       resolve: (commit) => commit.relay?.transactionHash,
     }),
     blockNumber: t.int({
       ...ofRelay,
-      description: 'Number of the block that includes it. Null until then.',
+      description: 'Number of the block that includes the transaction. Null until the transaction is included.',
       resolve: (commit) => commit.relay?.blockNumber,
     }),
     gasUsed: t.int({
       ...ofCost,
       description:
-        'Gas used on the chain. If the transaction carries several commits, the share of this commit by the bytes of its event. Null until it is included, and for old commits without a record.',
+        'Gas used on the chain. If the transaction carries several commits, this is the share of this commit by the bytes of its event. Null until the transaction is included, and for old commits without a record.',
       resolve: (commit) => commit.relay?.gasUsed,
     }),
     feePaid: t.field({

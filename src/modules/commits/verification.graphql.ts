@@ -62,17 +62,21 @@ const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').i
   description: 'A commit on the chain.',
   fields: (t) => ({
     life: t.exposeInt('life', {
-      description: 'Number of the registration that it belongs to, from 1. A deleted file can be registered again.',
+      description:
+        'Number of the registration that the commit belongs to, starting at 1. A deleted file can be registered again.',
     }),
-    blockNumber: t.exposeInt('blockNumber', { description: 'Number of its block.' }),
+    blockNumber: t.exposeInt('blockNumber', { description: 'Number of the block of the commit.' }),
     blockTime: t.field({ ...time('Time of the block.'), resolve: ({ blockTime }) => new Date(blockTime) }),
     transactionHash: t.exposeString(
       'transactionHash',
-      optionalText(66, 'Hash of its transaction. Null if it could not be read.'),
+      optionalText(66, 'Hash of the chain transaction. Null if the node did not return it.'),
     ),
-    recorder: t.exposeString('recorder', optionalText(42, 'Account that wrote it to the chain.')),
+    recorder: t.exposeString(
+      'recorder',
+      optionalText(42, 'Address of the account that wrote the commit to the chain.'),
+    ),
     treeCid: t.string({
-      ...optionalText(255, 'CID of its asset tree, from the chain.'),
+      ...optionalText(255, 'CID of the asset tree, as recorded on the chain.'),
       resolve: ({ commitData }) => commitData?.assetTreeCid.slice(0, 255),
     }),
     message: t.string({

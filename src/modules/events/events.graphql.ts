@@ -17,7 +17,7 @@ const pages = pageOf(1_000)
 const DATA_BYTES = MAX_ACTION_ARGS_BYTES + 2_000
 
 const EventType = builder.objectRef<EventRecord>('Event').implement({
-  description: 'Something that happened to what is yours: an order, a payment, a commit, a delivery, a deposit.',
+  description: 'A change of one of your resources, such as an order, a payment, a commit, a delivery or a deposit.',
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', {
@@ -29,21 +29,30 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
     }),
     type: t.exposeString('type', { ...characters(64), description: `What happened: ${eventTypes.join(', ')}.` }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the event.' }),
-    orderId: t.exposeID('orderId', { nullable: true, description: 'The order it is about.' }),
-    commitId: t.exposeID('commitId', { nullable: true, description: 'The commit it is about.' }),
+    orderId: t.exposeID('orderId', {
+      nullable: true,
+      description: 'ID of the order of the event. Null if the event has no order.',
+    }),
+    commitId: t.exposeID('commitId', {
+      nullable: true,
+      description: 'ID of the commit of the event. Null if the event has no commit.',
+    }),
     deliveryId: t.exposeID('deliveryId', {
       nullable: true,
-      description: 'The webhook delivery of the event. It may have been deleted since.',
+      description: 'ID of the webhook delivery of the event. The delivery may have been deleted since.',
     }),
     data: t.field({
       ...jsonBytes(DATA_BYTES),
       type: 'JSONObject',
       nullable: true,
       description:
-        'For `order.paid`, `order.refunded` and `webhook.test` in the feed of the owner of the network app: the very body that the webhook is called with.',
+        'Body of the webhook call. Set only for `order.paid`, `order.refunded` and `webhook.test`, in the feed of the owner of the network app.',
       resolve: (event, _args, context) => readEventData(context, event),
     }),
-    transferId: t.exposeID('transferId', { nullable: true, description: 'The transfer that moved money for it.' }),
+    transferId: t.exposeID('transferId', {
+      nullable: true,
+      description: 'ID of the ledger transfer of the event. Null if no money moved.',
+    }),
   }),
 })
 
@@ -80,7 +89,7 @@ builder.subscriptionField('commitUpdated', (t) =>
   t.field({
     type: CommitType,
     description:
-      'A commit of this asset, each time one is accepted or its chain transaction is settled. Raises NOT_FOUND when there is no ' +
+      'Sends a commit of this asset when the commit is accepted, and when its chain transaction is settled. Raises NOT_FOUND when there is no ' +
       'such asset that you may see, THROTTLED when too many are open.',
     args: { nid: t.arg.id({ required: true, description: 'The nid.' }) },
     subscribe: (_root, { nid }, context, info) =>
@@ -93,8 +102,8 @@ builder.subscriptionField('orderUpdated', (t) =>
   t.field({
     type: OrderType,
     description:
-      'Your order, each time something happens to it: it is paid, delivered, expired, cancelled or refunded. ' +
-      'Raises NOT_AUTHENTICATED, NOT_FOUND when there is no such order that you may see, and THROTTLED when too many are open.',
+      'Sends your order when it is paid, delivered, expired, cancelled or refunded. ' +
+      'Raises NOT_AUTHENTICATED, NOT_FOUND if the order does not exist or is not yours, THROTTLED if you have too many open subscriptions.',
     args: { id: t.arg.id({ required: true, description: 'The order.' }) },
     subscribe: (_root, { id }, context, info) => {
       const query = queryFromInfo({ context, info })

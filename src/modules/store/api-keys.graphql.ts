@@ -14,7 +14,7 @@ import { Node } from '../../graphql/node.ts'
 import { apiKeyReader, issueApiKey, revokeApiKey } from './api-keys.ts'
 
 const ApiKeyType = builder.prismaObject('ApiKey', {
-  description: 'The record of the API key of a trusted service. Only administrators see it.',
+  description: 'An API key of a trusted service, without the secret. Only administrators can read API keys.',
   interfaces: [Node],
   select: { id: true, name: true, prefix: true, createdAt: true, revokedAt: true },
   fields: (t) => ({
@@ -44,7 +44,10 @@ const IssueApiKeyPayload = payloadType(
   'The new key.',
   apiKeyField,
   (t: PayloadFields<{ key: string }>) => ({
-    key: t.exposeString('key', shortText(64, 'The key. It is never shown again. Services send it as `x-api-key`.')),
+    key: t.exposeString(
+      'key',
+      shortText(64, 'The secret API key. The key is never shown again. Services send the key as `x-api-key`.'),
+    ),
   }),
 )
 

@@ -48,7 +48,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   select: { id: true, name: true, price: true, priceMode: true, deactivatedAt: true },
   fields: (t) => ({
     id: t.field(publicId('app', 'id', 'Identifier, as in `app_01h2x…`.')),
-    name: t.exposeString('name', shortText(100, 'Name. It is unique; case does not matter.')),
+    name: t.exposeString('name', shortText(100, 'Name. Names are unique and case-insensitive.')),
     priceMode: t.expose('priceMode', { type: PriceMode, description: 'Method by which the price is determined.' }),
     price: t.expose('price', decimal('Price of a new order, in currency units. 0 is free.')),
     webhookUrl: t.string({
@@ -58,7 +58,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
     }),
     webhookDisabledAt: t.field({
       ...optionalTime(
-        `Time at which the receiver answered that it is gone. Setting a URL enables the webhook again. ${adminsOnly}`,
+        `Time at which the receiver responded with 410 Gone, which disables the webhook. Setting a URL enables the webhook again. ${adminsOnly}`,
       ),
       select: { webhookDisabledAt: true },
       resolve: ({ webhookDisabledAt }, _args, { actor }) => (canAdminister(actor) ? webhookDisabledAt : null),
@@ -89,14 +89,19 @@ const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
     name: t.string({
       description: 'A part of the name. Case does not matter. An app with exactly this name comes first.',
     }),
-    isActive: t.boolean({ description: 'True for apps that are sold, false for the others.' }),
+    isActive: t.boolean({
+      description: 'True returns active apps, which can be ordered. False returns deactivated apps.',
+    }),
   }),
 })
 
 const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
   description: 'The app to create.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Name, 1 to 100 characters. It is unique; case does not matter.' }),
+    name: t.string({
+      required: true,
+      description: 'Name, 1 to 100 characters. Names are unique and case-insensitive.',
+    }),
     priceMode: t.field({
       type: PriceMode,
       defaultValue: 'FIXED',
@@ -107,7 +112,9 @@ const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
       description:
         'Price in currency units, as a decimal string such as "0.5" with at most 12 digits before and 18 after the point. 0 is free.',
     }),
-    webhookUrl: t.string({ description: 'URL that is called after a payment. It needs https and a public address.' }),
+    webhookUrl: t.string({
+      description: 'URL that Annal calls after a payment. The URL needs https and a public address.',
+    }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
       defaultValue: 'KEEP',
@@ -120,13 +127,13 @@ const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
   description: 'Changes of an app. Omitted fields do not change.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Identifier of the app.' }),
-    name: t.string({ description: 'Name, 1 to 100 characters. It is unique; case does not matter.' }),
+    name: t.string({ description: 'Name, 1 to 100 characters. Names are unique and case-insensitive.' }),
     price: t.string({
       description: 'Price in currency units, as a decimal string. Existing orders keep their price.',
     }),
     webhookUrl: t.string({
       description:
-        'URL that is called after a payment. It needs https and a public address. Null removes the webhook. The first URL creates a secret. Rotate it to see one.',
+        'URL that Annal calls after a payment. The URL needs https and a public address. Null removes the webhook. The first URL creates a secret. Call `rotateWebhookSecret` to get a new secret.',
     }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
@@ -142,7 +149,7 @@ const RotateWebhookSecretInput = idInputType(
 )
 const DeactivateNetworkAppInput = idInputType(
   'DeactivateNetworkAppInput',
-  'The app whose sale ends.',
+  'ID of the network app to deactivate.',
   'Identifier of the app.',
 )
 
@@ -152,7 +159,7 @@ const secretField = (t: PayloadFields<{ webhookSecret: string | null }>) => ({
     'webhookSecret',
     optionalText(
       128,
-      'Secret that signs the calls, as in `whsec_…` (Standard Webhooks). It is never shown again. Null without a webhook.',
+      'Secret that signs the webhook calls, such as `whsec_…` (Standard Webhooks). The secret is never shown again. Null without a webhook.',
     ),
   ),
 })

@@ -76,7 +76,7 @@ const MAX_IN_ORDER = 20
 const recentRefunds = {
   type: RefundType,
   ...atMost(MAX_IN_ORDER),
-  description: `Its last ${MAX_IN_ORDER} refunds, oldest first. The query \`refunds\` lists all of them.`,
+  description: `The last ${MAX_IN_ORDER} refunds of the order, oldest first. The query \`refunds\` lists all refunds.`,
   query: {
     orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
     take: -MAX_IN_ORDER,
@@ -113,11 +113,11 @@ const commonFields = (t: OrderFields) => ({
   refunds: t.relation('refunds', recentRefunds),
   createdAt: t.expose('createdAt', time('Time of creation.')),
   paidAt: t.expose('paidAt', optionalTime('Time of the payment. Null until the order is paid.')),
-  settledAt: t.expose('settledAt', optionalTime('Time at which the order reached its final status. Null until then.')),
+  settledAt: t.expose('settledAt', optionalTime('Time at which the order reached its final status. Null before.')),
 })
 
 export const OrderType = builder.prismaObject('Order', {
-  description: 'One purchase of a network app. Only its buyer sees it.',
+  description: 'One purchase of a network app. Only the buyer can read the order.',
   interfaces: [Node],
   select: allColumns('Order'),
   fields: (t) => ({
@@ -131,14 +131,15 @@ export const OrderType = builder.prismaObject('Order', {
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),
       type: 'JSONObject',
-      description: 'Arguments for the webhook of the network app. Empty if there were none, or once they are erased.',
+      description:
+        'Arguments for the webhook of the network app. Empty if the order has no arguments, or after they are erased.',
       resolve: ({ id, actionArgs }, _args, context) => context.actionArgs.openForDisplay(id, actionArgs),
     }),
     actionArgsErasedAt: t.expose(
       'actionArgsErasedAt',
       optionalTime(
-        'Time at which the arguments were erased. They are erased when the order expires, is cancelled or is refunded, and some time ' +
-          'after its delivery. Null if they are stored, and if there were none.',
+        'Time at which the arguments were erased: when the order expired, was cancelled or was refunded, or some time ' +
+          'after its delivery. Null if the arguments are stored, or if the order has none.',
       ),
     ),
     pointsQuoted: t.expose('quotedPoints', decimal(quoteDescription('Points'))),
@@ -157,7 +158,8 @@ export const OrderType = builder.prismaObject('Order', {
 
 const SaleType = builder.prismaObject('Order', {
   variant: 'Sale',
-  description: 'An order without its arguments, which may contain a valid access token. Only administrators see it.',
+  description:
+    'An order without its arguments, because they may contain a valid access token. Only administrators can read sales.',
   select: allColumns('Order', 'actionArgs'),
   fields: (t) => ({
     ...commonFields(t as never),
@@ -179,9 +181,9 @@ const SaleConnection = connectionOf(
 const SaleFilter = builder.inputType('SaleFilter', {
   description: 'Filter. All given conditions must match.',
   fields: (t) => ({
-    networkAppId: t.id({ description: 'Only orders of this network app.' }),
-    buyerId: t.id({ description: 'Only orders of this user.' }),
-    status: t.field({ type: OrderStatus, description: 'Only orders with this status.' }),
+    networkAppId: t.id({ description: 'Returns only orders of this network app.' }),
+    buyerId: t.id({ description: 'Returns only orders of this user.' }),
+    status: t.field({ type: OrderStatus, description: 'Returns only orders with this status.' }),
   }),
 })
 
@@ -189,7 +191,10 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'The order to create.',
   fields: (t) => ({
     networkApp: t.string({ required: true, description: 'Identifier or name of the network app.' }),
-    actionArgs: t.field({ type: 'JSONObject', description: 'Arguments for its webhook, at most 64 KB.' }),
+    actionArgs: t.field({
+      type: 'JSONObject',
+      description: 'Arguments for the webhook of the network app, at most 64 KB.',
+    }),
     maxCost: maxCostField(t),
   }),
 })
@@ -224,7 +229,7 @@ builder.queryFields((t) => ({
       ...pageOf(1000),
       description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
       args: {
-        status: t.arg({ type: OrderStatus, description: 'Only orders with this status.' }),
+        status: t.arg({ type: OrderStatus, description: 'Returns only orders with this status.' }),
         search: searchArg(t, 'the name of the network app'),
         offset: offsetArg(t),
       },
@@ -275,7 +280,7 @@ builder.mutationFields((t) => ({
   cancelOrder: t.field({
     type: CancelOrderPayload,
     description:
-      'Cancels an unpaid order. It can no longer be charged. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
+      'Cancels an unpaid order. A cancelled order cannot be charged. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
     args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'The order to cancel.' }) },
     resolve: async (_root, { input }, context) => ({ order: await cancelOrder(context, input) }),
   }),
@@ -306,8 +311,11 @@ export const RefundOrderInput = builder.inputType('RefundOrderInput', {
   description: 'The refund to make.',
   fields: (t) => ({
     orderId: t.id({ required: true, description: 'Identifier of the order.' }),
-    amount: t.field({ type: 'Decimal', description: 'The amount, more than 0. Without it, everything that is left.' }),
-    reason: t.string({ required: true, description: 'The reason, at most 500 characters. The buyer reads it.' }),
+    amount: t.field({
+      type: 'Decimal',
+      description: 'Amount to refund, more than 0. Defaults to the amount that is not refunded yet.',
+    }),
+    reason: t.string({ required: true, description: 'Reason, at most 500 characters. The buyer can read the reason.' }),
   }),
 })
 

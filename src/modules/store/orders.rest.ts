@@ -47,7 +47,7 @@ const chargeSchema = z.string().describe('The same as `payment_crypto_transactio
 
 /** The REST record of an order. Three fields are always empty, because wallets are funded in advance. */
 const orderRecord = defineRecord<OrderRecordFragment>()(
-  { id: 'Order', description: 'One purchase of a network app. Only its buyer sees it.' },
+  { id: 'Order', description: 'One purchase of a network app. Only the buyer can read the order.' },
   {
     id: [same('Order.id', z.string()), ({ id }) => id],
     status: [statusSchema, ({ status }) => statuses[status]],

@@ -7,7 +7,7 @@ import { UserType } from '../accounts/users.graphql.ts'
 import { type Grant, grantPoints } from './grant-points.ts'
 
 const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
-  description: 'Points that an administrator gave to a user. The user and administrators see it.',
+  description: 'Points that an administrator gave to a user. Only the user and administrators can read the grant.',
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `grant_01h2x…`.', resolve: ({ id }) => toId('grant', id) }),
@@ -30,7 +30,7 @@ const GrantPointsInput = builder.inputType('GrantPointsInput', {
   fields: (t) => ({
     userId: t.id({ required: true, description: "The user's ID, e-mail address or username." }),
     amount: t.field({ type: 'Decimal', required: true, description: 'Number of points, more than 0.' }),
-    reason: t.string({ required: true, description: 'Reason, at most 500 characters. The user can read it.' }),
+    reason: t.string({ required: true, description: 'Reason, at most 500 characters. The user can read the reason.' }),
   }),
 })
 

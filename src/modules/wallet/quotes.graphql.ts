@@ -12,7 +12,7 @@ import { quoteRefundOrder, type RefundQuote } from '../store/refunds.ts'
 import type { Problem, Quote } from './quote.ts'
 
 const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
-  description: 'One reason for which the mutation would be refused.',
+  description: 'One problem that would reject the mutation.',
   fields: (t) => ({
     code: t.expose('code', { type: ErrorCodeType, description: 'The `extensions.code` of the error.' }),
     message: t.exposeString('message', shortText(1000, 'The problem, in a sentence.')),
@@ -24,7 +24,7 @@ type QuoteBase = { total: string; available: string; problems: Problem[] }
 type AnyQuote = Quote | RefundQuote | (QuoteBase & { typeName: string })
 
 export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
-  description: 'The cost of a mutation now, and every reason for which it would be refused.',
+  description: 'The current cost of a mutation, and every problem that would reject it.',
   resolveType: (quote) => {
     if ('price' in quote) return 'PaymentQuote'
     return 'refundable' in quote ? 'RefundQuote' : quote.typeName
@@ -43,7 +43,7 @@ export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement(
     problems: t.expose('problems', {
       ...atMost(50),
       type: [QuoteProblem],
-      description: 'Every reason for which the mutation would be refused. Empty if it would succeed.',
+      description: 'All problems that would reject the mutation. Empty if the mutation would succeed.',
     }),
   }),
 })
@@ -77,7 +77,7 @@ const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
     assetFile: t.field({
       type: 'Upload',
       description:
-        'The file. It is not stored. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only if you may see ' +
+        'The file to check. Annal does not store it. Without a file, only the other fields are checked. DUPLICATE_ASSET is reported only if you may see ' +
         'the existing asset. The mutation also raises it if another user registered the file privately.',
     }),
     ...registrationInputFields(t),
@@ -140,7 +140,7 @@ builder.queryField('quote', (t) =>
   t.field({
     type: QuoteInterface,
     description:
-      'The cost of a paid mutation now, and every reason for which it would be refused. Nothing is written or charged. ' +
+      'The current cost of a paid mutation, and every problem that would reject it. The query writes and charges nothing. ' +
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, UNTRUSTED_CLIENT, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, THROTTLED, ' +
       'INSUFFICIENT_STORAGE, UNAVAILABLE.',
     args: { input: t.arg({ type: QuoteInput, required: true, description: 'The mutation.' }) },

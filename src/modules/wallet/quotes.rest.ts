@@ -71,7 +71,7 @@ function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
     case 'RefundQuote':
       return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
     case 'WithdrawalQuote':
-      throw new Error('The module coins presents its own quotes.')
+      throw new Error('Quotes of withdrawals are presented by the coins module.')
   }
 }
 

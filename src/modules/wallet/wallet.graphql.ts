@@ -15,7 +15,7 @@ export const WalletType = builder.prismaObject('Wallet', {
     address: t.expose('address', {
       type: 'Address',
       description:
-        "The key pair's address on the chain. Coins of plain transactions to it and the configured token are credited to the wallet " +
+        "Address of the wallet's key pair on the chain. Coins that a plain transaction sends to it, and the configured token, are credited " +
         'after enough confirmations. `deposits` shows them before. Coins that a contract sends are not credited automatically.',
     }),
     num: t.expose('num', decimal('Balance in currency units.')),
@@ -37,7 +37,7 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
     gasFee: t.expose(
       'gasFee',
       decimal(
-        'Fee for the chain transaction that carries a commit. The operator can let it follow the gas price within limits. `quote` returns ' +
+        'Fee for the chain transaction that carries a commit. The operator can make the fee follow the gas price within limits. `quote` returns ' +
           'the current fee, and `maxCost` limits it.',
       ),
     ),
@@ -85,7 +85,7 @@ const Balance = builder.objectRef<StatementLine['balance']>('WalletBalance').imp
 })
 
 const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
-  description: 'One change of the balances of a wallet, as its owner sees it.',
+  description: 'One change of the balances of a wallet. Only the owner of the wallet can read transfers.',
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `transfer_01h2x…`.', resolve: ({ id }) => toId('transfer', id) }),
@@ -93,7 +93,7 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
     subjectId: t.exposeID('subjectId', {
       nullable: true,
       description:
-        'ID of the commit, order, grant, withdrawal or user that caused the transfer. For a deposit: the hash of its transaction.',
+        'ID of the commit, order, grant, withdrawal or user that caused the transfer. For a deposit, the hash of its chain transaction.',
     }),
     num: t.expose('num', decimal('Change of your balance in currency units. Negative for a charge.')),
     points: t.expose('points', decimal('Change of your balance in points. Negative for a charge.')),

@@ -52,20 +52,24 @@ export const walletRoutes = [
   walletRoute('wallets/asset-wallet', 'getAssetWallet', 'Get the asset wallet of the caller'),
 ]
 
-const transferRecord = objectOf('Transfer', 'One change of the balances of a wallet, as its owner sees it.', {
-  id: same('Transfer.id', z.string()),
-  kind: same(
-    'Transfer.kind',
-    z.enum([
-      ...(['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'deposit_freeze'] as const),
-      ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
-    ]),
-  ),
-  ...sameFields('Transfer', { subject_id: z.string().nullable(), num: amount, points: amount }),
-  balance_num: amount.describe('Balance in currency units after the transfer.'),
-  balance_points: amount.describe('Balance in points after the transfer.'),
-  created_at: same('Transfer.createdAt', moment),
-})
+const transferRecord = objectOf(
+  'Transfer',
+  'One change of the balances of a wallet. Only the owner of the wallet can read transfers.',
+  {
+    id: same('Transfer.id', z.string()),
+    kind: same(
+      'Transfer.kind',
+      z.enum([
+        ...(['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'deposit_freeze'] as const),
+        ...(['deposit_release', 'deposit_collection', 'grant', 'withdrawal', 'withdrawal_refund', 'other'] as const),
+      ]),
+    ),
+    ...sameFields('Transfer', { subject_id: z.string().nullable(), num: amount, points: amount }),
+    balance_num: amount.describe('Balance in currency units after the transfer.'),
+    balance_points: amount.describe('Balance in points after the transfer.'),
+    created_at: same('Transfer.createdAt', moment),
+  },
+)
 
 const listTransfers = defineList({
   ...get('wallet/transfers', 'listTransfers', 'Wallet', 'List the transfers of your wallet, newest first'),

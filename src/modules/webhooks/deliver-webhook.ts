@@ -130,7 +130,7 @@ async function record(context: Needs, id: string, due: DueDelivery, outcome: Web
   const goneUrl = statusCode === GONE ? due.webhook_url : null
   notifyFeeds(context, await database.query(recordGivenUp, { ...result, goneUrl }))
   countAttempt(context, 'abandoned', statusCode, duration)
-  log.warn({ ...fields, failure }, 'Webhook delivery failed finally')
+  log.warn({ ...fields, failure }, 'Webhook delivery failed permanently')
 }
 
 /** Returns the outcome of this attempt if an earlier job could not record it. */

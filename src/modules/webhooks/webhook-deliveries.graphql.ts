@@ -29,8 +29,8 @@ const DeliveryStatus = builder.enumType('DeliveryStatus', {
   description: 'Status of a webhook delivery.',
   values: {
     PENDING: { description: 'An attempt is due or running.' },
-    DELIVERED: { description: 'The receiver took it.' },
-    GIVEN_UP: { description: 'The last attempt failed, or the receiver answered that it is gone (410).' },
+    DELIVERED: { description: 'The receiver accepted the delivery.' },
+    GIVEN_UP: { description: 'The last attempt failed, or the receiver responded with 410 Gone.' },
   } as const,
 })
 
@@ -83,7 +83,7 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       ...jsonBytes(MAX_PAYLOAD_BYTES),
       type: 'JSONObject',
       description:
-        'The body of each attempt. Arguments of the order are replaced by `[withheld]`, because they may contain a valid token.',
+        'Body of the webhook call. Arguments of the order are replaced by `[withheld]`, because they may contain a valid token.',
       resolve: ({ eventId }, _args, context) => readPayload(context, eventId),
     }),
     orderId: t.id({
@@ -130,9 +130,9 @@ const WebhookDeliveryConnection = connectionOf(
 const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Filter of webhook deliveries. All given conditions must match.',
   fields: (t) => ({
-    networkAppId: t.id({ description: 'Deliveries of this network app.' }),
-    orderId: t.id({ description: 'Deliveries of this order.' }),
-    status: t.field({ type: DeliveryStatus, description: 'Deliveries with this status.' }),
+    networkAppId: t.id({ description: 'Returns only deliveries of this network app.' }),
+    orderId: t.id({ description: 'Returns only deliveries of this order.' }),
+    status: t.field({ type: DeliveryStatus, description: 'Returns only deliveries with this status.' }),
   }),
 })
 
@@ -164,7 +164,7 @@ const ReplayWebhookDeliveryInput = idInputType(
 
 const ReplayWebhookDeliveryPayload = deliveryPayload(
   'ReplayWebhookDeliveryPayload',
-  'The webhook delivery. It is sent again.',
+  'The webhook delivery that is sent again.',
 )
 
 builder.queryFields((t) => ({
@@ -202,7 +202,7 @@ builder.mutationFields((t) => ({
   sendTestEvent: t.field({
     type: SendTestEventPayload,
     description:
-      'Sends a signed test event of type `webhook.test` to the webhook of a network app, once. It belongs to no order, and nobody is charged. ' +
+      'Sends a signed test event of type `webhook.test` to the webhook of a network app, once. The event belongs to no order, and nobody is charged. ' +
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.',
     args: {
       input: t.arg({

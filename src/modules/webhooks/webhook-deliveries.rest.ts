@@ -130,7 +130,8 @@ const replay = defineRoute({
 const test = defineRoute({
   ...post('store/network-apps/:id/test-events', 'sendTestEvent', 'Store'),
   summary: 'Call the webhook of a network app once, as a test',
-  description: 'Sends a signed event of type `webhook.test` once. It belongs to no order, and nobody is charged.',
+  description:
+    'Sends a signed event of type `webhook.test` once. The event belongs to no order, and nobody is charged.',
   params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `

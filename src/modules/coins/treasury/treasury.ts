@@ -1,4 +1,4 @@
-/** The treasury: its account, its free balance, coins at earlier treasuries, and the parts of its worker. */
+/** The treasury: its account, its available balance, coins in former treasury accounts, and its worker. */
 import { createRelayAccount, type RelayAccount, toHex } from '../../../chain/keys.ts'
 import type { LogDeduper } from '../../../chain/poller.ts'
 import { callEach, quantity, type Rpc } from '../../../chain/rpc.ts'

@@ -42,7 +42,7 @@ const signs: Record<Result, string> = { right: '✓', wrong: '✗', unknown: '?'
 const tones: Record<Result, string> = { right: 'good', wrong: 'bad', unknown: '' }
 const verdictTones = { holds: 'good', broken: 'bad', unsettled: '', unknown: '' } as const
 
-/** Renders a result as a sign and a word, with the finding in English. */
+/** Renders the result of a check as a symbol and a word, followed by the finding in English. */
 function mark({ result, finding }: Finding, { words }: Speech): Html {
   const name = { right: words.check.right, wrong: words.check.wrong, unknown: words.check.open }[result]
   return html`<span class="mark ${tones[result]}"><span aria-hidden="true">${signs[result]}</span> ${name}</span>${finding === undefined ? '' : html` <span lang="en">${finding}</span>`}`
