@@ -7,7 +7,7 @@ export const pageFile = new URL('../docs/reference/configuration.md', import.met
 
 const escapeTags = (text: string) => text.replace(/<(?=[a-z])/g, '\\<')
 
-/** Headings of the page, by the first variable below each. */
+/** Headings of the page. Each key is the first variable below the heading. */
 const headings: Readonly<Record<string, string>> = {
   NODE_ENV: 'Process',
   DATABASE_URL: 'Database',

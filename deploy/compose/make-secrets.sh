@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the secrets that compose.yaml names, once: what is there stays as it is. Back them up, apart from the data.
+# Creates the secrets of compose.yaml. Keeps existing ones. Back up the secrets separately from the data.
 set -eu
 cd "$(dirname "$0")"
 
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
-# Nobody but their owner comes into the folder; in the containers other users than ours read the files.
+# The folder is readable for its owner only. The files are readable for all, because containers run as other users.
 mkdir -p secrets
 chmod 0700 secrets
 keep() {

@@ -1,15 +1,15 @@
 #!/bin/sh
-# The stage `build`: makes /opt/annal of the sources in the current folder. Needs Node 24 and the npm registry.
+# Stage `build` of the Dockerfile: builds /opt/annal from the sources in the current folder. Needs Node 24 and npm.
 set -eu
 
-# The compiler, and what it reads. No script runs: nothing that is installed here is kept.
+# Install the compiler and the packages that it reads. No install scripts run, because this installation is not kept.
 npm ci --ignore-scripts --no-audit --no-fund
 npm pack --silent --pack-destination /tmp
 mkdir -p /opt/annal
 tar -xzf /tmp/annal-*.tgz -C /opt/annal --strip-components=1
 rm /tmp/annal-*.tgz
 
-# The lock file's versions, without what only develops, and without the Node that npm would bring beside the image's own.
+# Install the versions of the lock file without development packages. The package `node` is removed: the image has Node.
 cp package-lock.json /opt/annal/
 cp -R deploy/docker /opt/annal/deploy/
 cd /opt/annal

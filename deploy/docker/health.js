@@ -1,4 +1,4 @@
-/** The container's health: exits with 0 when the service inside can serve. */
+/** Health check of the container: exits with 0 if the service is ready. */
 import process from 'node:process'
 
 const port = process.env.HEALTH_PORT || process.env.PORT || '4000'

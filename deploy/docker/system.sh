@@ -1,9 +1,9 @@
 #!/bin/sh
-# The last stage: what the service needs of Debian, and whom it runs as.
+# Last stage of the Dockerfile: installs Debian packages, and creates the user that runs the service.
 set -eu
 
 apt-get update
-# The first process of a container, for the children that embedded parts leave behind.
+# tini is the first process of the container, and reaps orphaned child processes of embedded servers.
 apt-get install --yes --no-install-recommends tini
 rm -rf /var/lib/apt/lists/*
 

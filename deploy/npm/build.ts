@@ -1,6 +1,6 @@
 /**
- * `npm pack` runs this. It compiles the service to JavaScript in `dist`, because Node does not strip types below `node_modules`. It also builds
- * the documentation site.
+ * Compiles the service to JavaScript in `dist`, because Node does not strip types below `node_modules`. Also builds the
+ * documentation site. `npm pack` runs this file.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Generates the sources that are not committed: the database client, the types of the GraphQL operations, and the OpenAPI document. Also
- * writes `schema.graphql`. Works offline.
+ * Generates the sources that are not committed: the database client, the types of the GraphQL operations, and the
+ * OpenAPI document. Also writes `schema.graphql`. Works offline.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const modules = join(root, 'node_modules')
-// npm may run on Node 20, which does not strip types.
+// npm may run this file on Node 20, which does not strip types.
 const node = join(modules, 'node/bin/node')
 
 const codegen = ['@graphql-codegen/cli/cjs/bin.js', '--config', 'src/http/rest/codegen.ts', '--silent']
@@ -22,7 +22,7 @@ const steps = [
   ['../src/http/openapi/print-openapi.ts'],
 ]
 
-/** False in an installed package, which contains the generated sources, and where development dependencies are omitted. */
+/** False in an installed package, which contains the generated sources but no development dependencies. */
 export const canGenerate = existsSync(join(root, 'prisma/schema.prisma')) && existsSync(join(modules, 'prisma'))
 
 export function generate() {
@@ -34,7 +34,7 @@ export function generate() {
         ...process.env,
         // Prisma finds Pothos' generator by the search path.
         PATH: [join(modules, '.bin'), process.env.PATH].join(delimiter),
-        // `generate` does not use the schema engine, but would download it. Any existing file prevents the download.
+        // `prisma generate` does not use the schema engine, but would download it. Any existing file prevents the download.
         PRISMA_SCHEMA_ENGINE_BINARY: join(root, 'package.json'),
         PRISMA_HIDE_UPDATE_MESSAGE: '1',
       },

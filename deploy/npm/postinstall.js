@@ -1,6 +1,6 @@
 /**
- * Runs after an installation. In a clone, it generates the sources that are not committed. It also deletes about 145 MB that nothing reads from installed
- * packages, unless another project shares them. It may run on Node 20.
+ * Runs after an installation. In a clone, it generates the sources that are not committed. It also deletes unused files
+ * (about 145 MB) from installed packages, unless another project shares them. Must also run on Node 20.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
