@@ -258,11 +258,11 @@ describe('verification by the service', () => {
 
   const second = `(select c.id from commits c join assets a on a.id = c.asset_id where a.nid = '${'$'}' and c.sequence = 2)`
   it.each<[string, string, string, RegExp]>([
-    ['a changed tree hash', 'commits set tree_sha256', 'tree_sha256', /another SHA-256/],
-    ['a changed tree CID', 'commits set tree_cid', 'tree_cid', /another tree/],
-    ['a changed message', 'commits set message', 'message', /another message/],
-    ['a changed signature', 'commit_relays set tree_signature', 'tree_signature', /another signature/],
-    ['a changed transaction hash', 'commit_relays set transaction_hash', 'transaction_hash', /another transaction/],
+    ['a changed tree hash', 'commits set tree_sha256', 'tree_sha256', /SHA-256 of the tree differs/],
+    ['a changed tree CID', 'commits set tree_cid', 'tree_cid', /The tree differs/],
+    ['a changed message', 'commits set message', 'message', /The message differs/],
+    ['a changed signature', 'commit_relays set tree_signature', 'tree_signature', /The signature differs/],
+    ['a changed transaction hash', 'commit_relays set transaction_hash', 'transaction_hash', /The transaction differs/],
   ])('the verification by the service reports %s in the database', async (_, update, column, finding) => {
     const key = update.startsWith('commits') ? 'id' : 'commit_id'
     const where = `where ${key} = ${second.replace('$', id)}`

@@ -197,7 +197,7 @@ describe('request bodies that cannot be decoded', () => {
         body: new Uint8Array([31, 139, 8]),
       })
       expect([address, type, answer.status]).toEqual([address, type, 415])
-      expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
+      expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it uncompressed.')
     }
   })
 
@@ -222,7 +222,7 @@ describe('request bodies that cannot be decoded', () => {
         body: `${fields.replace(head, `Content-Transfer-Encoding: ${encoding}\r\n${head}`)}aGVsbG8=${formEnd}`,
       })
       const text = await answer.text()
-      expect(text).toContain(`(Content-Transfer-Encoding: ${encoding.toLowerCase()}). Send it as it is.`)
+      expect(text).toContain(`(Content-Transfer-Encoding: ${encoding.toLowerCase()}). Send it without an encoding.`)
       expect(text).toMatch(/"unsupported_media_type"|"UNSUPPORTED_MEDIA_TYPE"/)
       expect(await app.wallet(user)).toEqual(before)
     },

@@ -17,7 +17,9 @@ describe('page of a valid verification link', () => {
     for (const method of ['GET', 'HEAD', 'GET']) expect((await app.rest(method, path)).status).toBe(200)
     const page = await app.rest('GET', path)
     expect(titleOf(page)).toBe('Confirm your e-mail address')
-    expect(page.text).toContain(`Confirm that ${user.email} is your address, and the account ${user.username} yours.`)
+    expect(page.text).toContain(
+      `Confirm that ${user.email} is your address, and that the account ${user.username} is yours.`,
+    )
     expect(page.text.match(/<button/g)).toHaveLength(1)
     expect(page.text).toContain('<form method="post">')
     expect(page.text).not.toContain(path.split('/').at(-1)!)

@@ -263,7 +263,7 @@ describe('receivers that always fail', () => {
     const { id } = await deliveryOf(sale)
     const logged = app.log.lines.filter(({ fields }) => 'delivery' in fields && fields.delivery === id)
     const fields = { networkApp: sale.order.network_app_id, attempt: 1, statusCode: 410 }
-    expect(logged).toMatchObject([{ level: 'warn', message: 'Webhook delivery failed finally', fields }])
+    expect(logged).toMatchObject([{ level: 'warn', message: 'Webhook delivery failed permanently', fields }])
     expectError(await owner.rest('POST', `store/webhook-deliveries/${id}/replay/`), 'VALIDATION_FAILED')
     const made = await sale.store.order(sale.buyer, { network_app: sale.order.network_app_id })
     const second = { ...sale, order: expectOk(await sale.store.confirm(sale.buyer, made.id)) }
